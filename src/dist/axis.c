@@ -5,7 +5,7 @@ struct hs_axis hs_axis_make(int64_t n, int64_t nb, int64_t first, int src, int n
     return src < 0 ? (struct hs_axis){n, nb, first, 0, 1} : (struct hs_axis){n, nb, first, src, nprocs};
 }
 
-/* The block that holds g, and where it begins. */
+/* The number of the block that holds g. */
 static int64_t block_of(const struct hs_axis *axis, int64_t g)
 {
     return g < axis->first ? 0 : 1 + (g - axis->first) / axis->nb;
@@ -21,7 +21,7 @@ static int64_t block_begin(const struct hs_axis *axis, int64_t block)
     return axis->first + (block - 1) * axis->nb;
 }
 
-/* proc's place in the order in which processes get their first block. */
+/* The position of proc in the order in which processes get their first block. */
 static int turn_of(const struct hs_axis *axis, int proc)
 {
     return (proc - axis->src + axis->nprocs) % axis->nprocs;
@@ -37,7 +37,7 @@ int64_t hs_axis_before(const struct hs_axis *axis, int proc, int64_t g)
     if (g <= 0 || axis->nprocs == 1)
         return g;
     int turn = turn_of(axis, proc);
-    int64_t block = block_of(axis, g); /* for g = n possibly one past the last: nothing below is counted twice */
+    int64_t block = block_of(axis, g); /* for g = n possibly one past the last block, which adds nothing below */
     int64_t whole = block > turn ? (block - 1 - turn) / axis->nprocs + 1 : 0;
     int64_t count = whole * axis->nb;
     if (turn == 0 && whole > 0)
@@ -52,7 +52,7 @@ int64_t hs_axis_count(const struct hs_axis *axis, int proc)
     return hs_axis_before(axis, proc, axis->n);
 }
 
-/* The owner of the first block, which may be of any length, or that of the second: nobody has more of the others. */
+/* The owner of the first block, which may have any length, or of the second: no other process owns more. */
 int64_t hs_axis_count_max(const struct hs_axis *axis)
 {
     int64_t first = hs_axis_count(axis, axis->src), second = hs_axis_count(axis, (axis->src + 1) % axis->nprocs);
@@ -64,7 +64,7 @@ int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local)
     int turn = turn_of(axis, proc);
     if (turn == 0 && local < axis->first)
         return local;
-    int64_t later = turn == 0 ? local - axis->first : local; /* what lies behind a first block of another size */
+    int64_t later = turn == 0 ? local - axis->first : local; /* counts from the second block on */
     int64_t block = later / axis->nb * axis->nprocs + (turn == 0 ? axis->nprocs : turn);
     return block_begin(axis, block) + later % axis->nb;
 }

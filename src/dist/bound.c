@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* Elements of A, B and C that a process touches which makes its share of the multiplications: x >= y >= z. */
+/* Elements of A, B and C that a process must access to do its share of the multiplications; x >= y >= z are the
+ * extents. */
 static double touched(double x, double y, double z, double p)
 {
     if (p <= x / y)
@@ -15,7 +16,7 @@ static double touched(double x, double y, double z, double p)
 double hs_bound_elements(const int64_t extent[3], double processes, double memory)
 {
     double d[3];
-    for (int i = 0; i < 3; i++) { /* descending */
+    for (int i = 0; i < 3; i++) { /* insertion sort, descending */
         int at = i;
         double x = (double)extent[i];
         for (; at > 0 && d[at - 1] < x; at--)

@@ -1,6 +1,6 @@
 #include "dist/cover.h"
 
-/* Processes that own something, from axis->src on. */
+/* Number of processes that own something, consecutive from axis->src on. */
 static int owners(const struct hs_axis *axis, int nprocs)
 {
     if (axis->n == 0)
@@ -11,7 +11,7 @@ static int owners(const struct hs_axis *axis, int nprocs)
     return later >= nprocs - 1 ? nprocs : 1 + (int)later;
 }
 
-/* How many it takes from `start` on. */
+/* Number of consecutive processes from `start` on that own all indices. */
 static int length_from(const struct hs_axis *const *axis, int axes, int nprocs, int start)
 {
     int length = 1;

@@ -46,7 +46,7 @@ void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_facto
         int power_of_two = (inside & (inside - 1)) == 0;
         if (inward.levels > 0 && (!power_of_two || factors->size[l] == 1 || inside == 1)) {
             int last = inward.levels - 1;
-            if (inside == 1) /* the levels inside are of one process: this one takes their place, at its own width */
+            if (inside == 1) /* the levels inside have one process: this level replaces them, with its own width */
                 tiers[last] = l;
             inward.size[last] *= factors->size[l];
         } else {

@@ -6,23 +6,23 @@
 
 struct hs_grid {
     int extent[2];   /* rows, columns */
-    int coord[2];    /* of this process; -1, -1 outside */
-    const int *rank; /* of process (i, j) in the communicator: rank[i * extent[1] + j] */
+    int coord[2];    /* of this process; -1, -1 if it is not in the grid */
+    const int *rank; /* rank in the communicator of process (i, j): rank[i * extent[1] + j] */
 };
 
 /*
- * Processes at base, base + stride, ... of a rank table: a row, a column, a level of one of them, the whole grid; or,
- * with `at`, at the places at[base], at[base + stride], ... of the table.  me is the index of this process.
+ * The processes at places base, base + stride, ... of a rank table: a row, a column, a level of one, or the whole grid.
+ * With `at` they are at places at[base], at[base + stride], ... instead.  me is the index of this process in the group.
  */
 struct hs_group {
     const int *table;
     int base, stride, size, me;
-    const int *at; /* NULL: base and stride are of the table */
+    const int *at; /* NULL: base and stride count places of the table */
 };
 
 /* Distance in the rank table between neighbours along an axis (0: down a column, 1: along a row). */
 int hs_grid_stride(const struct hs_grid *grid, int axis);
-/* The place in the rank table of the process with these coordinates, on the axis `axis` and on the other one. */
+/* The place in the rank table of the process with coordinate on_axis on `axis` and on_other on the other axis. */
 static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axis, int on_other)
 {
     return axis == 0 ? on_axis * grid->extent[1] + on_other : on_other * grid->extent[1] + on_axis;
@@ -30,7 +30,7 @@ static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axi
 /* The whole grid; me is meaningless outside it. */
 struct hs_group hs_grid_all(const struct hs_grid *grid);
 
-/* The place of a member in the table, and its rank. */
+/* The place of a member in the rank table, and its rank. */
 static inline int hs_group_place(const struct hs_group *group, int member)
 {
     int i = group->base + member * group->stride;
@@ -42,8 +42,8 @@ static inline int hs_group_rank(const struct hs_group *group, int member)
 }
 
 /*
- * A line of `extent` processes factored into levels, outermost first: coordinate = sum of digit[l] * stride[l], where
- * level l has size[l] members and the sizes multiply to the extent (HSUMMA, Section III, for two levels).
+ * A line of `extent` processes factored into levels, outermost first.  Level l has size[l] members; the sizes multiply
+ * to the extent.  A coordinate is the sum of digit[l] * stride[l] (HSUMMA, Section III, for two levels).
  */
 enum { HS_LEVELS_MAX = 6 };
 struct hs_factors {
@@ -51,14 +51,14 @@ struct hs_factors {
     int size[HS_LEVELS_MAX], stride[HS_LEVELS_MAX];
 };
 
-/* From the sizes of all levels but the last; returns 0 if they do not divide the extent. */
+/* Takes the sizes of all levels but the innermost; returns 0 if they do not divide the extent. */
 int hs_factors_make(struct hs_factors *factors, int extent, int outer_levels, const int *outer);
 int hs_digit(const struct hs_factors *factors, int level, int coordinate);
 
 /*
- * Merges levels so that sums over the line are bracketed as if it had one level: a level may stay apart only where the
- * levels inside it together have a power of two members (coll/reduce/binomial.c's tree then is the composition of its
- * parts). tier[i] is the original index of the innermost level merged into new level i.
+ * Merges levels so that sums over the line are bracketed as with a single level.  A level stays separate only if the
+ * levels inside it have a power of two of members in all: then the tree of coll/reduce/binomial.c is composed of the
+ * trees of its parts.  tier[i] is the original index of the innermost level merged into new level i.
  */
 void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_factors *merged, int *tier);
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-enum { DIVISORS_MAX = 1536, KINDS_MAX = 8 }; /* no int has more divisors */
+enum { DIVISORS_MAX = 1536, KINDS_MAX = 8 }; /* an int has at most 1536 divisors */
 
 int64_t hs_layers_part(int64_t n, int parts, int part)
 {
@@ -14,14 +14,14 @@ static int64_t longer(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The longest part. */
+/* The length of the longest part. */
 static int64_t longest(int64_t n, int parts)
 {
     return hs_layers_part(n, parts, 0);
 }
 
-/* Parts of one axis, one for each kind that there is: where one of the cuts goes over to shorter parts, a kind begins.
- */
+/* Representative parts of one axis.  Where any of the cuts changes to its shorter parts, a new kind begins; one part
+ * per kind is stored. */
 struct kinds {
     int count, part[KINDS_MAX];
 };
@@ -35,7 +35,7 @@ static void add_kind(struct kinds *kinds, int64_t n, int parts)
     kinds->part[kinds->count++] = part;
 }
 
-/* Kinds of `parts` parts of n which lie across all of x and of y as well. */
+/* The kinds of the `parts` parts of n, each of which spans all of x and of y. */
 static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int64_t y, int y_parts)
 {
     struct kinds kinds = {.count = 1, .part = {0}};
@@ -47,7 +47,7 @@ static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int
     return kinds;
 }
 
-/* Elements that process (i, j, l) receives, with C cut along rows and along columns. */
+/* Elements that process (i, j, l) receives: [0] with C cut along its rows, [1] along its columns. */
 static void count_received(const int64_t extent[3], const int parts[3], const int at[3], int64_t received[2])
 {
     int64_t m = hs_layers_part(extent[0], parts[0], at[0]), n = hs_layers_part(extent[1], parts[1], at[1]);
@@ -81,7 +81,7 @@ struct hs_layers hs_layers_count(const int64_t extent[3], int p, int q, int l)
                               .memory = m * longest(k, q) + longest(k, p) * n + m * n + own};
 }
 
-/* What a process receives in the mean, which the busiest one cannot undercut. */
+/* The mean number of elements that a process receives: a lower bound for the busiest process. */
 static double mean_received(const int64_t extent[3], int p, int q, int l)
 {
     double m = (double)extent[0], n = (double)extent[1], k = (double)extent[2];
@@ -110,7 +110,7 @@ static int find_divisors(int n, int *divisor)
     return count;
 }
 
-/* All P x Q x L of `used` processes. */
+/* Tries all P x Q x L with P Q L = `used`. */
 static void try_all(const int64_t extent[3], int used, int64_t layers, int64_t memory, struct hs_layers *best)
 {
     int divisor[DIVISORS_MAX], count = find_divisors(used, divisor);

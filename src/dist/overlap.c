@@ -9,7 +9,7 @@ struct hs_overlap hs_overlap_begin(const struct hs_axis *x, int p, const struct 
 int hs_overlap_next(struct hs_overlap *walk, int64_t most, int64_t *begin, int64_t *length)
 {
     int64_t at = walk->at;
-    for (int64_t before = -1; before != at;) { /* leapfrog until both own `at` */
+    for (int64_t before = -1; before != at;) { /* leapfrog until both processes own `at` */
         before = at;
         at = hs_axis_next(walk->x, walk->p, at);
         if (walk->y)

@@ -1,26 +1,27 @@
-/* An operand: a part of a distributed matrix with a transposition flag.  Transposing flips both axes and moves nothing.
- */
+/* An operand: a part of a distributed matrix with a transposition flag.  Transposing flips both axes and moves no
+ * data. */
 #ifndef HS_DIST_VIEW_H
 #define HS_DIST_VIEW_H
 
 #include "dist/axis.h"
 
 struct hs_view {
-    struct hs_axis axis[2]; /* of the stored part: rows (spread down the grid), columns (spread along it) */
-    int64_t origin[2];      /* this process's local index of the part's first row and column */
-    int64_t rows, cols;     /* that this process has of it */
+    /* Of the part as stored: rows (distributed down the grid), columns (distributed along it). */
+    struct hs_axis axis[2];
+    int64_t origin[2];  /* this process's local indices of the part's first row and column */
+    int64_t rows, cols; /* of the part on this process */
     int64_t ld;
     char op; /* 'N', 'T' or 'C' */
 };
 
-/* The stored axis (0 or 1) on which the view's logical rows (0) or columns (1) lie: also the axis of the grid. */
+/* The stored axis (0 or 1), which is also the grid axis, of the view's logical rows (0) or columns (1). */
 static inline int hs_view_stored(const struct hs_view *view, int logical)
 {
     return view->op == 'N' ? logical : 1 - logical;
 }
 
-/* The view of rows [i, i + m) and columns [j, j + n) (as stored) of a matrix with the given axes, for the process at
- * coord. */
+/* The view of rows [i, i + m) and columns [j, j + n), as stored, of a matrix with the given axes; coord: this
+ * process. */
 struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                             int64_t n, const int coord[2], int64_t ld, char op);
 

@@ -1,7 +1,8 @@
 /*
- * The device "cuda": one GPU of this process, in its primary context, which runtime and other libraries share.
+ * The device "cuda": one GPU of this process, in its primary context, which it shares with the runtime and other
+ * libraries.
  *
- * What is called of CUDA:
+ * CUDA functions that it calls:
  *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute cudaInitDevice
  *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess
  *   driver    cudaGetDriverEntryPointByVersion (before 12.5: cudaGetDriverEntryPoint), for cuDeviceGet
@@ -23,33 +24,33 @@
 #include "gpu/devices.h"
 #include "gpu/kernels.h"
 
-/* What get has given, and what has been imported. */
+/* An allocation by get, or an imported one. */
 struct hs_cuda_block {
     struct hs_cuda_block *next;
     char *base;
     size_t bytes;
-    int importers; /* how many have imported it and not yet unmapped it; 0: it is this device's own */
+    int importers; /* imports minus unmaps; 0: this device's own allocation */
     cudaIpcMemHandle_t handle;
 };
 
 struct hs_cublas {
-    void *library, *handle;   /* handle: made by the first product */
-    struct hs_stream *stream; /* that the handle works on */
+    void *library, *handle;   /* created by the first product */
+    struct hs_stream *stream; /* the handle's current stream */
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, cudaStream_t stream);
     int (*set_workspace)(void *handle, void *workspace, size_t bytes);
     const char *(*name)(int status);
     void *gemm[4]; /* by hsumma_type */
-    int wide;      /* their sizes have 64 bits */
+    int wide;      /* gemm takes 64-bit sizes */
 };
 
 struct hs_cuda {
     struct hs_device device;
-    int number;        /* of those that this process sees */
+    int number;        /* among the devices that this process sees */
     int generation;    /* the major compute capability */
-    size_t pitch_most; /* of copies of blocks */
-    void *context;     /* the device's primary one */
+    size_t pitch_most; /* largest pitch of cudaMemcpy2DAsync */
+    void *context;     /* the device's primary context */
     int (*get_current)(void **context);
     int (*set_current)(void *context);
     struct hs_kernels kernels;
@@ -60,7 +61,7 @@ struct hs_cuda {
 struct hs_stream {
     cudaStream_t stream;
     int theirs;
-    void *workspace; /* of cuBLAS; made by the first product */
+    void *workspace; /* for cuBLAS; allocated by the first product */
 };
 
 struct hs_event {
@@ -74,37 +75,38 @@ static inline struct hs_cuda *hs_cuda_of(struct hs_device *device)
 }
 
 /*
- * Makes the device's context the calling thread's current one, and puts back what was there.  Contexts, not numbers:
- * cudaSetDevice would make a context on whatever device it puts back, were it never used before.  What is done between
- * says in status how it has gone; leave comes also after an enter that has failed, and returns the status.
+ * Enter makes the device's context current in the calling thread, and leave restores the previous one.  They switch
+ * contexts rather than device numbers: cudaSetDevice would create a context on the device that it restores, even if
+ * that was never used before.  Work between the two stores its result in status.  Call leave even after a failed enter;
+ * it returns the status.
  */
 struct hs_cuda_visit {
     struct hs_cuda *cuda;
-    void *before; /* the context to be put back */
+    void *before; /* the context to restore */
     hsumma_status status;
 };
 struct hs_cuda_visit hs_cuda_enter(struct hs_device *device);
 hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit);
 
-/* The status of an error, whose name and call go into the message; `call` is its name.  Nobody finds it later. */
+/* Converts a CUDA error to a status, puts its name and `call` into the message, and clears it. */
 hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error);
 #define HS_CUDA_TRY(cuda, function, ...) hs_cuda_said(&(cuda)->device.message, #function, function(__VA_ARGS__))
 
-/* Which of the devices that this process sees is at a place; -1: none. */
+/* The number of the device at a location, among those that this process sees; -1: none. */
 int hs_cuda_find(const char *place);
 
-/* cuBLAS: load does not set it up; end only where it has been. */
+/* cuBLAS: load only opens the library; the first product creates the handle.  unload undoes both. */
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
 void hs_cublas_unload(struct hs_cublas *blas);
-/* What begins at an address, imported or this device's own; NULL: nothing. */
+/* The allocation that begins at an address, imported or this device's own; NULL: none. */
 struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported);
-/* Ends an allocation, or a mapping; all of them. */
+/* Frees an allocation, or ends a mapping; forget does it for all. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);
 void hs_cuda_forget(struct hs_cuda *cuda);
-/* Lets this device read and write what is another one's. */
+/* Enables access to another device's memory. */
 hsumma_status hs_cuda_reach(struct hs_cuda *cuda, int other);
 
-/* The rows of the table. */
+/* The functions of the table. */
 hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory);
 void hs_cuda_put(struct hs_device *device, void *memory);
 hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory);

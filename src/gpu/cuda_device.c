@@ -13,7 +13,7 @@ hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaErr
                    call, cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
-/* Of a call of the driver: its errors have the runtime's numbers. */
+/* Like hs_cuda_said, for the driver's API: its error numbers equal the runtime's. */
 static hsumma_status driver_said(struct hs_message *message, const char *call, int error)
 {
     return hs_cuda_said(message, call, (cudaError_t)error);
@@ -63,7 +63,7 @@ int hs_cuda_find(const char *place)
     return -1;
 }
 
-/* Which device, of those that the process sees. */
+/* Chooses a device among those that the process sees. */
 static hsumma_status choose(int number, int local_rank, int *chosen, struct hs_message *message)
 {
     int count = 0, driver = 0;
@@ -81,7 +81,7 @@ static hsumma_status choose(int number, int local_rank, int *chosen, struct hs_m
     return status;
 }
 
-/* A function of the driver: through the runtime, which has loaded it. */
+/* Finds a function of the driver through the runtime, which has loaded it. */
 static hsumma_status find(const char *name, void *function, struct hs_message *message)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -99,8 +99,8 @@ static hsumma_status find(const char *name, void *function, struct hs_message *m
 }
 
 /*
- * The primary context.  It is retained as often as devices are opened and never released: it would end with the last
- * release, and with it whatever the caller has on the device.
+ * Retains the primary context.  It is retained once per open and never released: the last release would destroy it,
+ * along with all that the caller has on the device.
  */
 static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *message)
 {
@@ -112,7 +112,7 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
         status = find("cuDeviceGet", &get_device, message);
     if (!status)
         status = find("cuDevicePrimaryCtxRetain", &retain, message);
-#if CUDART_VERSION >= 12000 /* before, the runtime did this when it came across the context */
+#if CUDART_VERSION >= 12000 /* before CUDA 12 the runtime did this when it first saw the context */
     if (!status)
         status = hs_cuda_said(message, "cudaInitDevice", cudaInitDevice(cuda->number, 0, 0));
 #endif
@@ -123,7 +123,7 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
     return status;
 }
 
-/* What the device is; its kernels.  Its context is current. */
+/* Reads the device's properties and prepares its kernels.  Its context is current. */
 static hsumma_status look(struct hs_cuda *cuda)
 {
     struct cudaDeviceProp is;
@@ -158,7 +158,7 @@ static void close_cuda(struct hs_device *device)
     struct hs_cuda_visit visit = {.cuda = cuda, .status = HSUMMA_ERR_DEVICE};
     if (cuda->context)
         visit = hs_cuda_enter(device);
-    if (visit.status) /* the handle is the context's */
+    if (visit.status) /* the handle belongs to the context */
         cuda->blas.handle = NULL;
     hs_cublas_unload(&cuda->blas);
     hs_cuda_forget(cuda);

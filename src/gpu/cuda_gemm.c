@@ -1,6 +1,6 @@
 /*
- * Products by cuBLAS, which is loaded when a device is opened: a program starts without it.  Its own headers are not
- * needed; what is used of it is part of its binary interface.  Its default mathematics round like IEEE's.
+ * Products by cuBLAS.  It is loaded when a device is opened, so a program starts without it; its headers are not
+ * needed, since only its binary interface is used.  Its default math mode follows IEEE rounding.
  */
 #include "base/scalar.h"
 #include "gpu/cuda.h"
@@ -21,7 +21,7 @@ typedef int gemm_narrow(void *handle, int transa, int transb, int m, int n, int 
 static const char *const gemm_names[] = {"cublasSgemm_v2_64", "cublasDgemm_v2_64", "cublasCgemm_v2_64",
                                          "cublasZgemm_v2_64"};
 
-/* By name, where the loader looks; then where CUDA usually is.  What is wrong is what the loader says first. */
+/* Tries the loader's search path, then the usual places of CUDA; reports the loader's first error. */
 static hsumma_status open_library(void **library, struct hs_message *message)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
@@ -86,13 +86,13 @@ static hsumma_status said(struct hs_cuda *cuda, const char *call, int error)
 }
 
 /*
- * The handle, working on a stream.  Each stream has a workspace of its own, so that products on several of them do not
- * disturb each other and always have the same bits; setting a stream drops the workspace that was set.
+ * Binds the handle to a stream.  Each stream has its own workspace, so that concurrent products do not interfere and
+ * give reproducible bits.  Setting a stream resets the workspace, so it is set again.
  */
 static hsumma_status turn_to(struct hs_cuda *cuda, struct hs_stream *stream)
 {
     struct hs_cublas *blas = &cuda->blas;
-    size_t bytes = (size_t)(cuda->generation >= 9 ? 32 : 4) << 20; /* what cuBLAS would take */
+    size_t bytes = (size_t)(cuda->generation >= 9 ? 32 : 4) << 20; /* the default size of cuBLAS */
     hsumma_status status = HSUMMA_OK;
     if (blas->handle && blas->stream == stream)
         return HSUMMA_OK;
@@ -110,7 +110,7 @@ static hsumma_status turn_to(struct hs_cuda *cuda, struct hs_stream *stream)
     return status;
 }
 
-/* C is conjugation only where there is something to conjugate. */
+/* 'C' conjugates only complex types. */
 static int op_of(hsumma_type type, char trans)
 {
     return trans == 'N' ? OP_N : trans == 'C' && hs_scalars[type].complex_type ? OP_C : OP_T;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * The driver makes small allocations parts of a larger one, and exporting one of them would show all; so each is made
- * of whole blocks of the driver's.
+ * The driver places small allocations inside a larger block, and exporting one of them would expose the whole block.
+ * So each allocation is rounded up to whole blocks.
  */
 static const size_t driver_block = (size_t)2 << 20;
 
@@ -56,7 +56,7 @@ hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
     return HSUMMA_OK;
 }
 
-/* What CUDA says of a release is not looked at: at the end of the process the driver may have gone first. */
+/* Errors of a release are ignored: at process exit the driver may already be shut down. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block)
 {
     struct hs_cuda_block **link = &cuda->block;
@@ -146,7 +146,7 @@ enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *addre
     if (HS_CUDA_TRY(cuda, cudaPointerGetAttributes, &is, address))
         is.type = cudaMemoryTypeUnregistered;
     if (is.type == cudaMemoryTypeDevice && is.device != cuda->number)
-        hs_cuda_reach(cuda, is.device); /* if it cannot, the work that tries says so */
+        hs_cuda_reach(cuda, is.device); /* on failure, the work that uses it reports the error */
     hs_cuda_leave(&visit);
     if (is.type == cudaMemoryTypeDevice)
         return is.device == cuda->number ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER;

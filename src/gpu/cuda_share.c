@@ -5,14 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What an export says.  CUDA's handles are not for the process that they come from: it takes the address. */
+/* The contents of an hs_exported.  A process cannot open CUDA handles that it exported itself: it uses the address. */
 struct cuda_export {
     union {
         cudaIpcMemHandle_t memory;
         cudaIpcEventHandle_t event;
     } handle;
     char location[64];       /* of the device */
-    int64_t process, space;  /* space: that in which the process has its number */
+    int64_t process, space;  /* process id, and its pid namespace */
     uint64_t address, bytes; /* in that process */
 };
 static_assert(sizeof(struct cuda_export) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
@@ -23,7 +23,7 @@ static int64_t process_space(void)
     return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
 }
 
-/* What CUDA's handle does not say. */
+/* Fills in what CUDA's handle does not contain. */
 static void describe(const struct hs_device *device, struct cuda_export *exported_as, const void *address, size_t bytes,
                      struct hs_exported *exported)
 {
@@ -67,7 +67,7 @@ static hsumma_status cannot(struct hs_device *device, hsumma_status status, cons
                    why.text, what, (long long)exported_as->process, exported_as->location);
 }
 
-/* Where the devices differ, and this process sees both, they must be peers.  The context is current. */
+/* Different devices must be peers, if this process sees both.  The context is current. */
 static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *exported_as)
 {
     int other =
@@ -75,7 +75,7 @@ static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *expor
     return other < 0 ? HSUMMA_OK : hs_cuda_reach(cuda, other);
 }
 
-/* One mapping of an allocation, however often it is imported. */
+/* Maps an allocation, once however often it is imported. */
 static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *exported_as, void **memory)
 {
     struct hs_device *device = &cuda->device;
@@ -160,7 +160,7 @@ void hs_cuda_unmap(struct hs_device *device, void *imported)
     struct hs_cuda *cuda = hs_cuda_of(device);
     struct hs_cuda_block *block = hs_cuda_block_of(cuda, imported, 1);
     if (!block)
-        return; /* this process's own */
+        return; /* this process's own allocation */
     if (block->importers > 1)
         block->importers--;
     else

@@ -25,7 +25,7 @@ hsumma_status hs_cuda_adopt_stream(struct hs_device *device, void *theirs, struc
     unsigned flags;
     *stream = NULL;
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status) /* whether it is one */
+    if (!visit.status) /* checks that it is a stream */
         visit.status = HS_CUDA_TRY(visit.cuda, cudaStreamGetFlags, (cudaStream_t)theirs, &flags);
     if (hs_cuda_leave(&visit))
         return visit.status;

@@ -11,7 +11,7 @@ hsumma_status hs_cuda_copy(struct hs_device *device, struct hs_stream *stream, v
     return hs_cuda_leave(&visit);
 }
 
-/* Pitches that CUDA has no copy for: column by column. */
+/* Copies column by column, for pitches that cudaMemcpy2DAsync does not accept. */
 static hsumma_status copy_columns(struct hs_cuda *cuda, struct hs_stream *stream, char *dst, size_t dst_pitch,
                                   const char *src, size_t src_pitch, size_t bytes, size_t columns)
 {
@@ -40,7 +40,7 @@ hsumma_status hs_cuda_copy_block(struct hs_device *device, struct hs_stream *str
     return hs_cuda_leave(&visit);
 }
 
-/* What elements are made of, and how many there are in one. */
+/* The real type of an element's parts, and the number of parts. */
 static const struct {
     enum hs_kernel_real real;
     int each;

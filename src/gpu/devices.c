@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The library that this variable names defines the kind as hs_stand_in_device (tests/device/stand_in). */
+/* The environment variable that names the library which defines the kind as hs_stand_in_device
+ * (tests/device/stand_in). */
 #define STAND_IN "HSUMMA_HOST_DEVICE_LIBRARY"
 
 static const struct hs_device_kind *load_stand_in(struct hs_message *why)
@@ -16,7 +17,7 @@ static const struct hs_device_kind *load_stand_in(struct hs_message *why)
                 "\"make everything\" and set " STAND_IN "=BUILD/tests/libstand_in_device.so");
         return NULL;
     }
-    /* It stays when it is closed: contexts and tests hold its table. */
+    /* RTLD_NODELETE: contexts and tests still hold the table when the library is closed. */
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const struct hs_device_kind *kind = library ? dlsym(library, "hs_stand_in_device") : NULL;
     if (!kind) {

@@ -1,6 +1,6 @@
 /*
- * Element-wise work.  The bits are those of base/operators.c and base/scalar.inc: the same operations in the same
- * order, and no product fused with a sum (-fmad=false).
+ * Element-wise kernels.  Their results are bitwise those of base/operators.c and base/scalar.inc: the same operations
+ * in the same order, without fused multiply-add (-fmad=false).
  */
 #include "gpu/kernels.h"
 #include "gpu/launch.h"
@@ -13,10 +13,10 @@ namespace
 {
 
 enum {
-    THREADS = 256, /* of a block */
-    RESIDENT = 4,  /* blocks of a multiprocessor at least: bounds the registers */
-    CHUNKS = 2,    /* of an operand that a thread has under way */
-    BATCH = 4      /* operands that it has under way */
+    THREADS = 256, /* per block */
+    RESIDENT = 4,  /* blocks per multiprocessor, at least: bounds the registers */
+    CHUNKS = 2,    /* of an operand that a thread has in flight */
+    BATCH = 4      /* operands that a thread has in flight */
 };
 
 struct plus {
@@ -43,7 +43,8 @@ struct operands {
     int count;
 };
 
-/* Elements T that are read and written by accesses of type A: several by one, or one by several. */
+/* Elements of type T that accesses of type A load and store: several elements per access, or several accesses per
+ * element. */
 template <class T, class A> struct chunk {
     enum {
         PER_ACCESS = sizeof(A) > sizeof(T) ? sizeof(A) / sizeof(T) : 1,
@@ -72,7 +73,7 @@ template <class T, class A> struct chunk {
     }
 };
 
-/* The chunks i, i + stride, ... below `end`, at most CHUNKS; each operand's first one is `offset` bytes into it. */
+/* Combines chunks i, i + stride, ... below `end`, at most CHUNKS; chunk 0 begins `offset` bytes into each operand. */
 template <class T, class Op, class A>
 __device__ void combine_chunks(void *dst, const operands &from, int64_t offset, int64_t i, int64_t stride, int64_t end)
 {
@@ -105,7 +106,8 @@ __device__ void combine_chunks(void *dst, const operands &from, int64_t offset, 
             sum[c].store(static_cast<char *>(dst) + offset, i + c * stride);
 }
 
-/* `head` elements, then `chunks` chunks, then `tail` elements; head and tail are shorter than a block is wide. */
+/* `head` elements, then `chunks` chunks, then `tail` elements; head and tail have fewer elements than a block has
+ * threads. */
 template <class T, class Op, class A>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     combine(void *dst, const __grid_constant__ operands from, int64_t head, int64_t chunks, int64_t tail)
@@ -146,8 +148,8 @@ template <class T, class Op, class A> cudaError_t combine_by(const call &is, int
                   is.dst, is.from, head, chunks, tail);
 }
 
-/* By 16 bytes where all addresses are alike in alignment, else by elements, or by bytes if they are not even aligned.
- */
+/* Uses 16-byte accesses if all addresses have the same alignment, else accesses of one element, or of one byte if
+ * elements are misaligned. */
 template <class T, class Op> cudaError_t combine_as(const call &is)
 {
     uintptr_t dst = reinterpret_cast<uintptr_t>(is.dst), differ = 0;
@@ -160,7 +162,7 @@ template <class T, class Op> cudaError_t combine_as(const call &is)
     return combine_by<T, Op, uint4>(is, least(static_cast<int64_t>(-dst % sizeof(uint4) / sizeof(T)), is.count));
 }
 
-/* S is what sums are made of: integers without a sign, whose sums wrap. */
+/* S is the type for sums: unsigned for integers, so that they wrap. */
 template <class T, class S> cudaError_t combine_op(const call &is, hs_kernel_op op)
 {
     return op == HS_KERNEL_SUM   ? combine_as<S, plus>(is)
@@ -185,7 +187,7 @@ template <class R> __device__ complex<R> sum_of(complex<R> l, complex<R> r)
     return {l.x + r.x, l.y + r.y};
 }
 
-/* An infinity becomes 1, anything else 0, with its sign. */
+/* Maps an infinity to 1 and anything else to 0, keeping the sign. */
 template <class R> __device__ R boxed(R a)
 {
     return copysign(isinf(a) ? R(1) : R(0), a);
@@ -195,7 +197,7 @@ template <class R> __device__ R number(R a)
     return isnan(a) ? copysign(R(0), a) : a;
 }
 
-/* As C has it (annex G): an infinite factor gives an infinite product, unless the other one is zero. */
+/* As in C (annex G): an infinite factor gives an infinite product, unless the other factor is zero. */
 template <class R> __device__ complex<R> times(complex<R> l, complex<R> r)
 {
     R a = l.x, b = l.y, c = r.x, d = r.y, ac = a * c, bd = b * d, ad = a * d, bc = b * c;
@@ -219,11 +221,11 @@ template <class R> __device__ complex<R> times(complex<R> l, complex<R> r)
     return again ? complex<R>{infinity * (a * c - b * d), infinity * (a * d + b * c)} : product;
 }
 
-/* What beta is: whether C is read, and multiplied. */
+/* The kind of beta: whether C is read, and whether it is multiplied. */
 enum factor { ZERO, ONE, OTHER };
 
 template <class T> struct block {
-    enum { THREAD_ROWS = sizeof(T) > 8 ? 2 : 4 }; /* that a thread has under way */
+    enum { THREAD_ROWS = sizeof(T) > 8 ? 2 : 4 }; /* rows that a thread has in flight */
     int64_t rows, cols, ldc, lds;
     T *c;
     const T *s;
@@ -278,7 +280,7 @@ cudaError_t update_as(const hs_kernels *kernels, cudaStream_t stream, int64_t ro
         return cudaSuccess;
     if ((reinterpret_cast<uintptr_t>(c) | reinterpret_cast<uintptr_t>(s)) % sizeof(T) != 0)
         return cudaErrorMisalignedAddress;
-    if (ldc == rows && (!s || lds == rows)) { /* one run */
+    if (ldc == rows && (!s || lds == rows)) { /* contiguous */
         is.rows = rows * cols;
         is.cols = 1;
     }

@@ -1,6 +1,6 @@
 /*
- * The kernels of the device "cuda", and what starts them.  Plain functions of plain data, so that something else can
- * stand in for a GPU.  They return CUDA's error and wait for nothing; the caller has made the device's context current.
+ * The kernels of the device "cuda", and their launch functions: plain functions of plain data, so that a test can
+ * replace the GPU.  They return CUDA's error and wait for nothing; the caller has made the device's context current.
  */
 #ifndef HS_GPU_KERNELS_H
 #define HS_GPU_KERNELS_H
@@ -12,26 +12,27 @@
 extern "C" {
 #endif
 
-enum { HS_KERNEL_MOST = 32 }; /* operands of a combination */
+enum { HS_KERNEL_MOST = 32 }; /* most operands of a combination */
 enum hs_kernel_real { HS_KERNEL_FLOAT, HS_KERNEL_DOUBLE, HS_KERNEL_INT32, HS_KERNEL_INT64 };
 enum hs_kernel_op { HS_KERNEL_SUM, HS_KERNEL_MAX, HS_KERNEL_MIN };
 enum hs_kernel_scalar { HS_KERNEL_S, HS_KERNEL_D, HS_KERNEL_C, HS_KERNEL_Z };
 
-/* What launches need to know of a device. */
+/* Properties of a device that launches need. */
 struct hs_kernels {
-    int64_t combine_blocks, update_blocks; /* blocks of threads that all its multiprocessors run at a time */
+    int64_t combine_blocks, update_blocks; /* thread blocks that run on all its multiprocessors at a time */
 };
 
-/* "80 90": the compute capabilities that there is code for; the last one as PTX, too. */
+/* The compute capabilities that there is code for, such as "80 90"; for the last one as PTX too. */
 extern const char hs_kernels_archs[];
 
-/* An error where the device has no use for any of that code. */
+/* Returns an error if none of the code runs on the device. */
 cudaError_t hs_kernels_prepare(int device, struct hs_kernels *kernels);
-/* dst = ((operand[0] op operand[1]) op operand[2]) ..., 2 <= operands; dst may be any operand; any alignment. */
+/* dst = ((operand[0] op operand[1]) op operand[2]) ..., 1 <= operands <= HS_KERNEL_MOST.  dst may be any operand; any
+ * alignment. */
 cudaError_t hs_kernels_combine(const struct hs_kernels *kernels, cudaStream_t stream, void *dst,
                                const void *const *operand, int operands, int64_t count, enum hs_kernel_real real,
                                enum hs_kernel_op op);
-/* C = beta C + S for a column-major block; s = NULL stands for zero; beta = 0 never reads C. */
+/* C = beta C + S for a column-major block; s NULL means zero; beta = 0 never reads C. */
 cudaError_t hs_kernels_update(const struct hs_kernels *kernels, cudaStream_t stream, enum hs_kernel_scalar scalar,
                               int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s,
                               int64_t lds);

@@ -1,4 +1,4 @@
-/* How a kernel is started: apart, so that a test can run the kernels' own code on the host. */
+/* How kernels are launched; separate, so that a test can run the kernels' code on the host. */
 #ifndef HS_GPU_LAUNCH_H
 #define HS_GPU_LAUNCH_H
 
@@ -11,7 +11,7 @@ cudaError_t launch(void (*kernel)(P...), dim3 grid, dim3 block, cudaStream_t str
     return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, parameters, 0, stream);
 }
 
-/* How many blocks of so many threads a multiprocessor runs at a time. */
+/* How many blocks of `threads` threads a multiprocessor runs at a time. */
 template <class... P> cudaError_t resident(void (*kernel)(P...), int threads, int *blocks)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), threads, 0);

@@ -5,26 +5,26 @@
 
 #include <string.h>
 
-/* One moving operand, and where its lines and parts are. */
+/* One moving operand, its lines and its parts. */
 struct moving {
     const struct hs_problem *problem;
     const struct hs_variant *variant;
     const struct hs_role *role;
     const struct hs_division *node;
-    int *place;  /* of each rank in the grid's table; -1: outside */
+    int *place;  /* of each rank: its place in the grid's table; -1: outside the grid */
     char *works; /* [node][line]: whether a member of the line multiplies there */
-    int *nodes;  /* of each line: on how many nodes one does */
-    char *seen;  /* of each part of the operand; all 0 between uses */
+    int *nodes;  /* of each line: number of nodes on which a member multiplies */
+    char *seen;  /* a mark for each part of the operand; all 0 between uses */
 };
 
-/* The coordinate of a process on an axis of an operand; there is one where every process has all. */
+/* The coordinate of a process on an axis of an operand; 0 where every process has all of it. */
 static int coordinate(const struct moving *m, const struct hs_axis *x, int place, int axis)
 {
     int cols = m->problem->grid.extent[1];
     return x->nprocs == 1 ? 0 : axis == 0 ? place / cols : place % cols;
 }
 
-/* Whether the process has a part of the stationary operand. */
+/* Whether the process has a part of the stationary operand, and so multiplies. */
 static int multiplies(const struct moving *m, int place)
 {
     int parts = 0;
@@ -35,7 +35,7 @@ static int multiplies(const struct moving *m, int place)
     return parts == 2;
 }
 
-/* The mark of the part of the operand that a process owns; NULL outside the grid. */
+/* The mark of the part that a process owns; NULL outside the grid. */
 static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
 {
     int place = m->place[rank];
@@ -46,7 +46,7 @@ static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
     return &m->seen[(size_t)*mine * (size_t)m->role->looped->nprocs + (size_t)*other];
 }
 
-/* Elements of a line's part that the processes of the node own, each counted once. */
+/* Elements of a line's part that processes of the node own, each counted once. */
 static int64_t owned(const struct moving *m, int node, int line)
 {
     int64_t elements = 0;

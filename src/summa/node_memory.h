@@ -1,6 +1,6 @@
 /*
- * The memory that the processes of a grid share on their node: a directory, and tiles of products.  Every node of the
- * grid's context has one, of its own ranks; with more of them than one the rest is said by messages.
+ * The memory that the processes of a grid share on one node: a directory, and tiles for products.  Every node of the
+ * grid's context has one for its own ranks; between nodes the processes exchange messages.
  */
 #ifndef HS_SUMMA_NODE_MEMORY_H
 #define HS_SUMMA_NODE_MEMORY_H
@@ -8,21 +8,23 @@
 #include "coll/node/directory.h"
 #include "coll/node/region.h"
 
-/* The last execution in which a rank may use the memory, and the one before. */
+/* The last two executions in which a rank may have used the memory. */
 struct hs_taken {
     uint64_t before, last;
 };
 
 struct hs_product_memory {
-    struct hs_directory directory; /* of the ranks of this node; without entries: some node of the context has none */
-    const int *mate;               /* of each rank of the context: its number in the directory, -1 on other nodes */
-    char *memory;                  /* tiles */
-    size_t bytes;                  /* of them, alike on all nodes; 0: there is no memory, and `refused` says why */
-    uint64_t executions;           /* of all plans of the grid, counted alike by all its processes */
-    struct hs_taken *taken;        /* by each rank of this node */
-    struct hs_region *const *regions; /* memory from hsumma_malloc, which all ranks of this node have mapped */
-    void *mapped;                     /* directory and tiles ... */
-    size_t mapped_bytes;              /* ... here; other nodes may have got less */
+    /* Of the ranks of this node; no entries: some node of the context has no such memory. */
+    struct hs_directory directory;
+    const int *mate; /* of each rank of the context: its index in the directory, -1 on other nodes */
+    char *memory;    /* tiles */
+    /* Of the tiles, the same on all nodes; 0: there is no memory, and `refused` says why. */
+    size_t bytes;
+    uint64_t executions;              /* executions of all plans of the grid; all its processes count the same */
+    struct hs_taken *taken;           /* of each rank of this node */
+    struct hs_region *const *regions; /* memory of hsumma_malloc, mapped by all ranks of this node */
+    void *mapped;                     /* the mapping: directory and tiles */
+    size_t mapped_bytes;              /* its size, which may differ between nodes */
     char refused[128];
 };
 

@@ -1,18 +1,18 @@
 #include "summa/pack.h"
 
-/* The intervals of a run, one after the other. */
+/* A walk over the intervals of a run. */
 struct intervals {
     const struct hs_run_of_panels *run;
     struct hs_overlap walk;
     int t;
-    int64_t inside; /* indices of panel t that have been given out */
+    int64_t inside; /* indices of panel t that the walk has passed */
 };
 
 struct interval {
     int t;
-    int64_t inside; /* where it begins in its slab */
+    int64_t inside; /* its first index within its slab */
     int64_t length;
-    int64_t local; /* where it begins on the owner */
+    int64_t local; /* its first local index on the owner */
 };
 
 static struct intervals intervals_of(const struct hs_run_of_panels *run)
@@ -55,14 +55,15 @@ int64_t hs_in_place(const struct hs_run_of_panels *run)
     return start;
 }
 
-/* Where (line of the looped dimension, line of the pinned one) lies in a place of the given orientation, in elements.
- */
+/* The offset, in elements, of an index pair in a column-major array whose rows are the looped (loop_axis 0) or pinned
+ * dimension. */
 static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 {
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* Where an interval's first element of pinned index 0 lies among the slabs, in elements; *ld is that of its slab. */
+/* The offset among the slabs, in elements, of an interval's first index at pinned index 0; *ld: its slab's leading
+ * dimension. */
 static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interval *interval, int64_t length,
                         int64_t *ld)
 {
@@ -72,7 +73,7 @@ static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interva
     return slab + element(run->role->loop_axis, interval->inside, 0, *ld);
 }
 
-/* The places of a block of elements; in a message it is tight. */
+/* Where a block of elements lies; in a message its leading dimension is its number of rows. */
 enum place { IN_MATRIX, IN_MESSAGE, IN_SLABS };
 static const struct way {
     enum place from, to;
@@ -80,12 +81,12 @@ static const struct way {
             [HS_SLABS_TO_MESSAGE] = {IN_SLABS, IN_MESSAGE},   [HS_MESSAGE_TO_MATRIX] = {IN_MESSAGE, IN_MATRIX},
             [HS_MATRIX_TO_SLABS] = {IN_MATRIX, IN_SLABS},     [HS_SLABS_TO_MATRIX] = {IN_SLABS, IN_MATRIX}};
 
-/* Indices of the pinned dimension: where they begin in the matrix and in slabs of `length`. */
+/* An interval of the pinned dimension: where it begins in the matrix and in slabs of `length`. */
 struct pinned {
     int64_t held, wanted, count, length;
 };
 
-/* An interval of the looped dimension by one of the pinned dimension; *message ends behind it. */
+/* Copies an interval of the looped dimension by one of the pinned dimension; moves *message past it. */
 static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct interval *interval,
                        struct pinned pinned, const struct hs_matrix *matrix, char **message, char *slabs,
                        const void *beta)
@@ -110,7 +111,7 @@ static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step
         *message += size * (size_t)(rows * cols);
 }
 
-/* All of the pinned dimension, which the owner has in the order of the slabs. */
+/* Copies all of the pinned dimension, which the owner stores in the order of the slabs. */
 static void move_whole(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct hs_matrix *matrix,
                        int64_t length, char *slabs, const void *beta)
 {
@@ -129,7 +130,7 @@ void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, i
 void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
                const struct hs_matrix *to)
 {
-    move_whole(run, HS_SLABS_TO_MATRIX, to, length, (char *)slabs, beta); /* only read */
+    move_whole(run, HS_SLABS_TO_MATRIX, to, length, (char *)slabs, beta); /* slabs are only read */
 }
 
 void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Adds [at, end) to its pair of owners. */
+/* Adds the interval [at, end) to its pair of owners. */
 static void add_interval(struct hs_pairs *pairs, int32_t *index, const int owner[2], int64_t at, int64_t end)
 {
     if (*index < 0) {
@@ -20,7 +20,7 @@ static void add_interval(struct hs_pairs *pairs, int32_t *index, const int owner
     pairs->width_max = pair->width > pairs->width_max ? pair->width : pairs->width_max;
 }
 
-/* All intervals in ascending order; pairs are numbered in the order in which they first occur. */
+/* Collects all intervals in ascending order; pairs are numbered by first occurrence. */
 static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
 {
     const struct hs_axis *x = pairs->axis[0], *y = pairs->axis[1];
@@ -55,14 +55,14 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
 
 enum { FAR = 8, AHEAD = 64 };
 
-/* How many pairs ago the node of a pair's owner had its last turn, FAR at most. */
+/* Number of pairs since the node of a pair's owner last had a turn, at most FAR. */
 static int idle(const struct hs_pair *pair, int operand, const int mates[2], int *const last[2], int now)
 {
     int ago = now - last[operand][pair->owner[operand] / mates[operand]];
     return ago < FAR ? ago : FAR;
 }
 
-/* Of the next pairs, from i on, the first of those whose nodes have both been idle for longest. */
+/* Among the next AHEAD pairs from i on, the first whose nodes have both been idle longest. */
 static int longest_idle(const struct hs_pairs *pairs, int i, const int mates[2], int *const last[2], int now)
 {
     int best = i, most = 0;
@@ -106,14 +106,14 @@ static int64_t cuts(int64_t width, int64_t by)
     return (width + by - 1) / by;
 }
 
-/* A pair that still has indices to be cut. */
+/* A pair with indices left to cut. */
 struct rest {
     struct hs_overlap walk;
     int64_t left;
     int pair;
 };
 
-/* Innermost panels of one turn of a pair, from panel t on; returns the number after the last. */
+/* Cuts one turn of a pair into innermost panels, from panel t on; returns one past the last. */
 static int cut_turn(struct hs_panels *panels, struct rest *rest, int64_t turn, int t)
 {
     for (int64_t wanted = rest->left < turn ? rest->left : turn; wanted > 0; t++) {
@@ -131,7 +131,7 @@ static int cut_turn(struct hs_panels *panels, struct rest *rest, int64_t turn, i
     return t;
 }
 
-/* All innermost panels: turn after turn of the pairs that have indices left. */
+/* Cuts all pairs into innermost panels, one turn of each pair per round. */
 static hsumma_status cut_pairs(struct hs_panels *panels, int64_t turn, const struct hs_allocator *memory)
 {
     const struct hs_pairs *pairs = &panels->pairs;
@@ -179,7 +179,7 @@ static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, i
         tier->of[t] = tier->count - 1;
     }
     tier->first[tier->count] = panels->count;
-    tier->of[panels->count] = tier->count; /* so that "past the last" has a tier panel, too */
+    tier->of[panels->count] = tier->count; /* so that "past the last" has a tier panel too */
     return HSUMMA_OK;
 }
 

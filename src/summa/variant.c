@@ -6,7 +6,7 @@
 
 const int hs_operand_dims[3][2] = {[HS_A] = {HS_M, HS_K}, [HS_B] = {HS_K, HS_N}, [HS_C] = {HS_M, HS_N}};
 
-/* The stored (and grid) axis of a dimension in an operand, or -1 if the operand does not have it. */
+/* The stored (and grid) axis of a dimension in an operand; -1 if the operand does not have it. */
 static int axis_of(const struct hs_problem *problem, int operand, int dim)
 {
     for (int logical = 0; logical < 2; logical++)
@@ -16,8 +16,8 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
 }
 
 /*
- * Lines that leave a process, or come to one: all, but where both layouts lie on one axis those that stay, unless they
- * go to the whole line.
+ * Bounds the indices that an exchange moves out of a process, or into one.  Indices that stay on their process do not
+ * count: those exist where both layouts are on one grid axis, unless the exchange goes to whole lines.
  */
 static void bound_exchange(struct hs_role *role, int takers)
 {
@@ -62,7 +62,7 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     return role;
 }
 
-/* Whether every process of some row or column of the grid has the same part. */
+/* Whether all processes of some grid row or column have the same part. */
 static int replicated(const struct hs_problem *problem, int operand)
 {
     for (int axis = 0; axis < 2; axis++)

@@ -1,30 +1,30 @@
-/* What the parts of local.h know in common: what is held of the device, and the product under way. */
+/* State that the parts of local.h share: what is held of the device, and the product in progress. */
 #ifndef HS_SUMMA_LOCAL_DEVICE_STATE_H
 #define HS_SUMMA_LOCAL_DEVICE_STATE_H
 
 #include "summa/local/local.h"
 #include "summa/local/tiles.h"
 
-/* How an operand comes to the device and goes back. */
+/* How an operand reaches the device and returns. */
 enum hs_way {
-    HS_BY_HAND,  /* through pinned pieces */
-    HS_DIRECT,   /* the device's copies reach it */
-    HS_RESIDENT, /* it lies there */
+    HS_BY_HAND,  /* the host copies it through pinned pieces */
+    HS_DIRECT,   /* the device's copies access it */
+    HS_RESIDENT, /* it is in the device's memory */
     HS_WAYS
 };
 
-/* Room for a tile.  An event never recorded is over. */
+/* Room for one tile on the device.  An event that was never recorded is complete. */
 struct hs_tile_slot {
-    int64_t tile;           /* its number; -1: none */
-    int64_t used;           /* the last multiplication that it has been planned for */
+    int64_t tile;           /* the number of the tile it holds; -1: none */
+    int64_t used;           /* the last multiplication planned to use it */
     char *at;               /* on the device */
-    struct hs_event *ready; /* recorded when its tile has come in (C: has been multiplied) */
-    struct hs_event *free;  /* recorded when its tile is not needed any more */
+    struct hs_event *ready; /* recorded when its tile has arrived (C: has been multiplied) */
+    struct hs_event *free;  /* recorded when its tile is no longer needed */
 };
 
-/* A part of a tile on its way. */
+/* A part of a tile in flight. */
 struct hs_pinned_piece {
-    char *at;               /* pinned; unused where the copy is direct */
+    char *at;               /* pinned memory; unused for direct copies */
     struct hs_event *event; /* recorded behind the copy */
     struct hs_job job;
     int64_t from, columns;
@@ -32,21 +32,21 @@ struct hs_pinned_piece {
 
 enum { HS_PINNED_PIECES = 4 };
 
-/* Pieces in a ring: [done, begun) are under way. */
+/* A ring of pieces: [done, begun) are in flight. */
 struct hs_pinned_ring {
     struct hs_pinned_piece piece[HS_PINNED_PIECES];
     int64_t begun, done;
 };
 
-/* A tile that is being brought by hand; slot NULL: none. */
+/* A tile that the host is copying to the device piece by piece; slot NULL: none. */
 struct hs_loading {
     struct hs_tile_slot *slot;
     int operand;
     struct hs_job job;
-    int64_t columns; /* that are on their way */
+    int64_t columns; /* columns sent so far */
 };
 
-/* A tile of C that has been multiplied: it leaves, column by column. */
+/* A multiplied tile of C that leaves the device, column by column. */
 struct hs_complete {
     struct hs_job job;
     struct hs_tile_slot *slot;
@@ -57,59 +57,61 @@ struct hs_local {
     struct hs_stream *const *order;
     struct hs_local_limits limits;
     const struct hs_allocator *memory;
-    int off;      /* the device has failed */
-    int reported; /* and somebody knows */
+    int off;      /* the device has failed, and is not used again */
+    int reported; /* hs_local_news has reported it */
     struct hs_message note;
     int64_t counts[3], bytes[2];
 
-    /* of the device; made when first needed */
+    /* Device resources, made when first needed. */
     struct hs_stream *in, *multiply, *out;
     struct hs_event *begun, *ended;
-    char *tile_memory; /* for slots */
+    char *tile_memory; /* memory of all slots */
     size_t tile_bytes;
     struct hs_tile_slot slot[HS_TILES][HS_TILES_MOST];
     struct hs_pinned_ring coming, leaving;
 
-    /* the product */
+    /* The product in progress. */
     struct hs_product product;
-    hsumma_status status; /* of its beginning */
+    hsumma_status status; /* of starting it */
     int running, on_device;
-    int ending; /* "ended" has been recorded */
+    int ending; /* `ended` has been recorded */
     enum hs_way way[3];
     struct hs_tiling tiling;
-    struct hs_walk planned;    /* next to be planned: tiles of all before have slots, and are here or on their way */
-    struct hs_walk multiplied; /* next to be multiplied */
+    /* The next to plan: the tiles of earlier ones have slots, and are present or in flight. */
+    struct hs_walk planned;
+    struct hs_walk multiplied; /* the next to multiply */
     struct hs_loading loading;
-    struct hs_complete queue[HS_TILES_MOST]; /* tiles of C that are complete: [left, complete) */
-    int64_t complete, left, gone;            /* and [0, gone) are in C */
-    int64_t columns_left, columns_gone;      /* of the next ones */
+    struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in the ring: [left, complete) */
+    int64_t complete, left, gone;            /* [0, gone) have been written to C */
+    int64_t columns_left, columns_gone;      /* of the tile in progress */
 };
 
-/* A tile of an operand in the caller's memory: its stored rows and columns; `pitch`: leading dimension of its slot. */
+/* A tile in the caller's memory: its stored rows and columns; pitch: the leading dimension of its slot. */
 struct hs_source_tile {
     char *at;
     int64_t rows, cols, ld, pitch;
 };
 
-/* reserve.c: streams, events, slots and pieces for the tiling at hand. */
+/* reserve.c: makes streams, events, slots and pieces for the tiling. */
 hsumma_status hs_local_reserve(struct hs_local *local);
 void hs_local_release(struct hs_local *local);
 
-/* move.c: into the device, out of it; each does a piece of work and sets *worked, if it can do anything. */
+/* move.c: bring tiles into the device, take results out.  Each does one piece of work if it can, and then sets
+ * *worked. */
 hsumma_status hs_local_bring(struct hs_local *local, int *worked);
 hsumma_status hs_local_take(struct hs_local *local, int *worked);
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job);
-/* The slot of a tile that has been planned; NULL: it has none. */
+/* The slot that holds a tile; NULL if none does. */
 struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile);
 
-/* Bytes of a pinned piece: at least a column of any tile. */
+/* Bytes of a pinned piece: room for at least one column of any tile. */
 static inline int64_t hs_local_piece(const struct hs_local *local)
 {
     int64_t column = local->limits.edge * (int64_t)sizeof(union hs_value);
     return local->limits.piece > column ? local->limits.piece : column;
 }
 
-/* Which tile of operand x a multiplication needs. */
+/* The number of the tile of operand x that a multiplication needs. */
 static inline int64_t hs_local_tile(const struct hs_local *local, int x, const struct hs_job *job)
 {
     const struct hs_tiling *tiling = &local->tiling;

@@ -70,7 +70,8 @@ static int is_single(const struct hs_scalar *scalar)
     return scalar->size == (scalar->complex_type ? 8 : 4);
 }
 
-/* Whether the device is faster.  Of the sizes alone: where the operands lie must not change the bits. */
+/* Whether the device is faster.  Decided by sizes alone: where the operands are must not change the bits of the
+ * result. */
 static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
     const struct hs_local_limits *limits = &local->limits;
@@ -103,7 +104,7 @@ static int any(const enum hs_way way[3], enum hs_way this)
     return way[0] == this || way[1] == this || way[2] == this;
 }
 
-/* Part of the product, from column `from` of tile (i, j) of C on, by the BLAS. */
+/* C(row : row + rows, col : col + cols) by the BLAS. */
 static void multiply_on_host(const struct hs_product *product, int64_t row, int64_t rows, int64_t col, int64_t cols)
 {
     const struct hs_scalar *scalar = product->scalar;
@@ -121,7 +122,7 @@ static void multiply_on_host(const struct hs_product *product, int64_t row, int6
     hs_threads_restore(threads);
 }
 
-/* What the device has not put into C. */
+/* Computes the parts of C that the device has not written. */
 static void complete_on_host(struct hs_local *local)
 {
     const struct hs_tiling *tiling = &local->tiling;
@@ -152,7 +153,7 @@ void hs_local_stop(struct hs_local *local)
     local->running = 0;
 }
 
-/* The device has failed: what the BLAS can do it does, and from now on it does everything. */
+/* After a device failure: the BLAS completes the product if that is possible, and does all later ones. */
 static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 {
     int torn = local->way[2] == HS_DIRECT && local->leaving.begun > local->leaving.done &&
@@ -167,7 +168,7 @@ static hsumma_status give_up(struct hs_local *local, hsumma_status status)
     return HSUMMA_OK;
 }
 
-/* Tiles, and room for them; less where the device has less. */
+/* Makes the tiling and reserves memory for it; retries with less memory until the device has enough. */
 static hsumma_status make_tiles(struct hs_local *local)
 {
     const struct hs_product *product = &local->product;
@@ -194,7 +195,7 @@ static hsumma_status make_tiles(struct hs_local *local)
     }
 }
 
-/* Streams begin where operands on the device are ready. */
+/* Makes the streams wait until operands on the device are ready. */
 static hsumma_status enter(struct hs_local *local)
 {
     struct hs_device *device = local->device;
@@ -208,14 +209,14 @@ static hsumma_status enter(struct hs_local *local)
     return status;
 }
 
-/* Whether nothing is added to C. */
+/* Whether the product adds nothing to C. */
 static int is_empty(const struct hs_product *product)
 {
     const int64_t *extent = product->extent;
     return extent[HS_M] <= 0 || extent[HS_N] <= 0 || extent[HS_K] <= 0 || product->scalar->is_zero(&product->alpha);
 }
 
-/* Finds out where its operands are: of those of an empty one only C counts. */
+/* Finds out where the operands are; of an empty product only C matters. */
 static void look(const struct hs_local *local, const struct hs_product *product, enum hs_way way[3])
 {
     const void *const operand[3] = {product->a, product->b, product->c};
@@ -265,7 +266,7 @@ void hs_local_start(struct hs_local *local, const struct hs_product *product)
         local->status = enter(local);
 }
 
-/* One multiplication, whose tiles are there or on their way, onto the stream. */
+/* Enqueues one multiplication, whose tiles are present or in flight. */
 static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
 {
     struct hs_device *device = local->device;
@@ -301,7 +302,7 @@ static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
     return status;
 }
 
-/* Multiplications whose tiles have been planned. */
+/* Enqueues some multiplications whose tiles have been planned. */
 static hsumma_status multiply_some(struct hs_local *local, int *worked)
 {
     hsumma_status status = HSUMMA_OK;
@@ -315,7 +316,7 @@ static hsumma_status multiply_some(struct hs_local *local, int *worked)
     return status;
 }
 
-/* Whether C on the device is complete. */
+/* Whether C in device memory is complete. */
 static hsumma_status is_complete(struct hs_local *local, int *complete)
 {
     const struct hs_product *product = &local->product;
@@ -357,7 +358,7 @@ hsumma_status hs_local_advance(void *state, int *worked, int *done)
 {
     struct hs_local *local = state;
     hsumma_status status = HSUMMA_OK;
-    if (!local) { /* it was over when it had begun */
+    if (!local) { /* hs_local_start has done it all */
         *worked = *done = 1;
         return HSUMMA_OK;
     }

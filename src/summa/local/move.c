@@ -13,7 +13,8 @@ struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, 
     int64_t from_row, from_col;
     region.rows = hs_tile_range(tiling, row, tile[row], &from_row);
     region.cols = hs_tile_range(tiling, col, tile[col], &from_col);
-    region.at = (char *)base[x] + (size_t)(from_row + from_col * ld[x]) * product->scalar->size; /* A, B: only read */
+    /* A and B are only read */
+    region.at = (char *)base[x] + (size_t)(from_row + from_col * ld[x]) * product->scalar->size;
     return region;
 }
 
@@ -26,8 +27,8 @@ struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile)
 }
 
 /*
- * A slot that may be overwritten behind its event "free": an empty one, else the one of A or B that has not been used
- * for longest, if whatever uses it has been put on the stream.  NULL: there is none yet.
+ * A slot that may be overwritten after its event `free`: an empty one, else the least recently used one of A or B whose
+ * uses have all been enqueued.  NULL: there is none yet.
  */
 static struct hs_tile_slot *make_way(struct hs_local *local, int x)
 {
@@ -42,14 +43,14 @@ static struct hs_tile_slot *make_way(struct hs_local *local, int x)
     return oldest;
 }
 
-/* Columns of a tile that go into a pinned piece. */
+/* Number of columns of a tile that fit into a pinned piece. */
 static int64_t columns_of(const struct hs_local *local, const struct hs_source_tile *region, int64_t from)
 {
     int64_t fit = hs_local_piece(local) / (region->rows * (int64_t)local->product.scalar->size);
     return fit < region->cols - from ? fit : region->cols - from;
 }
 
-/* The next columns of the tile that is being brought by hand. */
+/* Copies the next columns of the tile that the host is copying. */
 static hsumma_status bring_piece(struct hs_local *local, int *worked)
 {
     struct hs_device *device = local->device;
@@ -124,7 +125,7 @@ hsumma_status hs_local_bring(struct hs_local *local, int *worked)
         slot->tile = tile;
         slot->used = local->planned.number;
         *worked = 1;
-        if (!here && x != HS_TILES_C) /* C's begins as a product of zero */
+        if (!here && x != HS_TILES_C) /* a tile of C is not copied: its first product has beta 0 */
             return bring(local, x, &job, slot);
     }
     hs_walk_next(&local->tiling, &local->planned);
@@ -132,7 +133,7 @@ hsumma_status hs_local_bring(struct hs_local *local, int *worked)
     return HSUMMA_OK;
 }
 
-/* Puts what has arrived in a pinned piece where it belongs. */
+/* Writes an arrived pinned piece to C. */
 static hsumma_status put_away(struct hs_local *local, int *worked)
 {
     const struct hs_product *product = &local->product;
@@ -157,7 +158,7 @@ static hsumma_status put_away(struct hs_local *local, int *worked)
     return HSUMMA_OK;
 }
 
-/* The next columns of a tile into a pinned piece. */
+/* Copies the next columns of a tile into a pinned piece. */
 static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                 const struct hs_source_tile *region)
 {
@@ -169,7 +170,8 @@ static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *
                                     (size_t)region->pitch * size, rows, (size_t)piece->columns);
 }
 
-/* A whole tile straight into C; what C was before has come into a slot of its own, where both are added up. */
+/* Copies a whole tile directly to C.  With beta not 0 the old tile has been copied to a slot of its own, where the two
+ * are added. */
 static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                const struct hs_source_tile *region)
 {
@@ -196,7 +198,7 @@ static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *p
     return status;
 }
 
-/* The next part of a tile that is complete on the device. */
+/* Sends the next part of a complete tile. */
 static hsumma_status send(struct hs_local *local)
 {
     struct hs_device *device = local->device;

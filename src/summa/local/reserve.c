@@ -10,7 +10,7 @@ static hsumma_status make_stream(struct hs_local *local, struct hs_stream **stre
     return *stream ? HSUMMA_OK : local->device->kind->make_stream(local->device, stream);
 }
 
-/* Pinned pieces are made once, for the longest column there can be. */
+/* Pinned pieces are allocated once, large enough for the longest possible column. */
 static hsumma_status make_pieces(struct hs_local *local, struct hs_pinned_ring *pieces)
 {
     const struct hs_device_kind *kind = local->device->kind;

@@ -12,7 +12,7 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Tiles of nearly one size, none longer than `edge`. */
+/* Cuts a dimension into tiles of nearly one size, none larger than `edge`. */
 static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
 {
     int64_t extent = tiling->extent[dim], even = ceiling(extent, ceiling(extent, edge));
@@ -21,7 +21,7 @@ static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
     tiling->count[dim] = ceiling(extent, tiling->edge[dim]);
 }
 
-/* Places for the blocks and panels at hand, and their bytes.  `all`: of A and B as many as there are tiles. */
+/* Counts slots for the current blocks and panels, and their bytes.  all: enough for every tile of A and B. */
 static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int all)
 {
     static const int dims[HS_TILES][2] = {{HS_M, HS_K}, {HS_K, HS_N}, {HS_M, HS_N}, {HS_M, HS_N}};
@@ -45,7 +45,7 @@ static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wis
     return bytes;
 }
 
-/* Takes a larger number, if there is room for what it brings. */
+/* Increments a number if the slots still fit. */
 static int grow(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int64_t *number, int64_t most)
 {
     struct hs_tiling before = *tiling;
@@ -95,7 +95,7 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
     return 0;
 }
 
-/* Where a block begins, in tiles, and how many it has. */
+/* Where a block begins, and its size, both in tiles. */
 static void locate(const struct hs_tiling *tiling, int64_t block, int64_t from[2], int64_t tiles[2])
 {
     int64_t row = block / tiling->blocks[HS_N], col = block % tiling->blocks[HS_N];

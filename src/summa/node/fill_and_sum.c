@@ -1,4 +1,4 @@
-/* Between matrices and the tiles in shared memory: any layout on both sides. */
+/* Copies between matrices and the tiles in shared memory, for any layout on both sides. */
 #include "dist/overlap.h"
 #include "summa/node/on_device.h"
 #include "summa/node/shape.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Runs: indices that follow each other in two places, one at a time.  `from` counts in the part that process p of axis
- * x has; `to` in the part of process q of axis y, or (y is NULL) from the first index of the walk.
+ * A walk over runs: indices that are consecutive in two places.  `from` is a local index of process p of axis x; `to` a
+ * local index of process q of axis y, or (y NULL) counts from the first index of the walk.
  */
 struct index_run {
     int64_t from, to, length;
@@ -17,7 +17,7 @@ struct index_run {
 struct runs {
     struct hs_overlap walk;
     int64_t first;
-    int pending; /* the next one is known */
+    int pending; /* `next` is valid */
     struct index_run next;
 };
 
@@ -50,7 +50,7 @@ static int runs_next(struct runs *runs, struct index_run *run)
     return found;
 }
 
-/* What a supply's process has of the pinned dimension for a part of line p. */
+/* The runs of the pinned dimension that a process has, for a part of line p. */
 static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
 {
     const struct hs_role *role = supply->role;
@@ -60,9 +60,9 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
 }
 
 /*
- * What the process at `coord` has of a step's tile is copied by columns of its matrix, and in each column in the order
- * of its rows, whatever lines they go to: short pieces far apart would cost several times as much as what follows each
- * other in memory.  A strip is a run of rows; its offset counts in bytes from where the tiles begin.
+ * The part of a step's tile that the process at `coord` has is copied by columns of its matrix, and within a column in
+ * the order of its rows, whatever lines they go to: short pieces far apart in memory would cost several times as much.
+ * A strip is a run of rows; its offset, in bytes, is relative to the first tile.
  */
 struct strip {
     int64_t from, length;
@@ -76,14 +76,14 @@ struct copying {
     const struct hs_supply *supply;
     struct hs_matrix matrix;
     int coord[2];
-    const int8_t *lines; /* which of the lines get anything; NULL: all */
+    const int8_t *lines; /* whether each line gets anything; NULL: all do */
     struct hs_range panel;
     struct strip strip[STRIPS];
     int strips, real;
     int64_t bytes;
 };
 
-/* A strip of all columns of a run at once. */
+/* Copies each strip for all columns of a run at once. */
 static void copy_on_device(struct copying *copying, struct index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
@@ -98,7 +98,7 @@ static void copy_on_device(struct copying *copying, struct index_run columns, ch
     }
 }
 
-/* All strips of the columns of a run. */
+/* Copies all strips, for the columns of a run. */
 static void copy_columns(struct copying *copying, struct index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
@@ -120,13 +120,14 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
     }
 }
 
-/* What a process has of a panel. */
+/* The runs of the looped dimension that a process has, for a panel. */
 static struct runs looped_runs(const struct hs_role *role, const int coord[2], struct hs_range panel)
 {
     return runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
 }
 
-/* The next run of what this process has of a part of line p; what is aligned is one run, and blocks need no look. */
+/* The next run of this process's share of a part of line p.  An aligned operand has a single run; blocks need not be
+ * walked. */
 static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct index_run *run)
 {
     if (copying->supply->role->exchanged) {
@@ -138,7 +139,7 @@ static int next_pinned(const struct copying *copying, struct runs *runs, struct 
     return runs->pending--;
 }
 
-/* The part of line p in a step; 0: it gets nothing. */
+/* The part of line p in a step; returns 0 if the line gets nothing. */
 static int part_of(const struct copying *copying, int64_t step, int p, struct hs_range *part)
 {
     *part = hs_supply_part(copying->node, copying->supply, p, step);
@@ -162,7 +163,7 @@ static int by_row(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The strips that have been collected, in all columns of the looped dimension. */
+/* Copies the collected strips, for all columns of the looped dimension. */
 static void flush_pinned(struct copying *copying, char *tiles)
 {
     struct index_run columns;
@@ -173,7 +174,7 @@ static void flush_pinned(struct copying *copying, char *tiles)
     copying->strips = 0;
 }
 
-/* Rows are of the pinned dimension: those of all lines go together. */
+/* Rows are of the pinned dimension: the strips of all lines are collected together. */
 static void copy_pinned_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     const struct hs_supply *supply = copying->supply;
@@ -196,7 +197,7 @@ static void copy_pinned_rows(struct copying *copying, int64_t step, int first, i
     flush_pinned(copying, tiles);
 }
 
-/* The strips of rows of the looped dimension, in all columns of each line. */
+/* Copies the strips of rows of the looped dimension, for all columns of each line. */
 static void flush_looped(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     const struct hs_supply *supply = copying->supply;
@@ -226,7 +227,7 @@ static void copy_looped_rows(struct copying *copying, int64_t step, int first, i
     flush_looped(copying, step, first, end, tiles);
 }
 
-/* The parts of lines [first, end), whose tiles lie one after the other from `tiles` on. */
+/* Copies the parts of lines [first, end), whose tiles are consecutive from `tiles` on. */
 static void copy_tiles(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     copying->panel = hs_node_panel(copying->node, hs_panel_of(copying->node, step));
@@ -251,7 +252,7 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
     return copying.bytes;
 }
 
-/* Adds up one block of C: the partial results of a line, in its order; those without any of k have made none. */
+/* Adds up one block of C: the partial results of a line, in its order.  Processes without any k have none. */
 static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
                       struct index_run looped)
 {

@@ -23,7 +23,7 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
     return execution;
 }
 
-/* Seconds since the last look at the clock go to one account; those of none are the library's own. */
+/* Adds the time since the clock was last read to an account; NULL: it is overhead, counted nowhere. */
 static void account(struct hs_node_product *node, double *seconds)
 {
     double now = hs_now();
@@ -32,7 +32,7 @@ static void account(struct hs_node_product *node, double *seconds)
     node->mark = now;
 }
 
-/* Work since the last look at the clock, for an account and the timeline. */
+/* Records the work since the clock was last read, in an account and on the timeline. */
 static void record(struct hs_node_product *node, double *seconds, enum hs_trace_kind kind, int operand, int64_t panel,
                    int64_t amount)
 {
@@ -48,7 +48,7 @@ static void record(struct hs_node_product *node, double *seconds, enum hs_trace_
                                                                 .operand = operand});
 }
 
-/* Something can be done (again). */
+/* Ends idle time: something can be done. */
 static void resume(struct hs_node_product *node)
 {
     account(node, node->idle ? &node->times.wait : NULL);
@@ -81,15 +81,15 @@ void hs_node_leave(struct hs_product_memory *shared, uint64_t execution)
         hs_signal(&shared->directory, counters[i], progress_at_end(execution));
 }
 
-/* Tells the others that this process has done so many steps; on a device that it has put them on a stream, which says
- * enough if they can wait for its events. */
+/* Publishes that this process has done `steps` steps.  On a device they have only been enqueued, which is enough if
+ * others can wait for its events. */
 static void announce(struct hs_node_product *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
         hs_signal(&node->shared->directory, what, hs_node_progress(node->execution, steps));
 }
 
-/* Whether all that have used the memory before are done with it. */
+/* Whether all earlier users of the memory have finished with it. */
 static int enter(struct hs_node_product *node)
 {
     struct hs_product_memory *shared = node->shared;
@@ -102,7 +102,7 @@ static int enter(struct hs_node_product *node)
     return 1;
 }
 
-/* Whether all have come so far; before the first step nothing is asked of anybody: some may not be here yet. */
+/* Whether all peers have done `steps` steps.  For 0 steps no counter is read: some peers may not have arrived yet. */
 static int all_signalled(struct hs_node_product *node, const struct hs_peers *peers, enum hs_counter what,
                          int64_t steps)
 {
@@ -112,7 +112,7 @@ static int all_signalled(struct hs_node_product *node, const struct hs_peers *pe
     return 1;
 }
 
-/* Puts this process's part of the next step's tiles into shared memory, if it has any and they may be overwritten. */
+/* Copies this process's part of the next step's tiles into shared memory; 0 if they may not be overwritten yet. */
 static int fill(struct hs_node_product *node)
 {
     int64_t step = node->fill, bytes = 0;
@@ -145,7 +145,7 @@ static int fill(struct hs_node_product *node)
     return 1;
 }
 
-/* Fills what the next multiplication needs and one step more; further ones when there is nothing to multiply. */
+/* Fills the steps before `until`, as far as possible. */
 static int fill_ahead(struct hs_node_product *node, int64_t until)
 {
     int64_t from = node->fill;
@@ -155,7 +155,7 @@ static int fill_ahead(struct hs_node_product *node, int64_t until)
     return node->fill > from;
 }
 
-/* Whether a tile of the step is there. */
+/* Whether the tile of a step is complete. */
 static int supplied(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
@@ -170,7 +170,7 @@ static int supplied(struct hs_node_product *node, const struct hs_supply *supply
     return 1;
 }
 
-/* Tells where this process's A and B lie, so that others can read them; the number of the execution is told last. */
+/* Publishes the places of this process's A and B for in-place reads; the execution number is stored last. */
 static void publish(struct hs_node_product *node, const struct hs_where where[2])
 {
     struct hs_directory_entry *mine = &node->shared->directory.entry[node->shared->directory.me];
@@ -191,8 +191,8 @@ static void publish(struct hs_node_product *node, const struct hs_where where[2]
 }
 
 /*
- * The matrix of a process that has published it for this execution, as mapped here; base NULL: it has not.  Who has
- * stays until its readers are done; who has not may already tell of later executions.
+ * The matrix that a process has published for this execution, as mapped here; base NULL: none.  A published offer stays
+ * until its readers are done; a process without one may already have published for a later execution.
  */
 static struct hs_matrix published(const struct hs_node_product *node, int x, int rank)
 {
@@ -207,8 +207,8 @@ static struct hs_matrix published(const struct hs_node_product *node, int x, int
     return matrix;
 }
 
-/* The matrix that a step's panel of A or B is read from in place, and the panel's first local index; base NULL: none.
- */
+/* The matrix from which a step's panel of A or B is read in place, and the panel's first local index; base NULL:
+ * none. */
 static struct hs_matrix source(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step,
                                int64_t *local)
 {
@@ -217,12 +217,12 @@ static struct hs_matrix source(const struct hs_node_product *node, const struct 
     if (hs_owner_is_here(node, supply, owner))
         return node->matrix[supply->operand];
     for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
-        if (givers->coord[i] == owner) /* the only one: of replicas one gives */
+        if (givers->coord[i] == owner) /* the only one: one of several replicas gives */
             return published(node, supply->operand, givers->rank[i]);
     return (struct hs_matrix){NULL, 0};
 }
 
-/* An operand for the local multiplication: range says which part of each dimension, in local indices. */
+/* The operand of a local product; range: the part of each dimension, in local indices. */
 static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_t step, const struct hs_range range[3])
 {
     const struct hs_role *role = &node->variant.role[x];
@@ -245,7 +245,7 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
 }
 
-/* What this process multiplies in a step; 0: nothing. */
+/* The ranges that this process multiplies in a step; returns 0 if they are empty. */
 static int ranges(const struct hs_node_product *node, int64_t step, struct hs_range range[3])
 {
     const int *coord = node->problem->grid.coord;
@@ -259,7 +259,7 @@ static int ranges(const struct hs_node_product *node, int64_t step, struct hs_ra
     return range[HS_M].length > 0 && range[HS_N].length > 0 && range[HS_K].length > 0;
 }
 
-/* The first contribution to an element of C, or of its partial result. */
+/* The beta of a step's local product: that of the first contribution to C, or to its partial result, else one. */
 static const void *beta_of(const struct hs_node_product *node, int64_t step)
 {
     const struct hs_scalar *scalar = node->problem->scalar;
@@ -268,7 +268,7 @@ static const void *beta_of(const struct hs_node_product *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
-/* Begins the next step's product when all that it reads is there; 0: it is not.  Nothing may be left to multiply. */
+/* Begins the next step's product if all its inputs are ready; returns 0 if they are not.  The product may be empty. */
 static int start(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;
@@ -280,7 +280,7 @@ static int start(struct hs_node_product *node)
         (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
                                         hs_supply_free_after(node, &node->out, step) / node->chunks)))
         return 0;
-    /* who has used a tile has also filled its part: others may now write the next one there */
+    /* Having used a tile implies having filled its part: others may now overwrite it. */
     if (node->fill <= step)
         return 0;
     for (int i = 0; i < node->ins; i++)
@@ -312,8 +312,8 @@ static int start(struct hs_node_product *node)
     return 1;
 }
 
-/* Does the next step's product, or goes on with one that a device makes; 1: the step is over.  A failure is told at the
- * end: others wait for this process. */
+/* Does the next step's product, or moves one on a device forward; 1: the step is complete.  An error is only returned
+ * at the end of the execution, since others wait for this process. */
 static int multiply(struct hs_node_product *node, int *worked)
 {
     int done = 1;
@@ -333,7 +333,7 @@ static int multiply(struct hs_node_product *node, int *worked)
     return 1;
 }
 
-/* Adds up the next panel's partial results, when they are all there. */
+/* Adds up the next panel's partial results if all are ready. */
 static int sum(struct hs_node_product *node)
 {
     int64_t panel = node->sum;
@@ -352,7 +352,7 @@ static int sum(struct hs_node_product *node)
     return 1;
 }
 
-/* Whether nobody reads this process's matrices any more. */
+/* Whether no other process reads this process's matrices any more. */
 static int unread(struct hs_node_product *node)
 {
     for (int i = 0; i < node->ins; i++)
@@ -378,7 +378,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
     memset(&node->times, 0, sizeof node->times);
     node->times.begin = begin;
     node->mark = hs_now();
-    node->times.wait = node->mark - begin; /* until all had arrived */
+    node->times.wait = node->mark - begin; /* until all processes had arrived */
     node->shared = shared;
     node->device = device;
     node->tiles = device ? hs_node_device_tiles(device) : shared->memory;
@@ -401,7 +401,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
         publish(node, where);
 }
 
-/* Whether the rank gives this process a panel of a supply. */
+/* Whether the rank gives this process a part of a panel. */
 static int gives(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int rank)
 {
     int owner = hs_panel_owner(node, supply, panel);
@@ -411,7 +411,7 @@ static int gives(const struct hs_node_product *node, const struct hs_supply *sup
     return 0;
 }
 
-/* Nothing can be done: for what others have not signalled since the last look, first of all for panels. */
+/* Nothing can be done: records a wait for a counter that was found too low since the last look, preferably a fill. */
 static void trace_wait(struct hs_node_product *node)
 {
     struct hs_trace *trace = node->problem->trace;

@@ -1,17 +1,17 @@
 /*
- * The multiplication on one node, from shared memory: no message is sent.
+ * The product inside one node, through shared memory, without messages.
  *
- * The looped dimension is cut into panels of natural order (so one panel has several owners: a panel is as wide as the
- * local GEMM likes, whatever the blocking), and one pinned dimension into chunks, so that what is handed over at a time
- * fits a cache.  A step is a panel and a chunk.  Every owner copies what it has of a step's tiles of A and B into
- * shared memory, once for all readers (fill), whatever layout it has it in; who needs a tile multiplies straight from
- * there (node.c); what lies in the reader's own memory, or in memory that readers have mapped, is multiplied from where
- * it is. Where C moves (stationary A or B: layers over k) each process makes its partial result in shared memory and
- * the owners of C add them up, in the order of the line (fill_and_sum.c).
+ * The looped dimension is cut into panels in its natural order, as wide as the local GEMM likes whatever the blocking;
+ * so a panel may have several owners.  One pinned dimension is cut into chunks, so that the data handed over at a time
+ * fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
+ * shared memory once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).
+ * Data in the reader's own memory, or in memory that the readers have mapped, are read in place.  Where C moves
+ * (stationary A or B: layers over k), each process computes its partial result in shared memory, and the owners of C
+ * add these up in the order of the line.
  *
- * Words of the directory count steps: nobody waits but for those whose data it reads or overwrites.  All processes go
- * through the steps in one order and each fills, multiplies and sums what can be done next; the first step that is not
- * over anywhere can always be worked at, so nothing can lock.
+ * Counters in the directory publish how many steps each process has done: a process waits only for those whose data it
+ * reads or overwrites.  All processes do the steps in the same order, and each fills, multiplies or sums whatever can
+ * be done next.  The first step that is not complete everywhere can always proceed, so there is no deadlock.
  */
 #ifndef HS_SUMMA_NODE_NODE_H
 #define HS_SUMMA_NODE_NODE_H
@@ -20,30 +20,30 @@
 #include "summa/node_memory.h"
 #include "summa/pack.h"
 
-/* Ranks that this one waits for, by their numbers in the directory, each with its coordinate on the axis of the looped
+/* Ranks for which this one waits, by index in the directory, with their coordinates on the axis of the looped
  * dimension. */
 struct hs_peers {
     int count;
     int *rank, *coord;
 };
 
-/* A moving operand: A or B on its way to those that multiply, or C on its way back. */
+/* A moving operand: A or B on its way to the readers, or C on its way to its owners. */
 struct hs_supply {
     int operand;
     const struct hs_role *role;
-    int lines;     /* parts of a tile, one for each line of processes that needs it (C: one for each process) */
-    int64_t ld;    /* of a part */
+    int lines;     /* parts of a tile: one for each line of processes that needs it; of C one for each process */
+    int64_t ld;    /* leading dimension of a part */
     int64_t pitch; /* bytes from one part to the next */
-    int ring;      /* tiles that there is room for */
-    size_t at;     /* where they begin in the shared memory */
-    struct hs_peers givers; /* who fills the part that this process reads (C: who adds up its partial result) */
-    struct hs_peers takers; /* who reads what this process fills (C: whose partial results it adds up) */
-    int8_t *gives;          /* per line: this process has something of it; NULL: nothing of any */
+    int ring;      /* number of tiles in the ring */
+    size_t at;     /* offset of the ring in the shared memory */
+    struct hs_peers givers; /* fill the part that this process reads; of C: add up its partial result */
+    struct hs_peers takers; /* read what this process fills; of C: make the partial results that it adds up */
+    int8_t *gives;          /* per line: whether this process has something of it; NULL: nothing for any line */
 };
 
-/* A place in memory that all processes of the node have mapped. */
+/* A place in memory that all processes of the node have mapped (region and offset). */
 struct hs_where {
-    int64_t region, offset; /* region -1: it is in no such memory */
+    int64_t region, offset; /* region -1: not in such memory */
 };
 
 struct hs_node_device; /* on_device.h */
@@ -53,38 +53,39 @@ struct hs_node_product {
     const struct hs_spec *spec;
     struct hs_variant variant;
     int64_t panels, chunks, steps;
-    struct hs_supply in[2]; /* A or B, moving */
+    struct hs_supply in[2]; /* moving A and B */
     int ins;
     struct hs_supply out; /* C, if it moves */
     int outs;             /* 0 or 1 */
-    int64_t local[3];     /* extents of the pinned dimensions here */
+    int64_t local[3];     /* local extents of the pinned dimensions */
     int *peers_memory;    /* memory of all hs_peers */
     int8_t *lines_memory;
-    size_t bytes; /* of shared memory, of all processes together */
+    size_t bytes; /* of shared memory, for all processes together */
 
-    /* one execution */
+    /* Of the current execution. */
     struct hs_product_memory *shared;
-    struct hs_node_device *device; /* on which it runs; NULL: on the host */
-    char *tiles;                   /* in the room, or of the device */
+    struct hs_node_device *device; /* runs it; NULL: the host does */
+    char *tiles;                   /* in shared memory, or in device memory */
     uint64_t execution;
     int running, entered;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int64_t fill, step, sum; /* the next ones */
-    int direct[2];           /* of A and B: others read in place what this process has */
-    double mark;             /* the last look at the clock */
-    int idle;                /* nothing could be done since */
-    int multiplying;         /* a device is at the next step's product */
+    int64_t fill, step, sum; /* the next step to fill and to multiply, the next panel to sum */
+    int direct[2];           /* of A and B: readers read this process's matrix in place */
+    double mark;             /* when the clock was last read */
+    int idle;                /* nothing could be done since then */
+    int multiplying;         /* a device is doing the next step's product */
     int64_t flops;           /* of the last product */
-    int64_t announced[3];    /* device: of fill, step and sum, to those who cannot wait for events */
-    int closed;              /* device: the end has been put on streams */
-    hsumma_status failed;    /* the system or the device has refused something; C is not to be used here */
+    /* On a device: the steps of fill, step and sum signalled to processes that cannot wait for events. */
+    int64_t announced[3];
+    int closed;           /* device: the end of the execution has been enqueued */
+    hsumma_status failed; /* first error of the system or the device; the result in C is then invalid */
     struct hs_times times, last;
 };
 
-/* Steps of an execution at most: words of the directory have room for so many. */
+/* Most steps of an execution: the bits that a counter has for them. */
 enum { HS_NODE_STEP_BITS = 24, HS_NODE_STEPS = (1 << HS_NODE_STEP_BITS) - 2 };
-/* Words count steps inside an execution: executions in front, and at its end the next one. */
+/* The value of a counter after `steps` steps of an execution: the execution number is in the upper bits. */
 static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 {
     return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
@@ -92,30 +93,30 @@ static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 /* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
-/* problem and spec must outlive it; mate: of the memory of the problem's grid, all of whose ranks are in it.  Local;
- * what fails has left nothing behind. */
+/* problem and spec must outlive the node product.  mate: from the product memory of the problem's grid, with all its
+ * ranks on this node.  Local; on failure nothing stays allocated. */
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
                            const int *mate, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
-/* Every process of the whole grid counts an execution in which the processes of `grid` (or of a part of it) take part,
- * on whatever nodes they are. */
+/* Counts an execution by the processes of `grid`; returns its number.  Collective over all processes of the context's
+ * grid, on all nodes, even if `grid` is only a part of it. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
-/* Whether all that have used the memory before an execution are done with it, so that it may be written. */
+/* Whether all processes that used the memory before an execution have finished with it, so that it may be written. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
-/* This process is done with an execution. */
+/* Signals that this process has finished an execution. */
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
 
 /*
- * Begins it; where: of A and B, so that others can read them in place.  device: NULL, or what it runs on, with the
- * matrices in the device's memory.
+ * Begins an execution.  where: places of A and B for in-place reads by others.  device: NULL, or the device that runs
+ * it, in whose memory the matrices are.
  */
 void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
                    const struct hs_where where[2], const void *beta, double begin);
 /*
- * Moves it forward (hs_advance).  On a device it is done when everything has been put on streams, and what has failed
- * is told in node->failed alone: the others have to hear of it.
+ * Moves the execution forward (hs_advance).  On a device it is done when everything has been enqueued; failures are
+ * then only in node->failed, and the caller must report them to the other processes.
  */
 hsumma_status hs_node_advance(void *node, int *worked, int *done);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The event behind a word's step. */
+/* The event for a step of a counter. */
 static int event_of(enum hs_counter counter, int64_t step)
 {
     return (int)counter * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);
@@ -20,7 +20,7 @@ static hsumma_type type_of(const struct hs_node_product *node)
     return node->problem->scalar->type;
 }
 
-/* The first failure ends the work of this process on its device. */
+/* Keeps the first error; afterwards this process enqueues no more work. */
 static void keep(struct hs_node_product *node, hsumma_status status)
 {
     node->failed = node->failed ? node->failed : status;
@@ -40,7 +40,7 @@ static void record(struct hs_node_product *node, struct hs_stream *stream, struc
         keep(node, device->kind->record(device, stream, event));
 }
 
-/* One stream behind all that is on another now. */
+/* Makes one stream wait for all that is now on another. */
 static void follow(struct hs_node_product *node, struct hs_stream *stream, struct hs_stream *first)
 {
     record(node, first, node->device->turn);
@@ -80,7 +80,7 @@ void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream,
     record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(counter, step)));
 }
 
-/* Whether an event of this process's is over; after a failure nobody waits for any. */
+/* Whether one of this process's events is complete; after a failure none is waited for. */
 static int is_complete(struct hs_node_product *node, int event)
 {
     const struct hs_node_device *on = node->device;
@@ -138,8 +138,8 @@ static void multiply(struct hs_node_product *node, const struct hs_range range[3
 }
 
 /*
- * Puts a multiplication on its stream: behind the copies that it reads and the sums of the partial result that it
- * overwrites.  Who has used a tile has filled its part, there as here, so its end is behind this process's copies, too.
+ * Enqueues a product, after the copies that it reads and the sums of the partial result that it overwrites.  Its mark
+ * USED also comes after this process's own copies of the step: having used a tile implies having filled its part.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,

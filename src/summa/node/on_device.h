@@ -1,15 +1,15 @@
 /*
- * The node's product on devices: the steps of node.c, whose copies, products and sums are put on streams.  Tiles lie in
+ * The node's product on devices: the steps of node.c, with copies, products and sums enqueued on streams, and tiles in
  * device memory that all processes have mapped.
  *
- * A word of the directory then says that the work of a step has been put on a stream, and an event of its owner says
- * when it is over: who waits for a word makes his stream wait for the event behind it.  So the host runs ahead of the
- * devices, and nothing on a device polls.  An event serves every HS_NODE_EVENTS-th step; one that is recorded again
- * before somebody has waited for it delays him at most (base/device.h).  Where other processes cannot wait for events a
- * word is told when its event is over.
+ * A counter in the directory then means that the work of a step has been enqueued, and an event of its owner that it is
+ * complete.  A process that has seen the counter makes its stream wait for the event.  So the host runs ahead of the
+ * devices, and nothing on a device polls.  An event serves every HS_NODE_EVENTS-th step; re-recording it before a peer
+ * waits can delay that peer, never deadlock it (base/device.h).  Where other processes cannot wait for events, a
+ * counter is signalled when its event is complete.
  *
- * After a failure a process goes through the rest of the steps without its device, so that nobody waits in vain; the
- * caller tells the others in the end.
+ * After a failure a process goes through the remaining steps without its device, so that no process waits for it
+ * forever; the caller reports the error to the others at the end.
  */
 #ifndef HS_SUMMA_NODE_ON_DEVICE_H
 #define HS_SUMMA_NODE_ON_DEVICE_H
@@ -19,22 +19,22 @@
 #include "summa/node/shape.h"
 
 enum {
-    HS_NODE_LOOKAHEAD = 2,                  /* at most: a ring has fewer tiles than a word has events */
-    HS_NODE_EVENTS = HS_NODE_LOOKAHEAD + 2, /* of each word that counts steps */
-    HS_NODE_COMPLETE = 3 * HS_NODE_EVENTS,  /* the event of an execution's end */
+    HS_NODE_LOOKAHEAD = 2,                  /* at most: a ring has fewer tiles than a counter has events */
+    HS_NODE_EVENTS = HS_NODE_LOOKAHEAD + 2, /* of each counter of steps */
+    HS_NODE_COMPLETE = 3 * HS_NODE_EVENTS,  /* index of the event that ends an execution */
     HS_NODE_ALL_EVENTS
 };
 
-/* Tiles for the products of a grid, and what this process runs them with. */
+/* Tiles for the products of a grid, and the resources with which this process runs them. */
 struct hs_node_device {
-    struct hs_node_device *older; /* of the grid: smaller, and not freed yet */
+    struct hs_node_device *older; /* smaller tiles of the grid that are not freed yet */
     struct hs_device *device;
-    struct hs_device_share share; /* the tiles are the memory of the owner */
+    struct hs_device_share share; /* the tiles are the owner's memory */
     int owner;
     size_t bytes;
-    struct hs_stream *copies, *products; /* sums are copies' */
-    struct hs_event *turn;               /* of this process alone, for streams that wait for each other */
-    struct hs_stream *outside;           /* where the caller orders results */
+    struct hs_stream *copies, *products; /* sums run on copies too */
+    struct hs_event *turn;               /* of this process only, to make one of its streams wait for another */
+    struct hs_stream *outside;           /* the stream on which the caller orders results */
 };
 
 static inline char *hs_node_device_tiles(const struct hs_node_device *on)
@@ -42,31 +42,32 @@ static inline char *hs_node_device_tiles(const struct hs_node_device *on)
     return on->share.memory[on->owner];
 }
 
-/* Begins an execution: behind what is on the caller's stream. */
+/* Begins an execution, after the work on the caller's stream. */
 void hs_node_device_begin(struct hs_node_product *node);
-/* What has used the memory before, on another rank, is awaited. */
+/* Makes the streams wait for a rank's earlier use of the memory. */
 void hs_node_device_enter(struct hs_node_product *node, int rank);
 
-/* The stream waits for the work of all peers behind `steps` steps; of those at `owner`, if it is not negative. */
+/* Makes the stream wait for the first `steps` steps of all peers; owner >= 0: only of peers at that coordinate. */
 void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
                               int owner, enum hs_counter counter, int64_t steps);
-/* The work of a step has been put on the stream. */
+/* Marks on the stream that the work of a step has been enqueued. */
 void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream, enum hs_counter counter, int64_t step);
-/* Tells the words whose events are over, where others cannot wait for events; whether there were any. */
+/* Where others cannot wait for events: signals the counters whose events are complete; returns whether there were
+ * any. */
 int hs_node_device_announce(struct hs_node_product *node);
-/* Whether this process may leave the execution: the first call puts its end on the caller's stream. */
+/* Whether this process may leave the execution; the first call enqueues its end on the caller's stream. */
 int hs_node_device_left(struct hs_node_product *node);
 
 /* Work. */
 void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, const char *from, int64_t from_ld,
                          int64_t rows, int64_t cols);
-/* A multiplication, and its marks. */
+/* Enqueues a product and its marks. */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
                              const struct hs_matrix *c);
 void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t cols, const void *beta, char *c,
                            int64_t ldc, const char *s, int64_t lds);
-/* All that there is to do: C = beta C. */
+/* Enqueues C = beta C, when nothing is multiplied. */
 void hs_node_device_scale(struct hs_node_product *node);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Bytes that no node has; sums and products of such stay below 2^63. */
+/* More bytes than any node has; a few of these can be added or multiplied below 2^63. */
 static const double MOST = 1e18;
 
 static int64_t cuts(int64_t length, int64_t by)
@@ -51,7 +51,7 @@ int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply 
     return supply->operand == node->spec->chunked || hs_chunk_of(node, step) == 0;
 }
 
-/* The number of a step's tile, and the steps that use each. */
+/* The number of a step's tile; *uses: steps that use one tile. */
 static int64_t tile_of(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int64_t *uses)
 {
     *uses = supply->operand == node->spec->chunked ? 1 : node->chunks;
@@ -70,7 +70,7 @@ char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply 
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
-/* Columns of 1 KiB multiples apart would meet in the same lines of the caches. */
+/* The leading dimension of a tile.  Columns multiples of 1 KiB apart would collide in the same cache sets. */
 static int64_t leading(int64_t rows, int64_t size)
 {
     enum { HARMFUL = 1024 };
@@ -78,7 +78,7 @@ static int64_t leading(int64_t rows, int64_t size)
     return (bytes % HARMFUL ? bytes : bytes + HS_CACHE_LINE) / size;
 }
 
-/* Sizes of a supply; tiles: in all.  0: more than any memory. */
+/* Sizes a supply; tiles: their number in an execution.  Returns 0 if it exceeds any memory. */
 static int size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
                        int64_t length, int64_t tiles, int lines)
 {
@@ -94,7 +94,7 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
     return 1;
 }
 
-/* Fills in what hs_node_init needs of all supplies and the bytes of shared memory. */
+/* Lays out all supplies in shared memory; returns the bytes. */
 static size_t lay_out(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;
@@ -141,12 +141,12 @@ int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *
     return node.steps > HS_NODE_STEPS ? -1 : bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-/* Whether the process at `coord` is the one that gives what it has of a supply to line p. */
+/* Whether the process at `coord` gives its part of a supply to line p. */
 static int gives(const struct hs_supply *supply, const int extent[2], const int coord[2], int p)
 {
     const struct hs_role *role = supply->role;
     int own_axis = role->own_axis, loop_axis = role->loop_axis;
-    if (role->own->nprocs < extent[own_axis]) { /* replicas: each serves its own line, or the first one all */
+    if (role->own->nprocs < extent[own_axis]) { /* replicas: each serves its own line, or the first serves all lines */
         int server = own_axis == role->want_axis && role->want->nprocs > 1 ? p : 0;
         if (coord[own_axis] != server)
             return 0;
@@ -162,7 +162,7 @@ static int gives(const struct hs_supply *supply, const int extent[2], const int 
     return hs_overlap_next(&walk, 1, &begin, &length);
 }
 
-/* Whether the process at `coord` multiplies anything: else it reads nothing and makes no partial result. */
+/* Whether the process at `coord` multiplies anything; if not, it reads nothing and makes no partial result. */
 static int multiplies(const struct hs_node_product *node, const int coord[2])
 {
     for (int dim = 0; dim < 3; dim++)
@@ -178,8 +178,8 @@ static void add(struct hs_peers *peers, int rank, int coord)
 }
 
 /*
- * Of A and B: who gives to this process, and who reads what it gives.  Of C: likewise with the roles exchanged; what
- * flows are partial results, from those that multiply to the owners.
+ * Finds givers and takers: of A and B, the processes that fill what this one reads, and those that read what it fills.
+ * Of C the roles are reversed: partial results flow from the processes that multiply to the owners.
  */
 static void meet(struct hs_node_product *node, struct hs_supply *supply, const int *mate)
 {

@@ -4,17 +4,17 @@
 #include <string.h>
 
 enum {
-    ROUND_BYTES = 1 << 20,  /* bytes that a process sends or receives in a round */
-    MESSAGE_BYTES = 1 << 15 /* but messages on average not below this, where the limit allows it */
+    ROUND_BYTES = 1 << 20,  /* most bytes that a process sends or receives in a round */
+    MESSAGE_BYTES = 1 << 15 /* smallest mean message, if the limit allows it */
 };
 
-/* The process of an axis at a place of the grid: an axis over one process is on all. */
+/* The process of an axis at a place of the grid; an axis over one process is replicated on all places. */
 static int process_of(const struct hs_axis *axis, int place)
 {
     return axis->nprocs == 1 ? 0 : place;
 }
 
-/* Whether source process i serves target process p on an axis: of several that have the same, one does. */
+/* Whether source process i serves target process p on an axis: of several replicas, one does. */
 static int serves(const struct hs_layout *source, int axis, int i, int p)
 {
     return source->axis[axis].nprocs > 1 || i == p % source->extent[axis];
@@ -42,7 +42,7 @@ static hsumma_status make_side(struct hs_side *side, const struct hs_layout *min
     return status;
 }
 
-/* From a sender to a receiver: the same number is another receiver for each sender, and 0 is the sender. */
+/* The distance from a sender to a receiver; 0 to itself.  Receivers at equal distance differ from sender to sender. */
 static int64_t distance(const struct hs_topology *topology, int size, int from, int to)
 {
     const struct hs_division *node = &topology->division[HS_NODE];
@@ -53,8 +53,8 @@ static int64_t distance(const struct hs_topology *topology, int size, int from, 
     return nodes * size + inside;
 }
 
-/* The blocks that process `here`, on `side`, shares with those of the other layout; with transfer = NULL only counts.
- */
+/* Lists the blocks that process `here`, on `side`, shares with processes of the other layout; transfer NULL: only
+ * counts. */
 static int list_side(const struct hs_topology *topology, int size, int here, const struct hs_side *side,
                      const struct hs_layout *source, const struct hs_layout *target, int number, int sends,
                      struct hs_transfer *transfer)
@@ -106,7 +106,7 @@ static int by_distance(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Sources that one rank belongs to, at most; -1: no memory. */
+/* Most sources that have one rank as a member; -1: no memory. */
 static int most_sources(const struct hs_comm *comm, const struct hs_layout *source, int sources,
                         const struct hs_allocator *memory)
 {
@@ -121,7 +121,7 @@ static int most_sources(const struct hs_comm *comm, const struct hs_layout *sour
     return most;
 }
 
-/* Target processes on an axis that one source process gives the same indices to, at most. */
+/* Most target processes on an axis to which one source process gives the same indices. */
 static int64_t copies(const struct hs_layout *source, const struct hs_layout *target, int axis)
 {
     int replicas = source->axis[axis].nprocs == 1 ? source->extent[axis] : 1;
@@ -129,8 +129,8 @@ static int64_t copies(const struct hs_layout *source, const struct hs_layout *ta
 }
 
 /*
- * The number of rounds, alike on all processes: of the process that has most to send or receive, whichever that is.  In
- * a round a transfer may have one element more than its share.
+ * The number of rounds, the same on all processes: for the process that could have most to send or receive.  In a round
+ * a transfer may have one element more than its share.
  */
 static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
                          int memberships, int64_t limit, int64_t *needs)
@@ -159,7 +159,7 @@ static int64_t piece(const struct hs_redistribution *r, const struct hs_transfer
     return (transfer->elements + r->rounds - 1) / r->rounds;
 }
 
-/* Places for the pieces of a round; those that stay need none. */
+/* Places the pieces of a round in the buffer; data that stay need no place.  Returns the bytes. */
 static int64_t place(const struct hs_redistribution *r, struct hs_transfer *transfer, int count)
 {
     int64_t at = 0;
@@ -171,7 +171,7 @@ static int64_t place(const struct hs_redistribution *r, struct hs_transfer *tran
     return at;
 }
 
-/* Transfers, the order of their messages, and what a round needs. */
+/* Makes the transfers, orders their messages, and sizes the buffers of a round. */
 static hsumma_status deal(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
                           const struct hs_allocator *memory)
 {
@@ -236,7 +236,7 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *r, struct hs_comm
     return status;
 }
 
-/* One direction of one source: what it adds to the load. */
+/* Adds the load of one direction of one source. */
 static hsumma_status add_load(struct hs_redistribution_load *load, const struct hs_side *side,
                               const struct hs_layout *source, const struct hs_layout *target,
                               const struct hs_topology *topology, int size, int rank, int sends,
@@ -307,7 +307,7 @@ void hs_redistribution_start(struct hs_redistribution *r, const struct hs_matrix
     r->next = r->done = 0;
 }
 
-/* The elements of a block that a round moves. */
+/* The elements of a block that one round moves. */
 struct part_of_block {
     int64_t begin, end;
 };
@@ -319,7 +319,7 @@ static struct part_of_block part_of_round(const struct hs_redistribution *r, con
     return (struct part_of_block){hs_min(begin, transfer->elements), hs_min(end, transfer->elements)};
 }
 
-/* Where the pieces of a round lie: those to send, then those received. */
+/* The buffer of a round's pieces: sent, then received. */
 static char *buffer_of(const struct hs_redistribution *r, int64_t round, int received)
 {
     return r->buffers + round % HS_ROUNDS_AT_A_TIME * (r->out_bytes + r->in_bytes) + (received ? r->out_bytes : 0);
@@ -339,7 +339,7 @@ static void pack(const struct hs_redistribution *r, int64_t round)
     }
 }
 
-/* What this process has of a source for itself. */
+/* The block of a source that this process keeps. */
 static struct hs_shared own_block(const struct hs_redistribution *r, int source)
 {
     struct hs_shared block = {.axis = r->source[source].share};
@@ -348,7 +348,7 @@ static struct hs_shared own_block(const struct hs_redistribution *r, int source)
     return block;
 }
 
-/* Adds the pieces of a round to the target, of each block in the order of the sources. */
+/* Adds the pieces of a round to the target; each block in the order of the sources. */
 static void unpack(const struct hs_redistribution *r, int64_t round)
 {
     const struct hs_transfer *recv = r->transfer + r->sends;
@@ -370,8 +370,8 @@ static void unpack(const struct hs_redistribution *r, int64_t round)
 }
 
 /*
- * Messages are in one order on all processes, by distance: the first of all that are left is the first on both its
- * sides, so an executor that looks only so far ahead can always go on.
+ * All processes order their messages by distance: the first message that is left is the first on both its sides.  So an
+ * executor that looks ahead only a limited number of steps can always proceed.
  */
 static hsumma_status begin_round(struct hs_redistribution *r, int64_t round)
 {

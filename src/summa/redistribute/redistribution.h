@@ -3,13 +3,12 @@
  *
  *     target := beta * target + source[0] + source[1] + ...
  *
- * Every pair of processes shares a dense block (shares.h).  All blocks are cut into the same number of rounds, and each
- * process sends and receives a piece of each of its blocks in every round: so all links are busy from the first round
- * to the last, no process receives from everybody what others wait for, and buffers stay within a limit.  In a round,
- * messages are in order of the distance between sender and receiver, first in nodes, then inside them.  What a process
- * shares with itself is copied.
+ * Every pair of processes shares a dense block (shares.h).  All blocks are cut into the same number of rounds; in each
+ * round a process sends and receives a piece of each of its blocks.  So all links are busy throughout, no process waits
+ * while another receives from all, and buffers stay within a limit.  Within a round messages are ordered by the
+ * distance between sender and receiver, first in nodes, then inside them.  Data that stay on a process are copied.
  *
- * The sources are added in their order, whatever arrives first: bits do not depend on timing.
+ * The sources are added in their order, independent of arrival: the bits do not depend on timing.
  */
 #ifndef HS_SUMMA_REDISTRIBUTE_REDISTRIBUTION_H
 #define HS_SUMMA_REDISTRIBUTE_REDISTRIBUTION_H
@@ -17,25 +16,25 @@
 #include "coll/run/executor.h"
 #include "summa/redistribute/shares.h"
 
-/* A matrix over extent[0] x extent[1] processes; an axis over one process is on all of them. */
+/* A matrix over extent[0] x extent[1] processes; an axis over one process is replicated on all of them. */
 struct hs_layout {
     struct hs_axis axis[2];
     int extent[2];
-    const int *rank; /* of process (i, j) in the communicator: rank[i * extent[1] + j] */
+    const int *rank; /* rank in the communicator of process (i, j): rank[i * extent[1] + j] */
 };
 
-/* What this process has of a layout. */
+/* This process's part of a layout. */
 struct hs_side {
-    int coord[2];              /* -1, -1: nothing */
-    struct hs_shares share[2]; /* with the processes of the other layout */
+    int coord[2];              /* -1, -1: it has no part */
+    struct hs_shares share[2]; /* its indices by their owner in the other layout */
 };
 
-/* A block that passes between this process and another one, or stays on it. */
+/* A block that this process sends, receives, or keeps. */
 struct hs_transfer {
-    int source, with[2];  /* which source, and the other process's place in the other layout */
+    int source, with[2];  /* the index of the source, and the other process's place in the other layout */
     int rank;             /* the other process */
-    int64_t far;          /* how far it is; 0: this one */
-    int64_t elements, at; /* of the block; bytes of the round's buffer before its piece */
+    int64_t far;          /* its distance; 0: this process itself */
+    int64_t elements, at; /* of the block; offset in bytes of its piece in the round's buffer */
 };
 
 enum { HS_ROUNDS_AT_A_TIME = 4 };
@@ -45,53 +44,54 @@ struct hs_redistribution {
     const struct hs_scalar *scalar;
     int channel, sources;
     int64_t rounds;
-    struct hs_side target, *source; /* one for each source */
-    struct hs_transfer *transfer;   /* those sent, then those received, by block and source */
+    struct hs_side target, *source; /* an array: one per source */
+    struct hs_transfer *transfer;   /* sends, then receives; the latter by block and source */
     int sends, recvs;
-    const struct hs_transfer **message; /* all of them, as messages are posted */
-    int *rank;                          /* of the other process of each: the group of all instances */
-    int64_t in_bytes, out_bytes;        /* of a round */
+    const struct hs_transfer **message; /* all of them, in the order in which messages are posted */
+    int *rank;                          /* the other process of each; the group of all instances */
+    int64_t in_bytes, out_bytes;        /* per round */
     size_t buffer_bytes;
-    struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* of the round that uses the instance */
+    struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* of the round that the instance executes */
     struct hs_instance instance[HS_ROUNDS_AT_A_TIME];
     void *work;
-    /* an execution */
-    struct hs_matrix to, *from; /* one for each source */
+    /* Of the current execution. */
+    struct hs_matrix to, *from; /* an array: one per source */
     union hs_value beta;
     char *buffers;
-    int64_t next, done; /* rounds that have begun, and that are complete */
+    int64_t next, done; /* the next round to begin, rounds complete */
 };
 
 /*
- * Local, but all processes give the same layouts, sources and limit.  The sources differ in the ranks of their
- * processes alone.  channel: of the tags (coll/node/tags.h).  limit: bytes of buffers at most, of the process that
- * needs most.  The tables of ranks are not kept.  HSUMMA_ERR_MEMORY, of this process alone; HSUMMA_ERR_WORKSPACE, alike
- * on all: *needs is the least limit.
+ * Local, but all processes must pass the same layouts, sources and limit.  The sources differ only in their tables of
+ * ranks, which are not kept.  channel: for the tags (coll/node/tags.h).  limit: bytes of buffers at most, for the
+ * process that needs most.  HSUMMA_ERR_MEMORY may be returned on this process only; HSUMMA_ERR_WORKSPACE is returned on
+ * all, with the smallest possible limit in *needs.
  */
 hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, struct hs_comm *comm, int channel,
                                      const struct hs_scalar *scalar, const struct hs_layout *source, int sources,
                                      const struct hs_layout *target, int64_t limit, const struct hs_allocator *memory,
                                      int64_t *needs);
 
-/* What one process sends ([1]) and receives ([0]): elements that stay on it, inside its node, between nodes. */
+/* What one process sends ([1]) and receives ([0]): elements that stay on it, move inside its node, or move between
+ * nodes. */
 enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
 struct hs_redistribution_load {
-    int64_t elements[2][HS_LOAD_KINDS]; /* those that stay are counted as received */
-    int64_t messages[2];                /* of a round */
+    int64_t elements[2][HS_LOAD_KINDS]; /* elements that stay count as received */
+    int64_t messages[2];                /* per round */
 };
-/* Of any process of a communicator of `size`; a topology of size 0: every process is on a node of its own.
+/* Counts the load of any process of a communicator of `size`.  A topology of size 0: every process has its own node.
  * HSUMMA_ERR_MEMORY. */
 hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
                                       const struct hs_topology *topology, int size, int rank,
                                       const struct hs_allocator *memory, struct hs_redistribution_load *load);
 
-/* Not while it runs, nor after MPI has failed in it. */
+/* Not during an execution, and not after an MPI error in one. */
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);
 
 /*
- * Begins.  from[i], of sources on this process, and to are at the first local element of the part; buffers:
- * buffer_bytes of memory.  beta = 0 never reads the target.  Then hs_comm_wait(comm, hs_redistribution_advance,
- * redistribution).  Cannot fail but by MPI.
+ * Begins an execution; can only fail by an MPI error.  from[i] (of each source on this process) and to point to the
+ * first local element of the part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards call
+ * hs_comm_wait(comm, hs_redistribution_advance, redistribution).
  */
 void hs_redistribution_start(struct hs_redistribution *redistribution, const struct hs_matrix *from, const void *beta,
                              const struct hs_matrix *to, void *buffers);

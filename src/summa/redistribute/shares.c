@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Intervals of one process's indices, cut where the owner in the other layout changes. */
+/* A walk over the intervals of one process's indices, cut where the owner in the other layout changes. */
 struct owner_change {
     struct hs_overlap walk;
     const struct hs_axis *theirs;
@@ -29,8 +29,8 @@ static int next_owner(struct owner_change *all, int *owner, int64_t *local, int6
 }
 
 /*
- * Adds all intervals to the counts; with stretches, which begin at first[], stores them.  next[i] is the local index
- * behind the last one shared with process i: what begins there continues its stretch.
+ * Adds all intervals to the counts and, if there are stretches (beginning at first[]), stores them.  next[i] is one
+ * past the last local index shared with process i: an interval that begins there extends its stretch.
  */
 static void group(struct hs_shares *shares, const struct hs_axis *mine, int me, const struct hs_axis *theirs,
                   int64_t *next, int64_t *stretches)
@@ -86,14 +86,14 @@ void hs_shares_free(struct hs_shares *shares, const struct hs_allocator *memory)
     *shares = (struct hs_shares){0};
 }
 
-/* Elements of a block that lie together in the local matrix, one run after the other. */
+/* A walk over the elements of a block, in runs that are consecutive in the local matrix. */
 struct sharing_walk {
     const struct hs_stretch *row, *first_row, *end_row, *col;
-    int64_t in_row, in_col; /* elements and columns of the stretches that have been given out */
+    int64_t in_row, in_col; /* elements and columns of the current stretches that the walk has passed */
     int64_t left, ld;
 };
 
-/* The stretch of process `with` that holds index `at`. */
+/* The stretch shared with process `with` that holds index `at`. */
 static const struct hs_stretch *find(const struct hs_shares *shares, int with, int64_t at)
 {
     const struct hs_stretch *low = shares->stretch + shares->first[with],
@@ -123,7 +123,7 @@ static struct sharing_walk walk_from(const struct hs_shared *block, int64_t ld, 
     return walk;
 }
 
-/* The next run, of at most `most` elements, and where it begins in the local matrix; 0: none is left. */
+/* The next run, of at most `most` elements; *at: its offset in the local matrix, in elements. */
 static inline int64_t next_run(struct sharing_walk *walk, int64_t most, int64_t *at)
 {
     int64_t length = hs_min(hs_min(walk->left, most), walk->row->length - walk->in_row);

@@ -1,9 +1,9 @@
 /*
- * What two processes share of a matrix that is spread in two ways.
+ * The data that two processes share of a matrix in two layouts.
  *
- * On one axis, hs_shares groups the local indices of a process by their owner in the other layout.  A pair shares the
- * same indices in the same order on both sides, so its rows by its columns are a dense block, which both sides number
- * alike, by columns: a message is an interval of these numbers.
+ * On one axis, hs_shares groups a process's local indices by their owner in the other layout.  Two processes share the
+ * same indices in the same order, so shared rows by shared columns form a dense block, whose elements both number by
+ * columns: a message is an interval of these numbers.
  */
 #ifndef HS_SUMMA_REDISTRIBUTE_SHARES_H
 #define HS_SUMMA_REDISTRIBUTE_SHARES_H
@@ -12,24 +12,25 @@
 #include "dist/axis.h"
 #include "summa/pack.h"
 
-/* Indices that lie together in the local matrix: `before` others of the pair come before them. */
+/* Indices consecutive in the local matrix; `before`: shared indices of the same pair that precede them. */
 struct hs_stretch {
     int64_t local, before, length;
 };
 
 struct hs_shares {
     int others;
-    int64_t *count; /* indices shared with process i */
+    int64_t *count; /* number of indices shared with process i */
     int64_t *first; /* the stretches shared with process i are [first[i], first[i + 1]) */
     struct hs_stretch *stretch;
 };
 
-/* Of process me of axis `mine` with all processes of `theirs`, an axis of the same indices.  HSUMMA_ERR_MEMORY. */
+/* Shares of process me of axis `mine` with all processes of `theirs`, an axis of the same indices.
+ * HSUMMA_ERR_MEMORY. */
 hsumma_status hs_shares_make(struct hs_shares *shares, const struct hs_axis *mine, int me, const struct hs_axis *theirs,
                              const struct hs_allocator *memory);
 void hs_shares_free(struct hs_shares *shares, const struct hs_allocator *memory);
 
-/* The block that a process shares with process `with` of the other layout, as it lies in its local matrix. */
+/* The block that a process shares with process `with` of the other layout, as stored in its local matrix. */
 struct hs_shared {
     const struct hs_shares *axis; /* rows, columns */
     int with[2];
@@ -40,13 +41,13 @@ static inline int64_t hs_shared_elements(const struct hs_shared *block)
     return block->axis[0].count[block->with[0]] * block->axis[1].count[block->with[1]];
 }
 
-/* Elements [begin, end) of a block into a message. */
+/* Packs elements [begin, end) of a block into a message. */
 void hs_shared_pack(const struct hs_shared *block, const struct hs_matrix *from, size_t size, int64_t begin,
                     int64_t end, char *message);
-/* to = beta * to + the message. */
+/* to = beta * to + message. */
 void hs_shared_unpack(const struct hs_shared *block, const struct hs_matrix *to, const struct hs_scalar *scalar,
                       const void *beta, int64_t begin, int64_t end, const char *message);
-/* to = beta * to + from, where one process has both sides of a block. */
+/* to = beta * to + from, for a block that stays on one process. */
 void hs_shared_copy(const struct hs_shared *source, const struct hs_matrix *from, const struct hs_shared *target,
                     const struct hs_matrix *to, const struct hs_scalar *scalar, const void *beta, int64_t begin,
                     int64_t end);

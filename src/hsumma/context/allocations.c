@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes that the system could give now; where it does not say, what the machine has.  Reserving more than that would
- * not fail: the kernel would end a process. */
+/* Bytes that the system could provide now; if unknown, the machine's memory.  Reserving more than that would succeed,
+ * and the kernel would later kill a process. */
 static int64_t available(void)
 {
     char line[128];
@@ -23,21 +23,21 @@ static int64_t available(void)
     return kib >= 0 ? kib * 1024 : pages > 0 ? pages * sysconf(_SC_PAGESIZE) : INT64_MAX;
 }
 
-/* What a part takes: whole pages, and at least one, so that a part of 0 bytes has an address of its own.  0: more than
- * can be. */
+/* The size of a part in whole pages; at least one page, so that a part of 0 bytes has its own address.  0: too
+ * large. */
 static size_t in_pages(uint64_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     return bytes > PTRDIFF_MAX - page ? 0 : bytes ? ((size_t)bytes + page - 1) / page * page : page;
 }
 
-/* What a process of the node asks for, and what it could get by what it sees. */
+/* A process's request, and the memory that it finds available. */
 struct asked {
     uint64_t bytes;
     int64_t available;
 };
 
-/* What the parts of all mates take; 0: more than `limit`. */
+/* The size of all mates' parts; 0: more than `limit`. */
 static size_t total_of(const struct asked *asked, int mates, int64_t limit)
 {
     size_t total = 0;
@@ -50,7 +50,7 @@ static size_t total_of(const struct asked *asked, int mates, int64_t limit)
     return total;
 }
 
-/* The rank of a mate in the communicator. */
+/* The rank in the communicator of a mate. */
 static int rank_of(const struct hs_comm *comm, int m)
 {
     int rank = 0;
@@ -59,7 +59,7 @@ static int rank_of(const struct hs_comm *comm, int m)
     return rank;
 }
 
-/* One mapping of all parts; base stays NULL where there can be none. */
+/* Maps all parts at once; base stays NULL where that is not possible. */
 static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const struct asked *asked,
                              struct hs_message *message)
 {
@@ -86,7 +86,7 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
     return HSUMMA_OK;
 }
 
-/* From the system: zeros need not be written, and a matrix that is never touched takes no memory. */
+/* Maps private memory from the system: it is zeroed, and pages that are never touched take no memory. */
 static hsumma_status map_mine(struct hs_allocation *allocation)
 {
     allocation->bytes = in_pages(allocation->mine_bytes);
@@ -105,7 +105,7 @@ static void unmap(struct hs_allocation *allocation)
         munmap(allocation->mine, allocation->bytes);
 }
 
-/* This process's part: with its mates' parts if it has mates and they can share, else of its own. */
+/* Maps this process's part: together with its mates' parts if they can share memory, else privately. */
 static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm *comm, struct asked *asked,
                          struct hs_message *message)
 {
@@ -122,7 +122,7 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     return status;
 }
 
-/* Agrees on what there is, then on what could be had of it. */
+/* Agrees on the buffers needed, then on the outcome of the mapping. */
 static hsumma_status take(struct hs_allocation *allocation, struct asked *asked, struct hs_agreement *agreement,
                           size_t bytes, struct hs_message *message)
 {
@@ -135,7 +135,7 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
                        verdict.rank, hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
     status = map(allocation, comm, asked, &mine);
-    /* of the processes that fail, the most that one of them has asked for */
+    /* The largest request among the processes that fail. */
     int64_t failed = !status ? 0 : bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
     verdict = hs_agree(agreement, (struct hs_vote){.status = status, .value = failed});
     if (!verdict.status)
@@ -146,7 +146,7 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
                                   verdict.rank, hsumma_status_string(verdict.status));
 }
 
-/* parts: each rank's, which all have mapped, to be found in `list`; NULL: there is nothing to share. */
+/* parts: the parts of all ranks, mapped by all, to be found in `list`; NULL: not shared. */
 static void keep(struct hs_allocations *all, struct hs_allocation *allocation, struct hs_region **list,
                  char *const *parts, int me)
 {
@@ -178,11 +178,11 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
     return HSUMMA_OK;
 }
 
-/* Shared if the devices allow it, else of this process alone. */
+/* Allocates shared device memory if the devices allow it, else private device memory. */
 static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, struct hs_device *device,
                                     size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
 {
-    size_t least = bytes ? bytes : 1; /* an address of its own */
+    size_t least = bytes ? bytes : 1; /* so that it has its own address */
     hsumma_status status = hs_device_share_make(&allocation->share, mates, device, 0, least, memory, message);
     void *mine = status ? NULL : allocation->share.memory[allocation->share.me];
     if (status == HSUMMA_ERR_DEVICE) {
@@ -203,7 +203,7 @@ static void leave_device(struct hs_allocation *allocation, const struct hs_alloc
     hs_device_share_free(&allocation->share, memory);
 }
 
-/* What nobody has mapped any more. */
+/* Releases device memory that no mate has mapped any more. */
 static void free_left(struct hs_allocations *all, const struct hs_allocator *memory)
 {
     while (all->left) {
@@ -214,7 +214,7 @@ static void free_left(struct hs_allocations *all, const struct hs_allocator *mem
     }
 }
 
-/* Nobody finds it any more, and what is others' of a device's memory is unmapped. */
+/* Removes an allocation from its list, and unmaps the mates' parts of it. */
 static void leave(struct hs_allocation *allocation)
 {
     if (allocation->list)
@@ -240,7 +240,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     struct hs_verdict verdict =
         hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     hsumma_status status = verdict.status;
-    if (!status) /* all are here, and so have left what they had freed before */
+    if (!status) /* every process is here, and so has unmapped what it freed before */
         free_left(all, memory);
     if (!status)
         status = take_on_device(allocation, mates, device, bytes, memory, message);
@@ -248,7 +248,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
         verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
             hs_device_share_leave(&allocation->share);
-            hs_agreed(mates, HSUMMA_OK); /* all have left */
+            hs_agreed(mates, HSUMMA_OK); /* all have unmapped */
             leave_device(allocation, memory);
         }
     }

@@ -1,4 +1,4 @@
-/* What hsumma_malloc has given: memory that every process of a node has mapped, where that can be had. */
+/* Memory allocated by hsumma_malloc; where possible it is mapped by all processes of a node. */
 #ifndef HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 #define HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 
@@ -10,46 +10,44 @@
 
 struct hs_allocation {
     struct hs_allocation *next;
-    struct hs_region region;      /* as others and this process find it ... */
-    struct hs_region **list;      /* ... here; NULL: it is of this process alone */
-    char *mine;                   /* the part given to this process's caller */
-    size_t mine_bytes;            /* as asked for */
-    char *base;                   /* this process's mapping of all parts; NULL: plain memory, or a device's */
-    size_t bytes;                 /* of the mapping: all parts; of plain memory this process's */
-    struct hs_device_share share; /* of device memory: where the node's others have theirs; else without a device */
-    struct hs_device *device;     /* whose memory it is, if nobody shares it; else NULL */
-    char *part[];                 /* each mate's in the mapping, on a page of its own */
+    struct hs_region region;      /* by which this process and its mates find it */
+    struct hs_region **list;      /* the list that the region is in; NULL: private to this process */
+    char *mine;                   /* the part returned to this process's caller */
+    size_t mine_bytes;            /* as requested */
+    char *base;                   /* this process's mapping of all parts; NULL: private memory, or a device's */
+    size_t bytes;                 /* of the mapping of all parts; of private memory this process's */
+    struct hs_device_share share; /* of device memory: the mappings of the mates' parts; otherwise its device is NULL */
+    struct hs_device *device;     /* the device of unshared device memory; otherwise NULL */
+    char *part[];                 /* each mate's part of the mapping, on pages of its own */
 };
 
-/* An allocation stays where it is until it is freed. */
+/* The allocations of a context.  An allocation is not moved until it is freed. */
 struct hs_allocations {
-    struct hs_allocation *first; /* the latest */
-    struct hs_allocation *left;  /* of devices: freed by the caller, and kept until nobody has them mapped */
-    struct hs_region *shared;    /* those in the host's memory that all mates have mapped */
+    struct hs_allocation *first; /* most recent first */
+    struct hs_allocation *left;  /* device memory freed by the caller, but possibly still mapped by mates */
+    struct hs_region *shared;    /* regions in host memory that all mates have mapped */
     int64_t made;
 };
 
 /*
- * Collective over the agreement's processes, and the same status on all; after an error nothing is kept and *given is
- * NULL.  Mates have each other's parts mapped; where they cannot share memory they get plain memory.  Errors:
- * HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * Allocates `bytes` on this process and maps the parts of its mates; without shared memory it allocates private memory.
+ * Collective over the agreement's processes, with the same status on all.  After an error nothing stays allocated and
+ * *given is NULL.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
 hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
                           const struct hs_allocator *memory, void **given, struct hs_message *message);
-/*
- * The same in a device's memory, which all mates then have mapped if the devices allow it.  Collective over the
- * agreement's processes; HSUMMA_ERR_DEVICE besides.
- */
+/* Like hs_allocate, in a device's memory, which all mates map if the devices allow it.  HSUMMA_ERR_DEVICE too. */
 hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
                                     struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                     void **given, struct hs_message *message);
 /*
- * Local; returns 0 if `given` is none of them.  Of device memory, all work that touches it must be over; others may
- * still have it mapped, so it is kept until the next call that all come to: all have then freed what was freed before.
+ * Frees an allocation; local; returns 0 if `given` is none of them.  For device memory, all work that uses it must be
+ * complete.  Mates may still have it mapped: it is released by the next collective allocation, since by then all have
+ * freed theirs.
  */
 int hs_allocation_free(struct hs_allocations *all, const void *given, const struct hs_allocator *memory);
-/* Of devices: unmaps what is the others' (hs_device_share_leave); before hs_allocations_free, with a meeting between.
- */
+/* Unmaps the mates' device memory (hs_device_share_leave).  hs_allocations_free may be called once all processes have
+ * done so. */
 void hs_allocations_leave(struct hs_allocations *all);
 void hs_allocations_free(struct hs_allocations *all, const struct hs_allocator *memory);
 

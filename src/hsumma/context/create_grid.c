@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The ranks of the grid, as given; the verdict on them. */
+/* Stores the ranks of the grid as given, and checks them. */
 static hsumma_status list(hsumma_context *ctx, const int *ranks, int count, int *rank, unsigned char *seen)
 {
     for (int i = 0; i < count; i++) {
@@ -16,7 +16,7 @@ static hsumma_status list(hsumma_context *ctx, const int *ranks, int count, int 
     return HSUMMA_OK;
 }
 
-/* Brings the listed ranks into their order and finds this process among them. */
+/* Brings the listed ranks into the requested order, and finds this process among them. */
 static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, hsumma_grid *grid)
 {
     hsumma_status status = hs_grid_order(extent, order, &ctx->comm.topology, grid->rank, &ctx->memory);
@@ -31,7 +31,7 @@ static hsumma_status place(hsumma_context *ctx, const int extent[2], char order,
     return HSUMMA_OK;
 }
 
-/* What this process can do alone; *result stays NULL where it has no memory. */
+/* The local part of the creation; *result stays NULL if there is no memory. */
 static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                                hsumma_grid **result)
 {
@@ -59,7 +59,7 @@ static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char or
     return status;
 }
 
-/* Which grid it is, in a number that is not negative. */
+/* A non-negative hash that identifies the grid. */
 static int64_t hash_of(const struct hs_grid *grid)
 {
     uint64_t hash = hs_mix(hs_mix(0, (uint64_t)grid->extent[0]), (uint64_t)grid->extent[1]);

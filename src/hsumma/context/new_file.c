@@ -49,7 +49,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
     return errno == ENOENT ? HSUMMA_OK : hs_file_fail(what, "look at", target->path, message);
 }
 
-/* Not mkstemp: the permissions of a new file are those that the user's mask leaves. */
+/* mkstemp is not used: a new file shall have the permissions that the user's umask allows. */
 hsumma_status hs_new_file_open(struct hs_new_file *target, struct hs_message *message)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -81,7 +81,7 @@ hsumma_status hs_new_file_end(struct hs_new_file *target, hsumma_status status, 
         return status;
     int bad = !status && ((target->there && fchmod(target->file, target->mode)) || fsync(target->file));
     int reason = errno;
-    if (close(target->file) && !bad) { /* a file system may find only now that it is full */
+    if (close(target->file) && !bad) { /* some file systems report a full disk only here */
         bad = 1;
         reason = errno;
     }

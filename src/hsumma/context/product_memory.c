@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the tiles of one grid may take of a node at most: a quarter of its memory. */
+/* Most bytes for the tiles of one grid on a node: a quarter of its memory, within fixed bounds. */
 static uint64_t quarter_of_memory(void)
 {
     const uint64_t least = (uint64_t)64 << 20, most = (uint64_t)1 << 36;
@@ -29,10 +29,10 @@ static size_t directory_bytes(const struct hs_mates *mates)
     return (size_t)hs_in_pages((int64_t)hs_directory_bytes(mates->count));
 }
 
-/* Why there is none on this node; what processes vote for. */
+/* Why a node has no memory (vote.about): an hs_mapping_fault, or NO_MACHINE. */
 enum { NO_MACHINE = HS_NOT_MADE + 1 };
 
-/* This node's memory; returns why there is none. */
+/* Maps this node's memory; returns why there is none. */
 static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
 {
     const struct hs_mates *mates = &ctx->comm.mates;
@@ -41,7 +41,7 @@ static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
         return NO_MACHINE;
     uint64_t bytes = ctx->tile_bytes;
     for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED; tries++, bytes /= 2) {
-        shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE; /* limits on address space */
+        shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE; /* smaller each time: the address space may be limited */
         shared->mapped_bytes = directory_bytes(mates) + shared->bytes;
         shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, &fault);
     }
@@ -79,7 +79,8 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
                                      : shared->mapped ? HSUMMA_OK
                                                       : HSUMMA_ERR_UNSUPPORTED,
                            .about = fault,
-                           .value = -(int64_t)shared->bytes, /* the largest wins: the least that a node has */
+                           /* The largest vote wins: that of the node with least memory. */
+                           .value = -(int64_t)shared->bytes,
                            .hash = (int64_t)(ctx->left_hash >> 1)};
     struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
     if (verdict.status != HSUMMA_ERR_MPI && verdict.alike) /* all have left the same tiles */

@@ -3,33 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process, by its place in the area as given. */
+/* A process, with its place in the given table of the area. */
 struct member {
     int part, place, rank;
 };
 
-/* The members of a part follow each other in `member`. */
+/* A part: its members are consecutive in `member`. */
 struct piece {
     int first, size;
 };
 
 /* A rectangle of the grid. */
 struct area {
-    int *table, pitch; /* its first place in the grid's table; from one row to the next */
+    int *table, pitch; /* its first place in the grid's table; distance between its rows */
     int extent[2];
     struct member *member;
-    struct piece *piece; /* the largest first */
+    struct piece *piece; /* largest first */
     int pieces;
-    int *seen; /* of each row, then of each column: 1 + the piece that touched it last */
+    int *seen; /* of each row, then of each column: 1 + the last piece that touched it */
 };
 
-/* How the area is cut: strips along an axis (0: of rows) of `thick` rows or columns; 0: as given. */
+/* A cut into strips along an axis (0: strips of rows) of `thick` rows or columns; thick 0: the order as given. */
 struct strips {
     int axis, thick;
 };
 
-/* Less is better, the first number that differs decides: rows and columns that the worst piece touches, that all touch;
- * and shares of all rows and columns, which matter where the grid is no square. */
+/* Smaller is better, compared in this order: rows and columns touched by the worst piece, touched by all pieces, and
+ * the latter as shares of all rows and columns, which differ if the grid is not square. */
 struct measure {
     int64_t most, all, shares;
 };
@@ -68,7 +68,8 @@ static void find_pieces(struct area *area, const int *part)
     qsort(area->piece, (size_t)area->pieces, sizeof *area->piece, compare_pieces);
 }
 
-/* The place number `at` of the way through the strips, which winds: pieces stay together at its turns. */
+/* The place at position `at` of the path through the strips.  The path winds, so that pieces stay connected at its
+ * turns. */
 static int place_on_way(const struct area *area, const struct strips *strips, int at)
 {
     int along = area->extent[1 - strips->axis], full = strips->thick * along, strip = at / full, inside = at % full;
@@ -79,7 +80,7 @@ static int place_on_way(const struct area *area, const struct strips *strips, in
     return strips->axis == 0 ? across * area->extent[1] + step : step * area->extent[1] + across;
 }
 
-/* The place of member i of a piece that begins at number `at` of the way. */
+/* The place of member i of a piece that begins at position `at` of the path. */
 static int place_of(const struct area *area, const struct strips *strips, const struct piece *piece, int at, int i)
 {
     return strips->thick ? place_on_way(area, strips, at + i) : area->member[piece->first + i].place;
@@ -112,7 +113,8 @@ static int is_less(const struct measure *a, const struct measure *b)
     return a->most != b->most ? a->most < b->most : a->all != b->all ? a->all < b->all : a->shares < b->shares;
 }
 
-/* Thicker strips than a square of the largest piece needs would only give the tiles of the other axis. */
+/* Finds the best thickness.  Strips thicker than a square of the largest piece would repeat the tiles of the other
+ * axis. */
 static struct strips best_strips(const struct area *area)
 {
     struct strips best = {0, 0};
@@ -133,7 +135,7 @@ static struct strips best_strips(const struct area *area)
 
 static hsumma_status arrange(struct area *area, int levels, const int *const *part, const struct hs_allocator *memory);
 
-/* Goes on inside a piece if it is a rectangle. */
+/* Arranges the inside of a piece, if the piece is a rectangle. */
 static hsumma_status arrange_inside(const struct area *area, const struct strips *strips, const struct piece *piece,
                                     int at, int levels, const int *const *part, const struct hs_allocator *memory)
 {

@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-/* What a holder and a taker have in common of the pinned dimension: parts of the whole. */
+/* What a holder and a taker share of the pinned dimension, as a part of the whole. */
 struct shares {
     const struct hs_axis *own, *want;
-    int same;     /* holder q has what taker q wants, and nothing else */
-    int replicas; /* as of a role */
-    double *both; /* both[q * want->nprocs + i]; NULL: same, or too many, which have to do with all evenly */
+    int same;     /* holder q has exactly what taker q wants */
+    int replicas; /* as in hs_role */
+    double *both; /* both[q * want->nprocs + i]; NULL: `same`, or too many pairs, which are assumed to share evenly */
 };
 
-/* What a process sends or receives of one owner's panels. */
+/* Data that a process sends or receives for one owner's panels. */
 struct port {
-    double between, inside; /* nodes: parts of the operand */
+    double between, inside; /* between nodes, inside nodes: parts of the operand */
     int messages;
 };
 
@@ -21,10 +21,10 @@ struct exchange_look {
     const struct hs_role *role;
     struct shares shares;
     struct port *holder;
-    int *to, *from;        /* messages of each holder to one member of each line, and of each taker */
-    int *first, *next;     /* holders of each node: the first, and behind each the next one; -1: none */
-    double *leave, *enter; /* each node */
-    double *ways;          /* the same, of all owners that are looked at: leave, then enter */
+    int *to, *from;        /* number of messages: of each holder to one member of each line, and of each taker */
+    int *first, *next;     /* holders by node: the first, and after each the next one; -1: none */
+    double *leave, *enter; /* of each node */
+    double *ways;          /* sums of leave and enter over all owners examined */
     double network, inside, inject;
     int nodes, holders, takers, members, spread, owner;
 };
@@ -34,7 +34,7 @@ static void raise_to(double *most, double value)
     *most = value > *most ? value : *most;
 }
 
-/* One walk over both layouts; what is periodic in many blocks is known from the first of them. */
+/* Walks over both layouts once; if they have many blocks, a prefix is representative of the period. */
 static void walk(const struct shares *shares)
 {
     enum { BLOCKS = 4096 };
@@ -65,7 +65,7 @@ static double share(const struct shares *shares, int q, int i)
                         : part_of(shares->own, q) * part_of(shares->want, i);
 }
 
-/* Where the process is, or its own number: where no nodes are known each is on its own. */
+/* The node of a process; if nodes are unknown, each process has its own. */
 static int node_of(const struct exchange_look *exchange, int place)
 {
     const struct hs_topology *topology = exchange->lines->topology;
@@ -77,7 +77,8 @@ static double busy(const struct exchange_look *exchange, const struct port *port
     return port->between * exchange->network + port->inside * exchange->inside;
 }
 
-/* The owner's panels come to member m of line i: what it takes, and which holders it need not go to other nodes for. */
+/* One owner's panels arrive at member m of line i.  Returns what it receives, and subtracts the shares of holders on
+ * its own node from the traffic between nodes. */
 static struct port take(const struct exchange_look *exchange, int i, int m, double part)
 {
     const struct hs_role *role = exchange->role;
@@ -117,7 +118,7 @@ static void begin_owner(struct exchange_look *exchange)
     }
 }
 
-/* The most that some process sends or receives, in seconds, and by all ways; and the messages of one. */
+/* For one owner, in seconds: the busiest sender, receiver, and node link; and the most messages of one process. */
 struct most {
     double given, taken, way, messages;
 };
@@ -152,7 +153,8 @@ static struct most look_at_owner(struct exchange_look *exchange)
     return most;
 }
 
-/* All owners, or on large grids some, at even distances; then all nodes have as much to do for the many. */
+/* Examines all owners, or on large grids some, at even distances; then the load of all owners is assumed even over
+ * nodes. */
 static struct hs_exchange_pace look(struct exchange_look *exchange)
 {
     enum { AFFORDABLE = 1 << 13, LEAST = 2 };
@@ -185,7 +187,7 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     return pace;
 }
 
-/* How many each has something in common with, itself included. */
+/* Counts the processes with which each process shares something, including itself. */
 static void count_messages(struct exchange_look *exchange)
 {
     const struct shares *shares = &exchange->shares;

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Owners whose roots are looked at, of as many lines: of long axes one, which stands for all. */
+/* Number of owners whose roots are examined; on long axes one represents all. */
 static int owners_looked_at(int lines)
 {
     return lines > 16 ? 1 : 4;
 }
 
-/* Roots of one operand, at most. */
+/* Upper bound on the roots of one operand. */
 static int longest_roots(const struct hs_grid *grid)
 {
     int longest = grid->extent[grid->extent[1] > grid->extent[0]];
@@ -62,17 +62,17 @@ static int node_of(const struct hs_line_table *lines, int axis, int line, int me
     return hs_node_on_line(lines->topology, lines->grid, axis, line, member);
 }
 
-/* One line's cells. */
+/* The cells of one line. */
 struct line_shape {
     int cells;
-    int first;    /* the first member of the largest */
-    int together; /* members of each, if they are blocks of one size; else 0 */
+    int first;    /* the first member of the largest cell */
+    int together; /* members of each cell, if all are contiguous and of equal size; else 0 */
 };
 
-/* What all lines of an axis have on each node. */
+/* The lines of an axis on one node. */
 struct node_share {
-    int members;    /* of the line that is looked at */
-    int lines, all; /* with several members there; their members */
+    int members;    /* of the current line */
+    int lines, all; /* lines with several members on the node; all members of these */
 };
 
 static struct line_shape shape_of(const struct hs_line_table *lines, int axis, int line, struct node_share *share,
@@ -106,7 +106,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
     return shape;
 }
 
-/* A number that both divide; beyond `most` any. */
+/* The least common multiple of a and b; if it exceeds `most`, most + 1. */
 static int common_multiple(int a, int b, int most)
 {
     int x = a, y = b;
@@ -119,7 +119,7 @@ static int common_multiple(int a, int b, int most)
     return multiple > most ? most + 1 : (int)multiple;
 }
 
-/* share: of each node, zeros. */
+/* share: one per node, zeroed. */
 static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, struct node_share *share,
                                    struct hs_line_cells *cells, const struct hs_allocator *memory)
 {
@@ -197,13 +197,13 @@ static int first_mate(const struct hs_division *division, const struct hs_group 
     return mate;
 }
 
-/* What a line carries, as a share of what the longest does. */
+/* The data of a line relative to the longest line's. */
 static double weight_of(const struct hs_axis *want, int line)
 {
     return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
 }
 
-/* Adds up, for each node, the weights of the processes whose lines are busy together with the one through `coord`. */
+/* Sums, per node, the weights of the processes whose lines are busy together with the one through `coord`. */
 static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord, const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;
@@ -216,7 +216,7 @@ static void count_busy(const struct hs_line_table *lines, int axis, int stride, 
     }
 }
 
-/* Fills where, sharing and nodes. */
+/* Fills in where, sharing and nodes. */
 static void describe(const struct hs_line_table *lines, struct hs_line *line)
 {
     const struct hs_division *node = &lines->topology->division[HS_NODE],
@@ -239,7 +239,7 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
     }
 }
 
-/* Counts a line's busy cells, every stride-th, on their nodes; a line of one cell sends nothing. */
+/* Counts a line's busy cells (every stride-th) on their nodes; a line of one cell sends nothing. */
 static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, double weight)
 {
     int *seen = lines->on_node;
@@ -254,7 +254,7 @@ static void add_busy_cells(const struct hs_line_table *lines, int axis, int stri
     }
 }
 
-/* Of each level of cells the first one: all its cells are on different nodes. */
+/* The first line of a level of cells represents the level: all its cells are on different nodes. */
 static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size,
                                              const struct hs_axis *want)
 {
@@ -298,7 +298,7 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     return first.nodes >= last.nodes ? first : last;
 }
 
-/* What leaves nodes with the roots of a line's groups, and with all that are busy then, added up for each node. */
+/* Adds, per node, a line's weight for its busy members and for the roots of its groups. */
 static void add_rooted(const struct hs_line_table *lines, const struct hs_line *line, int stride, int number, int root,
                        double weight)
 {
@@ -324,7 +324,7 @@ static void add_rooted(const struct hs_line_table *lines, const struct hs_line *
     }
 }
 
-/* Lines whose roots differ leave their nodes less crowded than roots of one coordinate do. */
+/* Lines with different roots crowd their nodes less than lines whose roots have one coordinate. */
 static void spread_roots(const struct hs_line_table *lines, const struct hs_exchanged *exchanged, int stride,
                          struct hs_line *line)
 {
@@ -371,7 +371,7 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     line.crowd = line.sharing;
     if (own)
         spread_roots(lines, exchanged, stride, &line);
-    line.sharing = in_sixteenths(line.sharing); /* few values for the clock */
+    line.sharing = in_sixteenths(line.sharing); /* few distinct values for the clock */
     line.crowd = in_sixteenths(line.crowd);
     line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
     return lines->line[lines->known++] = line;

@@ -1,4 +1,4 @@
-/* The predicted cost of a spec: the clock of its own schedules. */
+/* The predicted cost of a spec, by the clock of its schedules. */
 #ifndef HS_HSUMMA_COST_PREDICT_H
 #define HS_HSUMMA_COST_PREDICT_H
 
@@ -12,41 +12,42 @@ struct hs_prediction {
 };
 
 /*
- * comm: all panels on all levels and their exchanges by the clock, on the processes with the largest parts: one after
- * the other without a lookahead, and inside a node, where the cores themselves do the work; else, after the first, the
- * panels of a window and the operands are under way together, and it takes as long as ports are at work, or as a
- * panel's way takes for the whole window, whichever is longer.  copy: what is packed, unpacked and added there.  gemm:
- * the local multiplications.  seconds: together.  Between nodes, with a lookahead, multiplications hide the profile's
- * share (overlap) of the communication but for the first panel in and the last one out; inside a node it is added.
+ * comm: all panels on all levels and their exchanges by the clock, for the processes with the largest parts.  Without
+ * lookahead, and inside a node (where the cores themselves do the work), panels are communicated one after the other.
+ * Otherwise, after the first panel, a window of panels and all operands are in flight together: this takes as long as
+ * ports are busy, or as one operand's panels take with a window of them in flight, whichever is longer.  copy: packing,
+ * unpacking and adding on these processes.  gemm: the local products.  seconds: the total.  With lookahead between
+ * nodes, the products hide the profile's share (overlap) of the communication, except of the first panel in and the
+ * last one out; inside a node nothing is hidden.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction);
 
 /*
- * An operand's mover as the process with the largest part of its line's cells would have it: of a grid's processes
- * those that stand for all.  A pure function of global arguments but for what is this process's own (length, place).
+ * An operand's mover as seen by the process that represents its line's cells, the one with the largest part.  A pure
+ * function of global arguments, except for this process's own fields (length, place).
  */
 struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
                               const struct hs_variant *variant, const struct hs_spec *spec, int operand);
 
 /* Bytes of panel buffers. */
 struct hs_need {
-    int64_t workspace; /* on the process that needs most, with its share of what cells share */
-    int64_t shared;    /* of the memory of the node that shares most, with room for all lines whatever their levels
-                          are; 0 without cells */
+    int64_t workspace; /* on the process that needs most, including its share of the buffers that cells share */
+    /* On the node that shares most, with room for all lines whatever their levels are; 0 without cells. */
+    int64_t shared;
 };
 struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
 
-/* Panels of a width. */
+/* Number of panels of a width. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* How the panels of a moving operand (index, as of a pair's owners) follow each other on the level of that stride. */
+/* How the panels of a moving operand (index: as in a pair's owners) follow each other on the level of this stride. */
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs, int index, int stride);
 
-/* communication, multiplication and copies together. */
+/* Combines communication, multiplication and copies into a total. */
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
                    double copy);
 

@@ -12,7 +12,7 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
     memo->memory = memory;
 }
 
-/* Where this is remembered, or will be. */
+/* The entry of a key, or the free entry where it belongs. */
 static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
     uint64_t hash = hs_mix(hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
@@ -26,7 +26,7 @@ static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct 
     }
 }
 
-/* The topology of the line alone, as its member `root` numbers it. */
+/* The topology of the line, with its members numbered from `root`. */
 static hsumma_status topology_of(const struct hs_line_table *lines, const struct hs_line *line, int root,
                                  const struct hs_allocator *memory, struct hs_topology *topology)
 {
@@ -37,9 +37,9 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
 }
 
 /*
- * All lines of a kind are busy with the same at the same time, so that a node's way out is shared evenly, by as many as
- * leave it.  (The clock's own fluid of messages would let an early message of one line disturb a late one of its own:
- * there a faster network can be slower.)
+ * All lines of a kind are busy with the same work at the same time, so those that leave a node share its outgoing link
+ * evenly.  (In the clock's own fluid model an early message of one line could delay a late one of the same line: there
+ * a faster network can be slower.)
  */
 static struct hs_machine shared_machine(const struct hs_machine *machine, double sharing)
 {
@@ -73,10 +73,10 @@ static double larger(double a, double b)
 }
 
 /*
- * With the root there.  Where the lines' roots are on different nodes, fewer lines leave a node together, and what all
- * of them carry is even: a node has as much to do as the mean of a line's members, for all its lines.  Rows that keep
- * the order of the line have most of their messages between the same members whatever the root is: they are halfway
- * between that and lines whose roots share a node.
+ * The clock with this root.  If the lines' roots are on different nodes, fewer lines leave a node together, and the
+ * total load is even: a node has the mean load of a line's members, for all its lines.  In rows that keep the order of
+ * the line most messages do not depend on the root: these are priced halfway between that and lines whose roots share a
+ * node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                     const struct hs_line *line, int root, const struct hs_shape *shape,
@@ -98,9 +98,9 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
 }
 
 /*
- * Roots change from panel to panel, and ranks are counted from the root: where several members share a node, a tree
- * crosses between nodes more often for a root in the middle of a node than for its first process.  Two to a node: both
- * roots count half; more: one in the middle stands for all.
+ * Roots change from panel to panel, and ranks are counted from the root.  If several members share a node, a tree
+ * crosses between nodes more often for a root in the middle of a node than for its first process.  With two members per
+ * node, both roots count half; with more, one in the middle represents all.
  */
 static int typical_roots(const struct hs_line_table *lines, const struct hs_line *line, int root[2])
 {
@@ -117,7 +117,7 @@ static int typical_roots(const struct hs_line_table *lines, const struct hs_line
     return mates == 2 ? 2 : 1;
 }
 
-/* The clock at one of the remembered sizes. */
+/* The clock at one of the stored sizes. */
 static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
                                hsumma_status *status)
@@ -153,7 +153,7 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     return key.cost;
 }
 
-/* MPI does not say what its collectives do: they are priced as the cheapest of those that it may well use. */
+/* Prices MPI's own collective, whose algorithm is unknown, as the cheapest of those that MPI may use. */
 static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                    const struct hs_line *line, enum hs_collective collective, int64_t bytes,
                                    int64_t unit, hsumma_status *status)
@@ -171,8 +171,8 @@ static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_l
 }
 
 /*
- * The two sizes that a price lies between, or beyond: powers of two, and for rows that cut messages into segments, once
- * a pipeline is long, two numbers of segments, from which it goes on in proportion.
+ * The two stored sizes for interpolation (or extrapolation): powers of two; for rows that cut messages into segments,
+ * two numbers of segments once the pipeline is long, from where the price grows linearly.
  */
 static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t size[2])
 {

@@ -1,4 +1,4 @@
-/* What one collective costs on a line of a grid: the clock of its schedule where the line's processes are, memoised. */
+/* The cost of one collective on a line of a grid: the clock of its schedule for the line's placement, memoised. */
 #ifndef HS_HSUMMA_COST_PRICE_H
 #define HS_HSUMMA_COST_PRICE_H
 
@@ -6,8 +6,8 @@
 #include "hsumma/cost/profile.h"
 
 struct hs_cost {
-    double seconds;            /* of one collective alone */
-    struct hs_clock_load load; /* of each of many */
+    double seconds;            /* one collective alone */
+    struct hs_clock_load load; /* per collective, with many in flight */
 };
 static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, double times)
 {
@@ -18,25 +18,25 @@ static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, dou
     return a;
 }
 
-/* Panels of an operand follow each other: `window` are in flight at a time, and `run` in a row have one root. */
+/* A sequence of panels of one operand: `window` panels are in flight, and `run` consecutive panels share a root. */
 struct hs_pipeline {
     int window;
     double run;
 };
-/* Seconds that the busiest part of a line works for each of many in such a row. */
+/* Seconds per panel for which the busiest part of a line works in this sequence. */
 static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struct hs_pipeline pipeline)
 {
     double roots = pipeline.window / pipeline.run;
     double most = load->most[roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1];
     return most > load->mean ? most : load->mean;
 }
-/* The least that each takes which takes `seconds` alone and keeps the busiest part at work for `busy`. */
+/* The least time per panel, if one panel alone takes `seconds` and keeps the busiest part working for `busy`. */
 static inline double hs_least_in_pipeline(double seconds, double busy, int window)
 {
     return window == 1 || busy < seconds / window ? seconds / window : busy;
 }
-/* Panels in flight together save this part of what they would if ports were all that they share: a little less than
- * what was measured on TCP (doc/results/planner.md). */
+/* The share of the ideal saving that panels in flight together achieve, where ideally they share nothing but ports;
+ * slightly below what was measured on TCP (doc/results/planner.md). */
 #define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {
@@ -49,9 +49,9 @@ struct hs_clock_entry {
 };
 
 /*
- * Clock values already known, of a profile that does not change.  They are remembered for a few sizes only (powers
- * of two; between two of them a line), so that shapes which never repeat cost little; that also says how many there can
- * be.  When it is full it is forgotten: what is remembered changes no value.
+ * Known clock values for a profile that does not change.  Only a few sizes are stored (powers of two, interpolated
+ * linearly), so that shapes that never repeat cost little, and the number of entries is bounded.  A full table is
+ * cleared; that changes no value.
  */
 enum { HS_CLOCK_ENTRIES = 1 << 12 };
 struct hs_clock_memo {
@@ -64,7 +64,7 @@ struct hs_clock_memo {
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory);
 
-/* The price of one collective; with NULL: the row's defaults; status is set on failure, and not touched otherwise. */
+/* The price of one collective.  with NULL: the row's default parameters.  *status is only set on failure. */
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
                         int64_t segment, hsumma_status *status);

@@ -1,4 +1,4 @@
-/* The profile's file: one table says what it may hold, for reading and for writing. */
+/* The profile's file format: one table of its fields, for reading and writing. */
 #include "hsumma/cost/profile.h"
 
 #include "base/plain_numbers.h"
@@ -17,7 +17,7 @@ enum { VERSION = 1, SHOWN = 80 };
         name, AT(member), FIELD_REAL, 0, 1e6 \
     }
 #define LINK(name, link) TIME(name ".alpha_s", link.alpha), TIME(name ".beta_s_per_byte", link.beta)
-/* A size from which messages are long is of no use without what they cost. */
+/* An eager limit is only useful with the costs of longer messages. */
 #define MESSAGES(name, link)                                                 \
     LINK(name, link), TIME(name ".gap_s", link.gap),                         \
         {name ".eager_bytes", AT(link.eager), FIELD_WITH_NEXT_TWO, 0, 1e18}, \
@@ -34,7 +34,7 @@ static const struct profile_field {
         FIELD_WHOLE,
         FIELD_WITH_NEXT_TWO,
         FIELD_INT
-    } kind; /* double; int64_t, also one that needs the next two rows; int */
+    } kind; /* double; int64_t, and one that requires the next two rows; int */
     double least, most;
 } table[] = {
     MESSAGES("network", machine.network),
@@ -64,17 +64,17 @@ static const struct profile_field {
 };
 enum { PROFILE_FIELDS = sizeof table / sizeof *table };
 
-/* A piece of the text. */
+/* A substring. */
 struct text_part {
     const char *text;
     size_t length;
 };
 
 struct profile_reading {
-    const char *rest;         /* of the text */
-    struct text_part line;    /* without a comment, without blanks at its ends */
+    const char *rest;         /* not yet read */
+    struct text_part line;    /* without its comment, and without blanks at its ends */
     int number;               /* its number */
-    int said[PROFILE_FIELDS]; /* on which line; 0: not yet */
+    int said[PROFILE_FIELDS]; /* the line that gave each field; 0: none yet */
     int said_host;
     const char *host;
     struct hs_profile profile;
@@ -108,7 +108,7 @@ static int begins(struct text_part part, const char *text)
     return part.length > strlen(text) && memcmp(part.text, text, strlen(text)) == 0;
 }
 
-/* A line that has lost its end may have lost digits. */
+/* Reads the next line.  A line without a newline is refused: it may have been truncated in a number. */
 static hsumma_status next_line(struct profile_reading *reading)
 {
     const char *text = reading->rest;
@@ -140,7 +140,7 @@ static hsumma_status read_head(struct profile_reading *reading)
     return refuse(reading, "a version %s than this library's; expected \"%s\"", order[number > VERSION], expected);
 }
 
-/* 0, or -1: it is no number, or out of range. */
+/* Returns 0; or -1 if the value is not a number, or out of range. */
 static int read_number(const struct profile_field *row, struct text_part value, struct hs_profile *profile)
 {
     char text[64], *end, *at = (char *)profile + row->offset;
@@ -184,7 +184,7 @@ static hsumma_status read_line(struct profile_reading *reading)
         value.text++;
     if (value.length == 0)
         return refuse(reading, "expected NAME VALUE");
-    if (begins(name, "measured.")) /* for people */
+    if (begins(name, "measured.")) /* informative only */
         return HSUMMA_OK;
     if (is(name, "host"))
         return read_host(reading, value);
@@ -264,7 +264,7 @@ static void add(struct writing *writing, const char *format, ...)
     writing->length += more > 0 ? (size_t)more : 0;
 }
 
-/* With as few digits as give the same number again. */
+/* Writes the fewest digits that read back as the same value. */
 static void add_real(struct writing *writing, double value)
 {
     char text[40];

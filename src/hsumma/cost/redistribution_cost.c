@@ -1,7 +1,7 @@
 #include "hsumma/cost/redistribution_cost.h"
 
 struct links {
-    double between, inside, alpha; /* s per byte, s per message after the first */
+    double between, inside, alpha; /* s per byte between and inside nodes, s per message */
 };
 
 static struct links links_of(const struct hs_profile *profile)
@@ -22,7 +22,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* What one process takes, from both of its directions the one that takes longer; adds to its node's bytes. */
+/* The time of one process: its slower direction, plus its copies; adds its bytes between nodes to its node's. */
 static double process_seconds(const struct hs_redistribution_load *load, const struct links *links,
                               const struct hs_machine *machine, double bytes, double node_bytes[2])
 {
@@ -38,7 +38,7 @@ static double process_seconds(const struct hs_redistribution_load *load, const s
     return seconds + copied * machine->copy;
 }
 
-/* The processes of the node of `rank`; *count of them. */
+/* The processes on the node of `rank`; *count: their number. */
 static const int *node_of(const struct hs_topology *topology, const int *rank, int *count)
 {
     if (!topology) {

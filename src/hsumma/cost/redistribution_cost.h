@@ -1,4 +1,4 @@
-/* The predicted cost of a redistribution: what its busiest node and its busiest process carry. */
+/* The predicted cost of a redistribution: the load of its busiest node and busiest process. */
 #ifndef HS_HSUMMA_COST_REDISTRIBUTION_COST_H
 #define HS_HSUMMA_COST_REDISTRIBUTION_COST_H
 
@@ -7,9 +7,9 @@
 
 /*
  * Seconds of a redistribution of elements of `bytes` bytes between processes of a communicator of `size`.  Four nodes
- * stand for all: those of the first and of the last process of the sources and of the target.  topology: of the
- * communicator; NULL: one node, or each process on its own, as the profile says.  All links are taken to be busy from
- * the first round to the last.  HSUMMA_ERR_MEMORY.
+ * represent all: those of the first and the last process of the sources and of the target.  topology: of the
+ * communicator; NULL: one node, or each process on its own, as the profile says.  All links are assumed busy from the
+ * first round to the last.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const struct hs_topology *topology, int size,
                                         const struct hs_layout *source, int sources, const struct hs_layout *target,

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Solves n equations in place by elimination with pivots: the right side follows the coefficients, and becomes the
- * solution. Returns 0 if they are singular. */
+/* Solves n equations in place by Gauss-Jordan elimination with pivoting.  The right side is the column after the
+ * coefficients, and becomes the solution.  Returns 0 if the matrix is singular. */
 static int solve(double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1], int n)
 {
     for (int c = 0; c < n; c++) {
@@ -13,7 +13,7 @@ static int solve(double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1], int n)
         for (int r = c + 1; r < n; r++)
             if (fabs(a[r][c]) > fabs(a[pivot][c]))
                 pivot = r;
-        if (fabs(a[pivot][c]) < 1e-12) /* columns have length 1 */
+        if (fabs(a[pivot][c]) < 1e-12) /* the columns have been scaled to length 1 */
             return 0;
         for (int j = 0; j <= n; j++) {
             double swap = a[c][j];
@@ -32,7 +32,8 @@ static int solve(double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1], int n)
     return 1;
 }
 
-/* The unconstrained fit with the unknowns whose bits are set; 0 if there is none, or if something is negative in it. */
+/* The unconstrained fit of the unknowns whose bits are set; returns 0 if there is none, or if an unknown is
+ * negative. */
 static int fit_some(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int points, unsigned bits, int unknowns,
                     double x[HS_FIT_UNKNOWNS])
 {
@@ -84,7 +85,8 @@ static double mean_square(double (*row)[HS_FIT_UNKNOWNS], const double *seconds,
     return points > 0 ? sqrt(sum / points) : 0;
 }
 
-/* The best fit without negative unknowns is the free fit of those that are positive in it: few enough to try all. */
+/* The best non-negative fit is the unconstrained fit of its positive unknowns: there are few enough subsets to try
+ * all. */
 double hs_fit_nonnegative(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
                           double x[HS_FIT_UNKNOWNS])
 {
@@ -126,7 +128,7 @@ void hs_fit_line(const double *bytes, const double *seconds, int points, struct 
     line_error(bytes, seconds, points, &link->alpha, &link->beta);
 }
 
-/* Below this error (root mean square) one line is good enough; a second one has to take away so much of the error. */
+/* Root mean square error below which one line is good enough, and the part of it that a second line must remove. */
 static const double good_enough = 0.05, clear_margin = 0.2;
 
 enum { LEAST_POINTS = 3 /* of a line */ };
@@ -146,7 +148,7 @@ void hs_fit_link(const double *bytes, const double *seconds, int points, struct 
 
         double last = two.alpha + bytes[below - 1] * two.beta, next = two.alpha_long + bytes[below - 1] * two.beta_long;
 
-        if (next >= last && both < least && both < (1 - clear_margin) * one) { /* more bytes are never cheaper */
+        if (next >= last && both < least && both < (1 - clear_margin) * one) { /* larger messages are never cheaper */
             least = both;
             *link = two;
         }

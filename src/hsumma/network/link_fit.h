@@ -1,20 +1,20 @@
-/* Fits of a link's costs to measured times: least squares of the relative error, with nothing negative.  Pure. */
+/* Fits of a link's parameters to measured times: non-negative least squares of the relative error.  Pure functions. */
 #ifndef HS_HSUMMA_NETWORK_LINK_FIT_H
 #define HS_HSUMMA_NETWORK_LINK_FIT_H
 
 #include "coll/model/clock.h"
 
-/* More points than these are not looked at, except by hs_fit_nonnegative. */
+/* Points beyond HS_FIT_POINTS are ignored, except by hs_fit_nonnegative. */
 enum { HS_FIT_UNKNOWNS = 4, HS_FIT_POINTS = 64 };
 
-/* x >= 0 that makes the relative errors of row x to the (positive) seconds least; returns their root mean square. What
- * the points cannot tell is 0. */
+/* The x >= 0 that minimises the relative errors of the rows times x against the (positive) seconds; returns their root
+ * mean square.  Unknowns that the points do not determine are 0. */
 double hs_fit_nonnegative(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
                           double x[HS_FIT_UNKNOWNS]);
 
-/* Messages, in ascending order of size: one line alpha + n beta, or two, where that is clearly nearer to the points. */
+/* Fits messages, in ascending order of size: one line alpha + n beta, or two where these fit clearly better. */
 void hs_fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link);
-/* One line in any case. */
+/* Fits a single line. */
 void hs_fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link);
 
 #endif

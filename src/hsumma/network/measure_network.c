@@ -1,8 +1,8 @@
 /*
- * The measurement.  Pairs of ranks on different nodes send to each other, all pairs of a step at once; after each step
- * all ranks agree on the slowest pair's times and on the time that is left, so that they leave out the same.  Short
- * messages are those of all ranks at once, as all lines of a product send at once; of long ones each pair of nodes has
- * one pair of ranks, for the model shares a node's way out by itself (clock.h, Injection).
+ * The measurement.  Pairs of ranks on different nodes send to each other, all pairs of a step at once.  After each step
+ * all ranks agree on the slowest pair's times and on the time left, so that all skip the same steps.  Short messages
+ * are measured with all pairs, since all lines of a product send at once.  Long ones use one pair of ranks per pair of
+ * nodes, since the model shares a node's outgoing link by itself (clock.h, Injection).
  */
 #include "hsumma/network/network.h"
 
@@ -23,12 +23,12 @@ struct network_bench {
     struct hs_message_trial trial;
     double begun, budget, left; /* seconds; `left` is agreed upon */
     int place;                  /* of this rank's pair; -1: it has none */
-    hsumma_status status;       /* the first failure of this rank, which goes on */
+    hsumma_status status;       /* the first failure of this rank, which continues nevertheless */
     int points;
     double bytes[MOST_POINTS], seconds[MOST_POINTS]; /* of messages between nodes */
 };
 
-/* The slowest rank's values on all ranks. */
+/* Replaces the values by the maximum over all ranks. */
 static void agree(struct network_bench *b, double *value, int count)
 {
     MPI_Request request;
@@ -40,13 +40,13 @@ static void agree(struct network_bench *b, double *value, int count)
     b->left = b->budget - value[count];
 }
 
-/* What is sent in a step: messages of several sizes, by the pairs whose place is below `places`. */
+/* The messages of a step: several sizes, sent by the pairs with place below `places`. */
 struct network_step {
     int64_t size[STEP_SIZES];
     int sizes, places, length, calls, trials;
 };
 
-/* Seconds of a message of each size: the shortest trial of a pair, the slowest of all pairs. */
+/* Seconds per message of each size: the fastest trial of a pair, the slowest of all pairs. */
 static void run_step(struct network_bench *b, const struct network_step *s, double seconds[STEP_SIZES + 1])
 {
     memset(seconds, 0, (STEP_SIZES + 1) * sizeof *seconds);
@@ -65,8 +65,8 @@ static void run_step(struct network_bench *b, const struct network_step *s, doub
     agree(b, seconds, s->sizes);
 }
 
-/* Number of trials of a step that takes about `seconds` each time: what a tenth of the budget allows, at least one if
- * there is time for it; 0: leave the step out. */
+/* Number of trials of a step that takes about `seconds` each: as many as a tenth of the budget allows, at least one if
+ * there is time for it; 0: skip the step. */
 static int trials_for(const struct network_bench *b, double seconds, int most)
 {
     double count = b->budget / 10 / seconds;
@@ -81,7 +81,7 @@ static void add_points(struct network_bench *b, const struct network_step *s, co
     }
 }
 
-/* There and back; the first trial also makes connections. */
+/* Round trips; the first trial also makes the connections. */
 static void measure_sizes(struct network_bench *b)
 {
     static const struct network_step steps[] = {
@@ -97,8 +97,9 @@ static void measure_sizes(struct network_bench *b)
         int64_t bytes = 0;
         for (int size = 0; size < step.sizes; size++)
             bytes += step.size[size];
-        double growth = i ? (double)bytes / b->bytes[b->points - 1] : step.sizes; /* of the time, at most */
-        if (i == 0) /* on crowded nodes the first of a trial wait for ranks to have their turn */
+        /* Upper bound on the growth of the time. */
+        double growth = i ? (double)bytes / b->bytes[b->points - 1] : step.sizes;
+        if (i == 0) /* on oversubscribed nodes the first calls of a trial wait for ranks to be scheduled */
             step.calls = (int)fmin(fmax(b->budget / 20 / (2 * growth * last), 1), CALLS_OF_SHORT);
         step.trials = trials_for(b, 2 * step.calls * growth * last, i ? FEW_TRIALS : ALL_TRIALS);
         if (i == 0 && step.trials == 0)
@@ -111,7 +112,8 @@ static void measure_sizes(struct network_bench *b)
     }
 }
 
-/* A megabyte that leaves each sending node, by the first `places` pairs of it; seconds per byte of one, 0: no time. */
+/* The first `places` pairs of each sending node send a megabyte together; returns the seconds per byte of one pair, 0:
+ * no time. */
 static double measure_stream(struct network_bench *b, int places, double guess)
 {
     double seconds[STEP_SIZES + 1];
@@ -124,7 +126,7 @@ static double measure_stream(struct network_bench *b, int places, double guess)
     return seconds[0] / (double)bytes;
 }
 
-/* A network may let through for a moment what it does not in the long run. */
+/* Limits the measured rates to the sustained one: a network may be faster for a moment. */
 static void slow_down(struct network_bench *b, double pace)
 {
     for (int i = 0; i < b->points; i++)
@@ -136,7 +138,7 @@ static void slow_down(struct network_bench *b, double pace)
     }
 }
 
-/* Seconds of a short message among others in a row, all pairs at once; 0: no time. */
+/* Seconds of a short message among consecutive ones, all pairs at once; 0: no time. */
 static double measure_row(struct network_bench *b)
 {
     double seconds[STEP_SIZES + 1];
@@ -146,7 +148,8 @@ static double measure_row(struct network_bench *b)
     if (step.trials == 0)
         return 0;
     run_step(b, &step, seconds);
-    return fmax(seconds[0] - 2 * b->seconds[0] / GAP_LENGTH, 1e-9); /* the first one's way, and the answer's */
+    /* Without the first message's latency, and the answer's. */
+    return fmax(seconds[0] - 2 * b->seconds[0] / GAP_LENGTH, 1e-9);
 }
 
 static void measure_between(struct network_bench *b, const struct hs_rank_pairs *pairs, struct hs_network *network)
@@ -161,9 +164,9 @@ static void measure_between(struct network_bench *b, const struct hs_rank_pairs 
     hs_fit_link(b->bytes, b->seconds, b->points, &network->between);
     network->between.alpha = fmax(network->between.alpha, 1e-9);
     double pace = one > 0 ? one : network->between.eager ? network->between.beta_long : network->between.beta;
-    if (pairs->per_node > 1) /* where that could not be seen, one pair may well have all that a node can send */
+    if (pairs->per_node > 1) /* if not measured, one pair may already saturate the node */
         network->inject = all <= 0 ? pace : all > 1.1 * one ? all / pairs->per_node : 0;
-    if (in_row > 0) /* that its ports are busy; latency is not a part of it */
+    if (in_row > 0) /* the time for which its ports are busy, without the latency */
         network->between.gap = fmin(fmax(in_row - SHORT_MESSAGE * network->between.beta, 1e-9), network->between.alpha);
 }
 

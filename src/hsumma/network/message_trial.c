@@ -22,7 +22,7 @@ hsumma_status hs_wait_for_requests(MPI_Request *request, int count)
     return hs_wait(test_all, &all);
 }
 
-/* A message to the peer, one from it, or both. */
+/* Sends a message to the peer, receives one from it, or both. */
 static hsumma_status pass(const struct hs_message_trial *t, int sends, int receives, int64_t bytes)
 {
     MPI_Request request[2];
@@ -47,7 +47,7 @@ static hsumma_status pass(const struct hs_message_trial *t, int sends, int recei
 hsumma_status hs_message_trial_run(const struct hs_message_trial *trial, int calls, double *seconds)
 {
     int64_t count = (int64_t)calls * (trial->length ? trial->length : 2);
-    hsumma_status status = pass(trial, 1, 1, 0); /* both ends begin together */
+    hsumma_status status = pass(trial, 1, 1, 0); /* starts both ranks together */
     double start = hs_now();
     for (int64_t i = 0; i < count; i++) {
         int sends = trial->first == (trial->length || i % 2 == 0);

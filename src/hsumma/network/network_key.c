@@ -1,4 +1,4 @@
-/* What identifies a set of hosts. */
+/* The key that identifies a set of hosts. */
 #include "hsumma/network/network.h"
 
 #include "base/hash.h"
@@ -13,7 +13,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* The sum over the ranks does not depend on their order. */
+/* The hosts are combined by a sum over the ranks, which is independent of their order. */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -23,7 +23,7 @@ hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int socke
     if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS ||
         MPI_Get_library_version(library, &length) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    library[strcspn(library, ",\r\n")] = 0; /* MPICH goes on with how it was built */
+    library[strcspn(library, ",\r\n")] = 0; /* the rest of MPICH's text says how it was built */
     uint64_t mine = hs_mix(hash_text(1, name), (uint64_t)on_machine), all = 0;
     if (MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, comm) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;

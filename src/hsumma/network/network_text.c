@@ -38,7 +38,7 @@ int hs_network_write(uint64_t key, const struct hs_network *network, char *text,
     return length;
 }
 
-/* NAME=VALUE at *at, which moves behind it; 0: it is something else. */
+/* Reads NAME=VALUE at *at and moves *at past it; returns 0 if it is something else. */
 static int read_figure(const char **at, const char *end, const char *name, double *value)
 {
     char word[FIGURE_TEXT], *stop;

@@ -1,6 +1,6 @@
 #include "hsumma/network/rank_pairs.h"
 
-/* The next pair is (a, b), `place` others of its two parts come before it. */
+/* Appends the pair (a, b); `place` pairs of the same two parts precede it. */
 static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
 {
     if (rank == a || rank == b) {
@@ -12,7 +12,7 @@ static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
     pairs->count++;
 }
 
-/* Rank i of one part with rank i of another one. */
+/* Pairs rank i of one part with rank i of another. */
 static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
 {
     int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
@@ -22,7 +22,7 @@ static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d
     pairs->per_node = count > pairs->per_node ? count : pairs->per_node;
 }
 
-/* Neighbours inside each part. */
+/* Pairs neighbours inside each part. */
 static void add_inside(struct hs_rank_pairs *pairs, const struct hs_division *d, int rank)
 {
     for (int part = 0; part < d->parts; part++)
@@ -35,7 +35,7 @@ static int node_of_socket(const struct hs_topology *topology, int socket)
     return topology->division[HS_NODE].of[hs_division_ranks(&topology->division[HS_SOCKET], socket)[0]];
 }
 
-/* The next socket of the same node, -1: none. */
+/* The next socket of the same node; -1: none. */
 static int next_socket(const struct hs_topology *topology, int socket)
 {
     for (int other = socket + 1; other < topology->division[HS_SOCKET].parts; other++)
@@ -44,7 +44,7 @@ static int next_socket(const struct hs_topology *topology, int socket)
     return -1;
 }
 
-/* How many sockets of its node come before it. */
+/* The number of sockets of its node that precede it. */
 static int place_of_socket(const struct hs_topology *topology, int socket)
 {
     int before = 0;
@@ -61,7 +61,7 @@ struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum h
     struct hs_rank_pairs pairs = {.peer = -1, .number = -1};
 
     if (tier == HS_BETWEEN_NODES)
-        for (int i = 0; i < node->parts / 2; i++) /* neighbours may be nearer to each other than most */
+        for (int i = 0; i < node->parts / 2; i++) /* not neighbours, which may be closer than most nodes are */
             add_between(&pairs, node, i, i + node->parts / 2, rank);
     else if (tier == HS_IN_NODE && sockets)
         for (int s = 0; s < socket->parts; s++) {

@@ -6,8 +6,8 @@
 
 struct hs_rank_pairs {
     int count;
-    int peer, number, first; /* of this rank: -1 without a pair; its pair's number; whether it begins */
-    int place;               /* its pair's number among those of the same two nodes or sockets, or of one */
+    int peer, number, first; /* peer of this rank, -1: none; number of its pair; whether it begins */
+    int place;               /* number of its pair among those of the same two nodes or sockets, or of one */
     int per_node;            /* most pairs of one node, between nodes */
 };
 

@@ -1,18 +1,18 @@
-/* A plan in words: the line of options that gives it again, and who decided what. */
+/* The text of a plan: the line of options that gives it again, and the origin of each choice. */
 #include "hsumma/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A text that grows. */
+/* A string under construction. */
 struct plan_text {
     char *at;
     size_t size;
 };
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
-/* unsaid: the line has no hierarchy, and one word for each level would not fit what it gives. */
+/* unsaid: the line has no hierarchy, so that one name per level would not fit the plan it gives. */
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[], const struct hs_parameters with[], int unsaid)
 {
@@ -27,7 +27,7 @@ static void add_names(struct plan_text text, const char *option, const struct hs
     }
 }
 
-/* What all plans have. */
+/* Options that all plans have. */
 static void write_rest(int threads, const struct hs_options *options, struct plan_text text)
 {
     if (threads)
@@ -41,8 +41,8 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
     }
 }
 
-/* How nodes share, where the other words do not say it: several nodes, all of whose groups are of whole nodes or that
- * could do otherwise.  -1: they do. */
+/* The value of `node` if the other options do not imply it: the context has several nodes, and all groups consist of
+ * whole nodes or could share otherwise.  -1: implied. */
 static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options)
 {
     const struct hs_topology *topology = &plan->ctx->comm.topology;
@@ -54,7 +54,7 @@ static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, 
     return several && options->settings.node == HS_NODE_MESSAGES ? HS_NODE_MESSAGES : -1;
 }
 
-/* A hierarchy is said where all processes own something: one that is given is of the whole grid. */
+/* A hierarchy is only written if all processes own something, since it applies to the whole grid. */
 static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options,
                        struct plan_text text)
 {
@@ -143,11 +143,12 @@ const char *hs_plan_maker(const hsumma_plan *plan)
     return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
 }
 
-/* The line of the layers' plan behind the word that gives the layers. */
+/* The line is that of the layers' plan, after the option layers. */
 static void describe_layered(hsumma_plan *plan, const struct hs_options *options)
 {
     const struct hs_layered *layered = plan->layered;
-    const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit="); /* what was left of it */
+    /* The remaining limit of the inner plan. */
+    const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit=");
     int length = limit ? (int)(limit - inside) : (int)strlen(inside);
     snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, length, inside);
     if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {

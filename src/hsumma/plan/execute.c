@@ -1,4 +1,4 @@
-/* Executions of a plan: the agreement at the start, the loop or the node, and what a trial does beside. */
+/* Executions of a plan: the agreement at the start, the loop or the node, and trials. */
 #include "hsumma/plan/plan.h"
 
 #include "base/simulator.h"
@@ -9,7 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* The first local element of each operand; a NULL where something is owned is this process's complaint. */
+/* Sets the address of each operand's first local element; fails if a pointer is NULL where this process owns
+ * something. */
 static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
                           struct hs_matrix matrix[3], int *about)
 {
@@ -17,7 +18,7 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     for (int x = 0; x < 3; x++) {
         const struct hs_view *view = &problem->view[x];
         size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
-        /* where nothing is owned some address stands, never used: arithmetic on NULL is undefined, even adding 0 */
+        /* Any address, never used if nothing is owned: arithmetic on NULL is undefined, even adding 0. */
         matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
         if (view->rows == 0 || view->cols == 0)
             continue;
@@ -33,7 +34,7 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     return HSUMMA_OK;
 }
 
-/* The local verdict on the arguments of an execution. */
+/* Checks the arguments of an execution locally. */
 static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                            const void *beta, struct hs_matrix matrix[3], int *about)
 {
@@ -49,7 +50,7 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
     return status;
 }
 
-/* Whether what this process has of an operand lies in memory from hsumma_malloc, which others have mapped. */
+/* The place of this process's part of an operand, if it lies in memory of hsumma_malloc that others have mapped. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
 {
     const struct hs_view *view = &plan->problem.view[x];
@@ -61,7 +62,7 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 
-/* Whether the execution under way counts for the trial. */
+/* Whether the current execution counts for the trial. */
 static int counts(hsumma_plan *plan)
 {
     const struct hs_trial *trial = &hs_plan_holder(plan)->trial;
@@ -103,7 +104,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 
-/* Before an execution: nothing is known of it. */
+/* Resets the state of the previous execution. */
 static void reset(hsumma_plan *plan)
 {
     plan->on_device = plan->staged = 0;
@@ -162,7 +163,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     return hs_plan_wait(plan);
 }
 
-/* By the model, of the whole product. */
+/* The model's prediction for the whole product. */
 static struct hs_prediction predicted_of(const hsumma_plan *plan)
 {
     const struct hs_layered *layered = plan->layered;
@@ -191,7 +192,7 @@ static void trace_product(const hsumma_plan *plan)
                          .operand = -1});
 }
 
-/* The end of an execution, good or bad. */
+/* Ends an execution, successful or not. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
@@ -200,7 +201,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
-    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to it */
+    if (status != HSUMMA_ERR_MPI) /* after an MPI error MPI may still write to it */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
     hs_staging_drop(plan);
@@ -222,7 +223,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
-/* The end of the multiplication on this process: of most executions, too. */
+/* Ends the multiplication on this process, and with it most executions. */
 static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 {
     plan->failure = plan->failure ? plan->failure : status;
@@ -233,7 +234,7 @@ static hsumma_status end(hsumma_plan *plan, hsumma_status status)
     return hs_agreement_start(&plan->agreement, (struct hs_vote){.status = hs_plan_end(plan)});
 }
 
-/* The multiplication, wherever it runs. */
+/* Advances the multiplication, wherever it runs. */
 static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
 {
     hsumma_plan *holder = hs_plan_holder(plan);
@@ -285,13 +286,13 @@ hsumma_status hs_plan_advance_inner(hsumma_plan *plan, int *worked, int *over)
     return HSUMMA_OK;
 }
 
-/* Moves an execution from phase to phase, as far as it can go now (hs_advance). */
+/* Moves an execution from phase to phase, as far as possible now (hs_advance). */
 static hsumma_status advance(void *state, int *worked, int *done)
 {
     hsumma_plan *plan = state;
     struct hs_agreement *agreement = &plan->agreement;
     hsumma_status status = HSUMMA_OK;
-    int over = 1; /* the phase is */
+    int over = 1; /* whether the phase is complete */
     for (*done = 0; !status && over && !*done;)
         switch (plan->phase) {
         case HS_PLAN_AGREEING:
@@ -328,8 +329,8 @@ static hsumma_status advance(void *state, int *worked, int *done)
 }
 
 /*
- * A product over several nodes: with messages under way this process polls them.  Without, it waits for others of its
- * node, and sleeps as it does where there is one node; MPI is looked at all the same.
+ * A product over several nodes.  With messages in flight this process polls.  Otherwise it waits for its node only and
+ * may sleep, as on a single node, but still probes MPI from time to time.
  */
 static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
 {
@@ -352,8 +353,9 @@ static const struct hs_agreement *agreement_of(hsumma_plan *plan)
 }
 
 /*
- * Between two tests of the caller's.  While only memory of the node is waited for nothing of this process's calls MPI,
- * and processes of other nodes may wait for what it has sent before.  In a simulator messages move by themselves.
+ * Progresses MPI between two tests by the caller.  While this process waits only for memory of its node it does not
+ * call MPI, but processes of other nodes may wait for its earlier messages.  In a simulator messages progress by
+ * themselves.
  */
 static void let_messages_move(hsumma_plan *plan)
 {
@@ -368,8 +370,8 @@ static void let_messages_move(hsumma_plan *plan)
 }
 
 /*
- * Where memory is shared this process sleeps until others have done what it waits for; but they may wait for MPI to
- * deliver what it has sent them before, so MPI is looked at, too.
+ * With shared memory, this process sleeps until others have done what it waits for.  They may wait for MPI to deliver
+ * its earlier messages, so MPI is probed too.
  */
 static hsumma_status idle(void *state, int times)
 {
@@ -388,9 +390,9 @@ static hsumma_status idle(void *state, int times)
     if (multiplying && !plan->on_device && plan->choice.spec.cells)
         return idle_in_cells(plan, times);
     int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
-    int busy = hs_local_is_busy(plan->problem.local); /* what a device does nobody rings for */
+    int busy = hs_local_is_busy(plan->problem.local); /* no bell rings when a device completes */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
-        sched_yield(); /* this process looks for the ends of its own work, which others wait for */
+        sched_yield(); /* this process polls for the completion of its own work, which others wait for */
     } else if (sharing) {
         if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
@@ -404,7 +406,7 @@ static hsumma_status idle(void *state, int times)
     return HSUMMA_OK;
 }
 
-/* What runs for the plan that the caller holds, itself or a rival; NULL: nothing. */
+/* The plan that runs for the plan that the caller holds, itself or a rival; NULL: none. */
 static hsumma_plan *plan_under_way(hsumma_plan *plan)
 {
     hsumma_plan *running = plan->ctx->running;

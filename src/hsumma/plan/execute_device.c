@@ -1,7 +1,7 @@
-/* Executions in a context with a device: where they run, and how they end there. */
+/* Executions in a context with a device: the choice between devices and host, staging, and the end. */
 #include "hsumma/plan/plan.h"
 
-/* What a process votes for at the start of an execution that may run on devices. */
+/* Votes at the start of an execution that may run on devices. */
 enum { ON_DEVICE, ON_HOST };
 
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
@@ -10,7 +10,8 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
-    if (device->possible) /* as all see it now: another plan may get larger ones before this one begins */
+    /* The tiles that all processes see now: another plan may replace them before this execution begins. */
+    if (device->possible)
         device->tiles = plan->grid->on_device;
     if (!ctx->device || !plan->member)
         return HSUMMA_OK;
@@ -37,7 +38,8 @@ hsumma_status hs_plan_settle(hsumma_plan *plan, int vote)
         plan->staged = vote;
     else
         plan->on_device = vote == ON_DEVICE;
-    if (device->possible && !staging && !plan->on_device) { /* whether all have the memory, and whether any needs it */
+    /* Agree on whether all have the memory, and whether any process needs it. */
+    if (device->possible && !staging && !plan->on_device) {
         hs_staging_drop(plan);
         hsumma_status mine = plan->member ? hs_staging_make(plan, 0) : HSUMMA_OK;
         plan->phase = HS_PLAN_STAGING;

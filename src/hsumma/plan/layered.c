@@ -41,7 +41,7 @@ int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid)
     return rank;
 }
 
-/* Whether a list of ranks in ascending order has exactly those of another grid. */
+/* Checks that a sorted list of ranks equals the ranks of another grid. */
 static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count, const hsumma_grid *grid, char name)
 {
     int *other = hs_layered_ranks(ctx, grid);
@@ -54,7 +54,7 @@ static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count
                           "%c is on a grid of other processes than A; expected the same processes in any order", name);
 }
 
-/* hs_layers_count multiplies two dimensions; each of A, B and C has at most 2^58 elements then. */
+/* Each of A, B and C must have at most 2^58 elements, since hs_layers_count multiplies pairs of dimensions. */
 static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *message)
 {
     const int64_t most = (int64_t)1 << 58;
@@ -159,7 +159,8 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     return status;
 }
 
-/* The three redistributions; those of A and B are under way together.  Each in buffers of at most `limit` bytes. */
+/* Makes the three redistributions, each with buffers of at most `limit` bytes; those of A and B run at the same
+ * time. */
 static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *request, int64_t limit, int64_t *needs)
 {
     static const int channel[] = {HS_CHANNEL_MOVE, HS_CHANNEL_MOVE_B, HS_CHANNEL_MOVE};
@@ -178,7 +179,8 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     return status;
 }
 
-/* This process's parts, one after the other.  The process that has most needs *most bytes, at most `limit`. */
+/* Allocates this process's parts, one after the other.  *most: bytes on the process with the largest parts, at most
+ * `limit`. */
 static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], int64_t limit, int64_t *most)
 {
     struct hs_layered *layered = plan->layered;
@@ -242,7 +244,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
             layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     layered->bytes +=
-        (int64_t)buffers > inside ? (int64_t)buffers : inside; /* one after the other, in the same memory */
+        /* Buffers and the inner plan use the same memory, one after the other. */
+        (int64_t)buffers > inside ? (int64_t)buffers : inside;
     return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
 }
 
@@ -251,7 +254,7 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     if (!layered)
         return;
     hs_plan_destroy(layered->inner);
-    if (!ctx->broken) { /* else MPI may still write to what it has */
+    if (!ctx->broken) { /* after an MPI error MPI may still write to their memory */
         for (int x = 0; x < 3; x++)
             hs_redistribution_free(&layered->move[x], &ctx->memory);
         hs_put(&ctx->bulk, layered->memory);
@@ -264,7 +267,7 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
-/* A and B, which pass into the layers together, or C. */
+/* The operands that the current step moves: A and B together, or C. */
 static int first_moving(const struct hs_layered *layered)
 {
     return layered->step == HS_LAYERED_INWARD ? HS_A : HS_C;
@@ -307,7 +310,7 @@ void hs_layered_begin(hsumma_plan *plan)
     begin_step(plan);
 }
 
-/* What is under way between layouts. */
+/* Advances the redistributions of the current step. */
 static hsumma_status advance_moves(struct hs_layered *layered, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;

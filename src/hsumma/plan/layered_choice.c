@@ -1,4 +1,4 @@
-/* layers=auto: how many layers take the least time by the model, within the workspace limit. */
+/* layers=auto: the number of layers with the least predicted time within the workspace limit. */
 #include "hsumma/cost/redistribution_cost.h"
 #include "hsumma/plan/plan.h"
 #include "hsumma/search/search_cells.h"
@@ -17,7 +17,7 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
     return status;
 }
 
-/* The layers of processes rank[], on grids that are not there; grid: room for them. */
+/* Places the layers of processes rank[] on imagined grids; grid: memory for them. */
 static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *request, int *rank, int processes,
                              struct hs_layered *layered, hsumma_grid *grid)
 {
@@ -31,7 +31,7 @@ static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *reque
     return status;
 }
 
-/* The first layer's product. */
+/* Prices the first layer's product. */
 static hsumma_status price_product(hsumma_context *ctx, const struct hs_request *request,
                                    const struct hs_layered *layered, int64_t limit, double *seconds, int64_t *workspace)
 {
@@ -46,7 +46,8 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
     return status;
 }
 
-/* What is asked: layers whose redistributions alone take `enough` seconds are not looked at closely; -1: all are. */
+/* What is to be priced.  Layers whose redistributions alone take `enough` seconds are not priced further; -1: all
+ * are. */
 struct question {
     const struct hs_request *request;
     const struct hs_problem *problem;
@@ -76,7 +77,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     if (result->part_bytes >= limit)
         return hs_fail(&ctx->message, HSUMMA_ERR_WORKSPACE, "the parts of %d layers do not fit", layered->count);
     status = hs_layered_ends_make(layered, request, problem, &ctx->memory, &ends);
-    if (!status && question->free) /* the table of A is not needed */
+    if (!status && question->free) /* the memory for A's table is free */
         ends.given[HS_C] = hs_layered_free_layout(layered, request, HS_C, ends.rank[HS_A]);
     if (!status)
         status = hs_layered_move_seconds(ctx, layered, &ends, size);
@@ -130,7 +131,7 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count)
 {
-    static const double CLEARLY = 0.9; /* of the time without layers: the model knows redistributions less well */
+    static const double CLEARLY = 0.9; /* of the time without layers: the model is less accurate for redistributions */
     const int *extent = request->desc[HS_A]->grid->grid.extent;
     struct hs_problem problem;
     struct hs_scalar simulated;

@@ -1,4 +1,4 @@
-/* The shape of layers, and the parts of A, B and C that each of their processes has. */
+/* The shape of the layers, and the parts of A, B and C that each of their processes has. */
 #include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 
@@ -10,7 +10,7 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand)
     return cols ? 1 : 0;
 }
 
-/* P x Q for each layer: of all that use the most processes, the one in which a process receives least. */
+/* Chooses P x Q for each layer: it uses as many processes as possible, and minimises what a process receives. */
 static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
     int64_t extent[3], least = -1;
@@ -29,7 +29,7 @@ static void choose_extent(struct hs_layered *layered, const struct hs_request *r
     }
 }
 
-/* Of an axis over `parts` processes, each with one block. */
+/* An axis over `parts` processes with one block each. */
 static struct hs_axis one_block_each(int64_t n, int64_t block, int parts)
 {
     block = block > 0 ? block : 1;
@@ -52,7 +52,7 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return a / x * b;
 }
 
-/* Indices of k in a layer, a multiple of P and Q, but in the last ones. */
+/* Indices of k per layer, a multiple of P and Q; the last layers may have fewer. */
 static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
 {
     int64_t unit = common_multiple(layered->extent[0], layered->extent[1]);

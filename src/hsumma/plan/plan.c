@@ -34,8 +34,8 @@ void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulat
 }
 
 /*
- * Rows and columns of processes that own nothing of A, B and C take no part: what is left is a smaller grid, down to
- * one process where each matrix is one block.  A hierarchy that the caller has given is of the whole grid.
+ * Leaves out rows and columns of processes that own nothing of A, B and C: the problem's grid is smaller, down to one
+ * process if each matrix is one block.  Not with a hierarchy given by the caller, which applies to the whole grid.
  */
 static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
 {
@@ -69,7 +69,7 @@ static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *set
     return HSUMMA_OK;
 }
 
-/* BLAS counts in 32 bits: what a process stores of one dimension has to fit. */
+/* The BLAS counts in 32 bits, so the local extents must fit. */
 static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
 {
     for (int x = 0; x < 3; x++)
@@ -116,7 +116,7 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
-/* The number of layers for layers=auto, alike on all processes; 1 where nothing is to be gained. */
+/* The number of layers for layers=auto, the same on all processes; 1 if no other is faster. */
 static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_request *request,
                                    const struct hs_settings *settings, int *count)
 {
@@ -136,8 +136,8 @@ static struct hs_sharing sharing_of(const hsumma_plan *plan)
         .bytes = shared->bytes, .in_place = plan->ctx->allocations.first != NULL, .refused = shared->refused};
 }
 
-/* A plan's line has no words for a hierarchy of what leave_idle has left of the grid, so none is looked for there
- * unless the caller has said something of its levels. */
+/* A plan's line cannot express a hierarchy of the smaller grid that leave_idle makes.  So none is searched there,
+ * unless the caller has given options for its levels. */
 static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *settings)
 {
     if (plan->ranks && settings->levels < 0 && !settings->outer.count && settings->bcast.count < 2 &&
@@ -145,14 +145,15 @@ static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *setti
         settings->levels = 0;
 }
 
-/* The choice: made already, or remembered where nobody has said anything else, or by the model. */
+/* Makes the choice: already made, or remembered if the caller has left it open, or by the model. */
 static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                             struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_options remembered;
     struct hs_settings host = *settings;
-    const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1]; /* imagined ones may be more */
+    /* Imagined grids may have more processes than the topology. */
+    const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1];
     struct hs_planner planner = {.memo = &ctx->memo,
                                  .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
                                  .own = &ctx->own,
@@ -171,7 +172,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
-        if (plan->remembered || hs_is_own_failure(status)) /* others may remember */
+        if (plan->remembered || hs_is_own_failure(status)) /* other processes may remember one */
             return status;
         plan->disobeyed = 1;
     }
@@ -189,7 +190,7 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
                              &plan->ctx->memory);
 }
 
-/* Everything that this process can do alone; *about says what a failure is about. */
+/* Does all local work; *about: the subject of a failure. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                              struct hs_options *options, struct hs_message *message, int *about)
 {
@@ -242,7 +243,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
-    /* the model knows the scratch of the rows that it chooses; who plans alone must not refuse what others take */
+    /* The model knows the scratch of the rows that it chooses.  A process that plans alone must not refuse what others
+     * accept. */
     int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
     if (!status && settings->reduce.count && !request->alone && needs > limit)
         return hs_fail(message, HSUMMA_ERR_WORKSPACE,
@@ -268,7 +270,7 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
 static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
 {
     for (int x = 0; x < 3; x++) {
-        plan->held[x] = (hsumma_grid *)request->desc[x]->grid; /* const, but for the count of its holders */
+        plan->held[x] = (hsumma_grid *)request->desc[x]->grid; /* const, except for its count of holders */
         plan->held[x]->holders++;
     }
     hsumma_grid *grid = plan->held[HS_A];
@@ -287,7 +289,7 @@ static void print_plan(const hsumma_plan *plan)
             plan->grid->grid.extent[0], plan->grid->grid.extent[1], plan->line, plan->why);
 }
 
-/* Communicators for the rows "mpi", which only a spec that names one pays for. */
+/* Makes communicators for rows "mpi"; only specs that name one pay for them. */
 static hsumma_status connect(hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
@@ -311,10 +313,10 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
-    const struct hs_settings settings = options.settings; /* what is remembered of the product is not of them */
+    const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status)
         status = hs_request_check(request, ctx, &mine);
-    /* whatever a process has found, it goes on to the agreement: others may have been told something else */
+    /* Whatever a process has found, it proceeds to the agreement: others may have a different status. */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
     struct hs_layered *layered = NULL;
@@ -355,7 +357,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
             hs_plan_destroy(plan);
             return status;
         }
-        status = HSUMMA_OK; /* on all: the limit leaves no room for the buffers of layers */
+        status = HSUMMA_OK; /* on all processes: the limit leaves no room for the buffers of layers */
     }
     if (!status)
         status = connect(plan);
@@ -386,7 +388,7 @@ void hs_plan_destroy(hsumma_plan *plan)
     if (ctx->running && (ctx->running == plan || ctx->running->holder == plan))
         hs_plan_wait(plan);
     hs_trial_end(plan);
-    if (!ctx->broken) { /* else MPI may still write to its buffers: they are left to the process's end */
+    if (!ctx->broken) { /* after an MPI error MPI may still write to the buffers: they are not freed */
         hs_loop_free(&plan->loop, &ctx->memory);
         hs_node_free(&plan->node, &ctx->memory);
         hs_node_free(&plan->device.node, &ctx->memory);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Part of a device's memory that the tiles of a grid may have. */
+/* A grid's tiles may use 1/TILES_PART of a device's memory. */
 enum { TILES_PART = 32 };
 
-/* Why products in the plan's grid do not run on devices; NULL: they can. */
+/* Why products of the plan do not run on devices; NULL: they can. */
 static const char *obstacle(const hsumma_plan *plan, const struct hs_request *request,
                             const struct hs_settings *settings)
 {
@@ -25,7 +25,7 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
     return ctx->no_tiles.text[0] ? ctx->no_tiles.text : NULL;
 }
 
-/* Bytes that tiles may have: what the caller says, and what the device has. */
+/* Most bytes of tiles, by the caller's limit and the device's memory. */
 static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *options)
 {
     const int *extent = plan->problem.grid.extent;
@@ -83,7 +83,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
              status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
              ctx->message.text);
     on->why_not = on->reason;
-    if (status == HSUMMA_ERR_DEVICE) /* nor for plans to come */
+    if (status == HSUMMA_ERR_DEVICE) /* later plans have none either */
         hs_fail(&ctx->no_tiles, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,

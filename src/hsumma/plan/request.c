@@ -36,7 +36,7 @@ hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, 
     return HSUMMA_OK;
 }
 
-/* op(X) has to fit into the matrix, from (i, j) on. */
+/* Checks that op(X) fits into the matrix, from (i, j) on. */
 static hsumma_status check_fit(const struct hs_request *request, int x, struct hs_message *message)
 {
     static const char dim_name[] = "mnk";
@@ -106,5 +106,5 @@ int64_t hs_request_hash(const struct hs_request *request, int layout)
         hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
     for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
         hash = hs_mix(hash, (uint64_t)*c);
-    return (int64_t)(hash >> 1); /* not negative: its negative exists, too */
+    return (int64_t)(hash >> 1); /* non-negative, so that it can be negated */
 }

@@ -61,7 +61,7 @@ int hs_staging_any(const hsumma_plan *plan)
     return any;
 }
 
-/* Between an operand and its staged copy, on the context's stream. */
+/* Copies between an operand and its staged copy, on the context's stream. */
 static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, const struct hs_matrix *from)
 {
     struct hs_device *device = plan->ctx->device;
@@ -108,7 +108,7 @@ void hs_staging_drop(hsumma_plan *plan)
     struct hs_device *device = plan->ctx->device;
     if (!device || !hs_staging_any(plan))
         return;
-    device->kind->synchronize(device, plan->ctx->stream); /* after an error copies may be under way */
+    device->kind->synchronize(device, plan->ctx->stream); /* after an error copies may be in flight */
     for (int x = 0; x < 3; x++) {
         struct hs_staged_copy *staged = &staging->copy[x];
         if (staged->kind == HS_OF_DEVICE)

@@ -1,6 +1,6 @@
 /*
- * Where the matrices of an execution lie, and staged copies of those that it cannot work on where they are: on the
- * device for matrices of the host, in memory of the host for those of the device.  Of this process's part alone.
+ * Where this process's matrices of an execution lie, and staged copies of those that it cannot use in place: on the
+ * device for host matrices, in host memory for device matrices.
  */
 #ifndef HS_HSUMMA_PLAN_STAGING_H
 #define HS_HSUMMA_PLAN_STAGING_H
@@ -8,27 +8,27 @@
 #include "summa/pack.h"
 
 struct hs_staging {
-    int on_device[3];        /* this process has a part, in memory that its device reaches */
-    int has[3];              /* it has a part */
-    struct hs_matrix own[3]; /* the caller's */
+    int on_device[3];        /* this process has a part, in memory that its device can access */
+    int has[3];              /* this process has a part */
+    struct hs_matrix own[3]; /* the caller's matrices */
     struct hs_staged_copy {
         enum hs_staged_copy_kind { HS_NOT_STAGED, HS_OF_DEVICE, HS_PINNED, HS_OF_HOST } kind;
         void *memory;
     } copy[3];
 };
 
-/* All of a running plan in a context with a device, whose plan->matrix says where the caller's matrices are. */
+/* All functions take a running plan in a context with a device, with the caller's matrices in plan->matrix. */
 
-/* Begins an execution: looks where they lie. */
+/* Begins an execution: finds out where the matrices lie. */
 void hs_staging_look(hsumma_plan *plan);
-/* Staged copies where they are needed, which become the plan's matrices.  An error leaves none. */
+/* Allocates staged copies where needed, and puts them into plan->matrix.  On error there are none. */
 hsumma_status hs_staging_make(hsumma_plan *plan, int on_device);
 int hs_staging_any(const hsumma_plan *plan);
-/* Fills staged copies, behind what is on the context's stream; those of the host are full when it returns. */
+/* Fills staged copies, after the work on the context's stream; those in host memory are complete on return. */
 hsumma_status hs_staging_load(hsumma_plan *plan);
-/* C goes where it belongs. */
+/* Copies C back to the caller's matrix. */
 hsumma_status hs_staging_store(hsumma_plan *plan);
-/* Frees staged copies when their work is over; the caller's matrices are the plan's again. */
+/* Frees staged copies when their work is complete, and restores plan->matrix. */
 void hs_staging_drop(hsumma_plan *plan);
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum { STEPPED_ROUNDS = 2 };
-static const double margin = 0.98; /* a rival has to be so much faster: less is noise */
+static const double margin = 0.98; /* a rival must be faster by this factor: smaller differences are noise */
 
-/* The layout of the operands, and how the grid lies on several nodes: another order of its processes is another
+/* A hash of the operands' layout and the placement of the grid on several nodes: another order of processes is another
  * product. */
 static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *request)
 {
@@ -23,8 +23,8 @@ static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *
     return hash;
 }
 
-/* What identifies a product in the tuned file: global arguments, places, threads, workspace.  Alike on all processes.
- */
+/* Makes the key of a product in the tuned file: global arguments, placement, threads, workspace.  The same on all
+ * processes. */
 static void make_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                      char key[HS_TUNED_KEY])
 {
@@ -63,7 +63,7 @@ hsumma_plan *hs_trial_turn(hsumma_plan *plan)
     return plan->trial.count ? plan->trial.plan[plan->trial.turn] : plan;
 }
 
-/* Not the first, which is the caller's. */
+/* Destroys a rival's plan; the first is the caller's. */
 static void drop(struct hs_trial *trial, int i)
 {
     hs_plan_destroy(trial->plan[i]);
@@ -90,7 +90,8 @@ void hs_trial_end(hsumma_plan *plan)
     plan->ctx->trials--;
 }
 
-/* Whether two candidates multiply the same panels in the same slices, so that one may go on where the other stops. */
+/* Whether two candidates multiply the same panels in the same slices, so that one can continue where the other
+ * stops. */
 static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
 {
     const struct hs_spec *x = &a->choice.spec, *y = &b->choice.spec;
@@ -98,7 +99,7 @@ static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
            x->width[x->levels - 1] == y->width[y->levels - 1] && x->turn == y->turn;
 }
 
-/* Innermost panels of a span at least: two of the outermost level, and a full window. */
+/* Minimum length of a span in innermost panels: two of the outermost level, and a full window. */
 static int span_length(const hsumma_plan *plan)
 {
     const struct hs_spec *spec = &plan->choice.spec;
@@ -107,7 +108,8 @@ static int span_length(const hsumma_plan *plan)
            2 * (int)(hs_spec_ahead(spec) / spec->width[spec->levels - 1]);
 }
 
-/* Whether the spans of all who share take no more than half of the panels, of which there are alike many everywhere. */
+/* Determines the candidates that share the first execution, if their spans take at most half of the panels.  The number
+ * of panels is the same on all processes. */
 static void plan_spans(struct hs_trial *trial)
 {
     const hsumma_plan *first = trial->plan[0];
@@ -120,7 +122,7 @@ static void plan_spans(struct hs_trial *trial)
     }
     const struct hs_spec *spec = &first->choice.spec;
     int dim = first->choice.spec.stationary == HS_C ? HS_K : first->choice.spec.stationary == HS_A ? HS_N : HS_M;
-    int64_t panels = first->problem.extent[dim] / spec->width[spec->levels - 1]; /* or more */
+    int64_t panels = first->problem.extent[dim] / spec->width[spec->levels - 1]; /* a lower bound */
     trial->spans = STEPPED_ROUNDS * trial->sharers;
     trial->stepping = trial->sharers > 1 && 2 * (int64_t)trial->spans * longest <= panels;
 }
@@ -153,7 +155,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         status = hs_plan_create(ctx, &rival, 1, &trial->plan[trial->count]);
         if (status == HSUMMA_ERR_MPI)
             break;
-        if (status) /* alike on all processes: it does not take part */
+        if (status) /* the same on all processes: it does not participate */
             continue;
         trial->plan[trial->count]->holder = plan;
         trial->rank[trial->count++] = i;
@@ -164,12 +166,12 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
     }
     plan_spans(trial);
-    if (!plan->in_grid) /* it has made the rivals with the others, and will hear of nothing */
+    if (!plan->in_grid) /* it has made the rivals with the others, and does not execute */
         hs_trial_end(plan);
     return HSUMMA_OK;
 }
 
-/* Agrees on a time of each candidate that is not out: the slowest process's (hs_advance). */
+/* Agrees on the time of each candidate, that of the slowest process (hs_advance). */
 static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;
@@ -194,7 +196,7 @@ static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *work
     return status;
 }
 
-/* The fastest of those that are not out; the first, unless another is clearly faster. */
+/* The fastest of the remaining candidates; `first`, unless another is clearly faster. */
 static int fastest(const struct hs_trial *trial, const double *seconds, int first)
 {
     int best = first;
@@ -204,7 +206,7 @@ static int fastest(const struct hs_trial *trial, const double *seconds, int firs
     return seconds[best] > margin * seconds[first] ? first : best;
 }
 
-/* The fastest is known: it serves from now on, and is remembered. */
+/* Ends the trial: the fastest serves from now on, and is remembered. */
 static void decide(hsumma_plan *holder, int best)
 {
     struct hs_trial *trial = &holder->trial;
@@ -214,9 +216,9 @@ static void decide(hsumma_plan *holder, int best)
     trial->decided = 1;
     for (int i = 0; i < trial->count; i++)
         trial->out[i] = i != best;
-    if (!trial->remembers) /* the fastest of some is not the fastest of all */
+    if (!trial->remembers) /* the fastest of some candidates need not be the fastest of all */
         return;
-    /* only what all processes of the context know may decide plans in it */
+    /* Only what all processes of the context know may decide plans in it. */
     trial->to_remember = holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size;
     if (!ctx->tuned_file[0] || holder->grid->grid.rank[0] != ctx->comm.rank)
         return;
@@ -241,7 +243,7 @@ void hs_trial_remember(hsumma_plan *holder)
     trial->to_remember = 0;
 }
 
-/* The next candidate that is still in; a round ends where they begin again. */
+/* Moves to the next remaining candidate; a round ends when the first one's turn comes again. */
 static void next_turn(struct hs_trial *trial)
 {
     do {
@@ -286,13 +288,13 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
     return status;
 }
 
-/* Whose turn a span is. */
+/* The candidate whose turn a span is. */
 static int sharer_of(const struct hs_trial *trial, int span)
 {
     return trial->sharer[span % trial->sharers];
 }
 
-/* Where a span that begins at `from` may end and all who share may go on. */
+/* The end of a span that begins at `from`: where all sharing candidates can continue. */
 static int span_end(const struct hs_trial *trial, int from)
 {
     int to = from, before = -1;
@@ -326,7 +328,7 @@ static void add_times(struct hs_times *sum, const struct hs_times *span)
     sum->messages += span->messages;
 }
 
-/* Begins the next span, by the loop of candidate i. */
+/* Begins the next span, with the loop of candidate i. */
 static void start_span(hsumma_plan *holder, int i, int to)
 {
     struct hs_trial *trial = &holder->trial;
@@ -338,7 +340,7 @@ static void start_span(hsumma_plan *holder, int i, int to)
                       &turn, hs_now(), trial->from, to);
 }
 
-/* The shared execution is over: those who shared it and have lost are out. */
+/* Ends the shared execution: the candidates that shared it and lost are out. */
 static void finish_sharing(hsumma_plan *holder)
 {
     struct hs_trial *trial = &holder->trial;
@@ -386,7 +388,7 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
         }
     }
     status = agree_on(trial, trial->step, worked, &complete);
-    if (!status && complete) { /* others have no time of a step */
+    if (!status && complete) { /* candidates that do not share have no time per panel */
         trial->turn = fastest(trial, trial->step, 0);
         start_span(holder, trial->turn, HS_ALL);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FIRST_SEGMENT = 64 << 10 };
-enum { NARROW = 64 }; /* panels narrower than this waste the local GEMM: rather give up a lookahead of 1 */
+enum { NARROW = 64 }; /* narrower panels waste the local GEMM: a lookahead of 1 is given up first */
 
 const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
 
@@ -17,8 +17,7 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* What the option coll or the tuned file says for a line, if a product can use it: a row that nests and knows no nodes.
- */
+/* The row that the option coll or the tuned file gives for a line, if a product can use it (hs_may_serve). */
 static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_collective collective,
                                      const struct hs_line *line, int64_t bytes)
 {
@@ -36,7 +35,7 @@ static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_c
     return NULL;
 }
 
-/* The legs of a level that an algorithm for `collective` has to serve. */
+/* The legs of a level that an algorithm for `collective` serves. */
 static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum hs_collective collective, int level,
                    struct hs_leg leg[2])
 {
@@ -91,7 +90,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     return best;
 }
 
-/* The algorithms of a level: the caller's, else the rules', else the cheapest. */
+/* Chooses the algorithms of each level: the caller's, else those of the rules, else the cheapest. */
 static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
@@ -118,7 +117,7 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
     return status;
 }
 
-/* Nothing travels and nothing is gathered: one panel as wide as it gets. */
+/* Whether nothing is communicated or gathered: then a single panel can be as wide as possible. */
 static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     for (int x = 0; x < 3; x++) {
@@ -131,7 +130,7 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     return 1;
 }
 
-/* One of the widest panels where that can pay: between nodes with several panels in flight, which then have several
+/* One of the widest panels where that can help: between nodes with several panels in flight, which then have different
  * roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
@@ -140,7 +139,7 @@ static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *
     return hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
 }
 
-/* Widths of the outer levels for a given innermost one, and the turn. */
+/* Sets the widths of the outer levels for a given innermost one, and the turn. */
 static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec *spec, int64_t block, int times)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -183,8 +182,8 @@ static int64_t largest_divisor(int64_t whole, int64_t most)
     return best;
 }
 
-/* The largest width up to `wanted` that divides the outer panels or the turn that the caller has fixed; else about even
- * cuts of what a pair owns. */
+/* The largest width up to `wanted` that divides the outer panels or the turn, if the caller has given them; else nearly
+ * even cuts of a pair's indices. */
 static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted, int times)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -210,7 +209,7 @@ static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block
                    block, need.shared, chooser->planner->sharing.bytes);
 }
 
-/* Panel widths and lookahead: as wide as the sketch says, and as the limits allow; the workspace that they need. */
+/* Sets panel widths and lookahead as in the sketch, reduced to fit the limits; *workspace: the workspace needed. */
 static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec,
                                    int64_t *workspace)
 {
@@ -225,7 +224,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     else if (settings->owners > 1)
         spec->lookahead = 0;
     spec->owners = spec->lookahead > 0 ? 0 : settings->owners ? settings->owners : sketch->owners;
-    /* a share of the matrices is meant for all that a product needs, and MPI's own buffers are a part of that */
+    /* A share of the matrices is meant for all memory of a product, and MPI's own buffers are part of that. */
     int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
     const size_t bytes = chooser->planner->sharing.bytes;
@@ -257,10 +256,10 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
 }
 
 /*
- * A process looks at its messages during a multiplication where others wait for it to pass something on (lines of more
- * than two), or where data moves only while the sender looks (between nodes).  Elsewhere cutting only costs: the BLAS
- * packs its operands anew for each slice.  A function of the grid alone, so that the hierarchy does not change the
- * slices.
+ * The slice of the local GEMM.  Progress is needed during a multiplication if others wait for this process to forward
+ * data (lines of more than two), or if data move only while the sender polls (between nodes).  Elsewhere cutting only
+ * costs, since the BLAS repacks its operands for each slice.  It depends only on the grid, so that the hierarchy does
+ * not change the slices.
  */
 static int64_t choose_slice(const struct hs_chooser *chooser)
 {
@@ -280,9 +279,9 @@ static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_ske
 }
 
 /*
- * Several turns of a pair only where the model sees that they save communication: where several roots relieve the
- * busiest port.  Else a pair of owners has all its panels in a row, for then those of a chain follow each other without
- * a gap.
+ * Prices a sketch with short turns, and with whole turns.  Short turns are chosen only if the model predicts a gain,
+ * where several roots relieve the busiest port.  Otherwise a pair of owners has all its panels in a row, since
+ * consecutive panels of a chain then follow without a gap.
  */
 static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
                            int spread)
@@ -303,7 +302,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     return status;
 }
 
-/* Panels that are exchanged: to a root that broadcasts them, or to all at once, which suits short lines. */
+/* Chooses where exchanged panels go: to a root that broadcasts them, or to all members of the line, which suits short
+ * lines. */
 static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs_sketch *sketch,
                                      struct hs_choice *choice)
 {
@@ -322,7 +322,7 @@ static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs
     return status;
 }
 
-/* Cells, where some operand moves whose rows leave the nodes to them. */
+/* Uses cells if they can share the panels of some moving operand. */
 static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_choice *choice)
 {
     struct hs_spec *spec = &choice->spec;
@@ -341,7 +341,7 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     return HSUMMA_OK;
 }
 
-/* With cells, unless the memory that nodes share does not suffice for them, or its counters for the panels. */
+/* Uses cells, unless the nodes' shared memory or the range of their counters is too small. */
 static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     choice->apart = chooser->apart;
@@ -368,7 +368,7 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
     return choose_exchange(chooser, sketch, choice);
 }
 
-/* What could have been said instead: "1x2, 2x1, 2x2, ..." */
+/* Lists the possible group grids: "1x2, 2x1, 2x2, ..." */
 static void possible_groups(const int extent[2], char *text, size_t size)
 {
     size_t used = 0;

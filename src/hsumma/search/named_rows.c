@@ -1,11 +1,12 @@
-/* The rows that a caller names for broadcasts and reductions, and whether rows can serve all lines of a level. */
+/* Reads the rows that a caller names for broadcasts and reductions, and checks that rows can serve all lines of a
+ * level. */
 #include "coll/select/select.h"
 #include "hsumma/search/candidate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The name for a level, NULL if it is to be chosen. */
+/* The name for a level; NULL if the row is to be chosen. */
 static const char *name_for(const struct hs_names *names, int level, int levels)
 {
     if (names->count == 0)
@@ -15,7 +16,7 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
     return names->name[names->count == 1 ? 0 : level];
 }
 
-/* The row that a word names: for reduce of an allreduce as well, whose root keeps the sum. */
+/* The row that a name stands for.  For reduce, an allreduce may be named too: its root keeps the sum. */
 static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
                                struct hs_alg_spec *read)
 {
@@ -59,8 +60,8 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
     return HSUMMA_OK;
 }
 
-/* Why a row cannot serve one of a level's groups on a line, where ranks share nodes in their own way; NULL: it can.
- * cells: the line's nodes are the only group's members. */
+/* Whether a row can serve the groups of a level on a line, whose ranks may share nodes differently from other lines;
+ * *why: the reason if not, else NULL.  cells: there is one group, whose members are the line's nodes. */
 static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
                               const struct hs_parameters *with, const struct hs_group *line, int cells,
                               const struct hs_factors *factors, int level, int *size, const char **why)
@@ -88,9 +89,9 @@ static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_
 }
 
 /*
- * Whether a row can serve the lines of a level along an axis, of members or of cells: alike on all processes, so all
- * lines are asked.  Levels of sums are those that hs_mover_init makes of them: a level that is merged into another one
- * asks nothing of its row.
+ * Whether a row can serve the lines of a level along an axis, of members or of cells.  All lines are checked, so that
+ * all processes get the same result.  Levels of sums are merged as hs_mover_init does it; a level merged into another
+ * one does not use its row.
  */
 static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs_spec *spec, int level, int axis,
                                int operand)

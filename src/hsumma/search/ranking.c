@@ -1,10 +1,10 @@
-/* The best candidates, one of each kind. */
+/* The ranking: the best candidate of each kind. */
 #include "hsumma/search/candidate.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Hierarchy and algorithms, in what lines feel of them: a level on which no line has two members does nothing. */
+/* Whether hierarchy and algorithms are equal in effect; a level on which no line has two members has none. */
 static int same_way(const struct hs_spec *x, const struct hs_spec *y)
 {
     for (int axis = 0; axis < 2; axis++) {
@@ -26,8 +26,9 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
     return 1;
 }
 
-/* Candidates of one kind differ in widths, lookahead, segment or exchange alone, or in names that no message feels
- * (rows that are the same for two): only the best of them is ranked, so that the rivals are worth measuring. */
+/* Whether two candidates are of one kind: they differ only in widths, lookahead, segment or exchange, or in the
+ * names of rows that do the same (as for two ranks).  Only the best of a kind is ranked, so that rivals are worth
+ * measuring. */
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *x = &a->spec, *y = &b->spec;
@@ -49,7 +50,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
         ranking->stationary[operand] = choice->prediction.seconds;
         ranking->of_operand[operand] = *choice;
     }
-    /* on a tie the earlier one stays ahead: candidates come from simple to elaborate */
+    /* On a tie the earlier candidate stays ahead: simple ones come first. */
     while (at > 0 && choice->prediction.seconds < ranking->choice[at - 1].prediction.seconds * (1 - 1e-9))
         at--;
     for (int i = 0; i < ranking->count; i++) {
@@ -68,7 +69,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
     ranking->count = end < ranking->count ? ranking->count : end + 1;
 }
 
-/* The last of an operand that has others before it; -1: there is none. */
+/* The last candidate whose stationary operand has others in the ranking; -1: none. */
 static int last_of_several(const struct hs_ranking *ranking)
 {
     int count[3] = {0, 0, 0}, last = ranking->count;

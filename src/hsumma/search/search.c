@@ -12,7 +12,7 @@ static void keep_names(struct hs_names *names[2], const int per_level[2], int le
             memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_WORD_TEXT);
 }
 
-/* An outer level of one group does nothing: SUMMA is SUMMA however it is said. */
+/* Removes outer levels of a single group, which have no effect: SUMMA is SUMMA in any notation. */
 static struct hs_settings without_empty_levels(const struct hs_settings *settings)
 {
     struct hs_settings kept = *settings;
@@ -40,7 +40,7 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-/* The first, or a faster one. */
+/* Keeps the first choice, or a faster one. */
 static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
 {
     if (!*found || choice->prediction.seconds < best->prediction.seconds * (1 - 1e-9))
@@ -48,7 +48,7 @@ static void keep_better(const struct hs_choice *choice, struct hs_choice *best, 
     *found = 1;
 }
 
-/* Makes a candidate and enters it; a refusal is kept for when nothing else is found. */
+/* Makes a candidate and enters it; the first refusal is kept, in case nothing else is found. */
 static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
                               int *found)
 {
@@ -65,7 +65,7 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
     return HSUMMA_OK;
 }
 
-/* The hierarchies of one axis that promise most: factors per level, outermost first. */
+/* The most promising hierarchies of one axis: factors per level, outermost first. */
 enum { SHORTLIST = 8, CHAINS = 512 };
 struct chain {
     int factor[HS_LEVELS_MAX];
@@ -77,8 +77,8 @@ struct shortlist {
 };
 
 /*
- * What the operands whose lines lie along the axis take for each innermost panel, with the best row on each level.
- * times: how much wider the panels of the outer levels are.
+ * The communication time per innermost panel of the operands whose lines are along the axis, with the best row on each
+ * level.  times: width of outer panels in inner ones.
  */
 static double chain_seconds(struct hs_chooser *chooser, int axis, const struct hs_factors *over, int cells, int times,
                             const struct hs_choice *base, hsumma_status *status)
@@ -106,7 +106,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
     return seconds;
 }
 
-/* All ways to factor `left` into the levels from `level` on. */
+/* Lists all factorisations of `left` into the levels from `level` on. */
 static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, int times,
                         struct chain *chain, const struct hs_choice *base, struct shortlist *list,
                         hsumma_status *status)
@@ -125,7 +125,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     struct hs_factors members, over;
     hs_factors_make(&members, chooser->problem->grid.extent[axis], levels - 1, chain->factor);
     int cells = hs_line_cells(&chooser->lines, chooser->cells, axis, &members, &over) != NULL;
-    if (chooser->cells && !cells) /* groups that cut through nodes are for those who ask for them */
+    if (chooser->cells && !cells) /* groups that cut through nodes are only used on request */
         return;
     chain->seconds = chain_seconds(chooser, axis, &over, cells, times, base, status);
     list->made++;
@@ -140,7 +140,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     list->count = kept + 1;
 }
 
-/* A hierarchy of these chains, unless a level of it would do nothing. */
+/* Considers the hierarchy of two chains, unless one of its levels has no effect. */
 static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs_sketch *base, int levels,
                                      const struct chain *const chain[2], struct hs_choice *best, int *found)
 {
@@ -156,8 +156,8 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
 }
 
 /*
- * Group grids of two and three levels.  Costs of the two axes nearly add up and levels do not disturb each other, so
- * the chains of factors of each axis are listed apart, and each is priced whole with the best of the other axis.
+ * Searches group grids of two and three levels.  The costs of the two axes nearly add up, and levels hardly affect each
+ * other: so chains of factors are listed per axis, and each is priced as a whole with the best chain of the other axis.
  */
 static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
                                    int *found)
@@ -180,7 +180,7 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
             const struct chain *first = chain[axis], *kept = first;
             double least = best->prediction.seconds;
             for (int i = 0; i < list[axis].count && !status; i++) {
-                if (turn > 0 && &list[axis].chain[i] == first) /* priced in the turn of the other axis */
+                if (turn > 0 && &list[axis].chain[i] == first) /* already priced in the other axis's turn */
                     continue;
                 chain[axis] = &list[axis].chain[i];
                 status = consider_chains(chooser, base, levels, chain, best, found);
@@ -194,7 +194,7 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
     return status;
 }
 
-/* The sketch that a choice came from, for the next step of the search. */
+/* The sketch of a choice, for the next step of the search. */
 static struct hs_sketch sketch_of(const struct hs_choice *choice)
 {
     const struct hs_spec *spec = &choice->spec;
@@ -210,17 +210,18 @@ static struct hs_sketch sketch_of(const struct hs_choice *choice)
     return sketch;
 }
 
-/* What no hierarchy changes already takes longer than the best that is known. */
+/* Whether the costs that no hierarchy changes already exceed the best candidate. */
 static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice *choice)
 {
     const struct hs_prediction *prediction = &choice->prediction;
     double fixed = prediction->gemm + prediction->copy;
-    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* a hierarchy does not spread */
+    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* a hierarchy excludes spread */
         fixed += (1 - chooser->profile->overlap) * prediction->operand[x].exchange_seconds;
     return fixed > chooser->ranking->choice[0].prediction.seconds;
 }
 
-/* A row for broadcasts on one level of a choice, or (level -1) on all, with the segments that suit it. */
+/* Considers a row for broadcasts on one level of a choice, or (level -1) on all, with several segments if it uses
+ * them. */
 static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_choice *base, int level,
                                   const struct hs_alg *row, struct hs_choice *best, int *found)
 {
@@ -240,7 +241,7 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
     return status;
 }
 
-/* Broadcasts with their segments, on the best so far: one on all levels, then others on each. */
+/* Searches broadcasts and segments for the best choice so far: one row on all levels, then other rows on each level. */
 static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     hsumma_status status = HSUMMA_OK;
@@ -257,8 +258,8 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 }
 
 /*
- * Lookaheads besides 1: none; and as many panels in flight as the longest line has members, so that each of them sends
- * one, but four or eight at most.  Where the caller wants no lookahead and says owners=auto, as many owners at a time.
+ * Searches lookaheads other than 1: none; and windows of as many panels as the longest line has members, so that each
+ * member sends one, but at most four or eight.  With lookahead=0 owners=auto, numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
@@ -281,7 +282,7 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
     return status;
 }
 
-/* SUMMA whose broadcasts have wider panels than the local GEMM. */
+/* Searches SUMMA with panels that are wider for broadcasts than for the local GEMM. */
 static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
                                  int *found)
 {
@@ -300,15 +301,15 @@ static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_ske
 }
 
 /*
- * One stationary operand, coordinate by coordinate: block and lookahead on the given hierarchy or SUMMA, then
- * broadcasts with their segments, then hierarchies with their broadcasts, for outer panels as wide as inner ones and
- * for wider ones.
+ * Searches one stationary operand, one coordinate after the other: block and lookahead on the given hierarchy or SUMMA;
+ * then broadcasts and segments; then hierarchies with their broadcasts, with outer panels as wide as inner ones, and
+ * with wider ones.
  */
 static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
-    enum { WIDER = 4 };                /* outer panels, in inner ones, where they are wider */
-    static const double LITTLE = 0.05; /* of the whole: communication for which wider ones are not looked at */
+    enum { WIDER = 4 };                /* width of wider outer panels, in inner ones */
+    static const double LITTLE = 0.05; /* of the total: if communication is less, wider panels are not tried */
     const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
     hsumma_status status = HSUMMA_OK;
@@ -327,7 +328,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
     status = search_rows(chooser, best, found);
     sketch = sketch_of(best);
     for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
-        struct hs_choice here = *best; /* search_groups looks at its widths */
+        struct hs_choice here = *best; /* search_groups uses its widths */
         int found_here = 0;
         sketch.outer_times = times;
         if (settings->levels < 0 && times > 1)
@@ -346,7 +347,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
     return status;
 }
 
-/* Looks at one stationary operand: variant, owners, candidates. */
+/* Examines one stationary operand: its variant, pairs of owners, and candidates. */
 static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
 {
     struct hs_choice best;
@@ -364,7 +365,7 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
     return status;
 }
 
-/* By messages, every stationary operand that the caller allows. */
+/* Chooses a product over messages, with each stationary operand that the caller allows. */
 static hsumma_status choose_messages(struct hs_chooser *chooser)
 {
     int before = chooser->ranking->count;
@@ -373,7 +374,7 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
                                               &chooser->problem->grid, chooser->planner->memory);
     if (!status && chooser->cells)
         status = hs_line_table_share(&chooser->lines, chooser->planner->memory);
-    if (chooser->cells && !status) /* or each process is alone on its node in all its lines */
+    if (chooser->cells && !status) /* 0 if each process is alone on its node on all its lines */
         chooser->cells = chooser->lines.cells[0].lines + chooser->lines.cells[1].lines > 0;
     for (int axis = 0; axis < 2; axis++)
         chooser->mates[axis] = chooser->cells ? chooser->lines.cells[axis].together : 0;
@@ -381,11 +382,11 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);
     hs_line_table_free(&chooser->lines, chooser->planner->memory);
-    if (hs_is_own_failure(status)) /* of this process alone: another choice here would differ from everybody else's */
+    if (hs_is_own_failure(status)) /* on this process only: another choice here would differ from all others' */
         return hs_fail(chooser->message, status, "no memory for choosing a plan");
     if (chooser->ranking->count == before && chooser->refused)
         return chooser->refused;
-    chooser->message->text[0] = 0; /* a refused candidate is not the caller's business */
+    chooser->message->text[0] = 0; /* a refused candidate is not the caller's concern */
     return HSUMMA_OK;
 }
 

@@ -7,24 +7,24 @@
 #include <string.h>
 
 /*
- * Panels: twice the knee of the local GEMM, so that C is read and written half as often.  Tiles: what is handed over at
- * a time; beyond the second level of cache, inside a share of the last.  Chunks shorter than SHORT would repeat the
- * packing of the other operand too often.
+ * Panels: KNEES times the knee of the local GEMM, so that C is read and written less often.  TILE: bytes handed over at
+ * a time, more than the second level of cache but within a share of the last.  Chunks shorter than SHORT would repeat
+ * the packing of the other operand too often.
  */
 enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
 /*
- * On devices panels are as wide as a GPU's GEMM likes, so that C is read and written seldom and calls are few; narrower
- * ones where memory is short.  C stays, unless another operand in its place leaves less than a part (clearly) to copy:
- * only C is written once and needs no partial results.
+ * On devices panels are as wide as a GPU's GEMM likes, so that C is rarely read and written and calls are few; narrower
+ * if memory is short.  C is stationary, unless another stationary operand leaves less than a part (clearly) of the data
+ * to copy: only C is written once and needs no partial results.
  */
 enum { WIDE = 2048 };
 static const double clearly = 0.5;
 
 /*
- * What is given up when memory is short, in this order.  Panels narrower than the knee of the local GEMM read and write
- * C more often, shorter chunks let the BLAS pack the other operand more often, which costs more; without lookahead
- * copying and multiplying take turns.
+ * What is given up, in this order, if memory is short.  Panels narrower than the knee read and write C more often.
+ * Shorter chunks make the BLAS pack the other operand more often, which costs more.  Without lookahead, copies and
+ * multiplications do not overlap.
  */
 struct sacrifice {
     enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO, NOTHING_LEFT } what;
@@ -41,11 +41,11 @@ struct sizes {
     const struct hs_settings *settings;
     int on_device;
     const struct sacrifice *sacrifices;
-    int64_t most; /* bytes of all processes */
-    /* on the host */
+    int64_t most; /* bytes, for all processes together */
+    /* On the host. */
     const struct hs_profile *profile;
     int in_place, threads, knees;
-    /* of the stationary operand that is looked at */
+    /* Of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
 };
@@ -61,7 +61,8 @@ static int64_t looped_extent(const struct sizes *sizes)
     return extent > 0 ? extent : 1;
 }
 
-/* The operand that comes in chunks: of those that are copied the one with the longest pinned dimension; -1: none. */
+/* The operand that is passed in chunks: among those that are copied the one with the longest pinned dimension; -1:
+ * none. */
 static int choose_chunked(const struct hs_variant *variant)
 {
     int chunked = -1;
@@ -79,7 +80,7 @@ static int choose_chunked(const struct hs_variant *variant)
     return chunked;
 }
 
-/* Cuts of `whole` one more than now, but not shorter than `to`. */
+/* Makes one cut more of `whole`, unless the length would be less than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
 {
     int64_t finer = *length > 8 ? hs_even_cut(whole, *length - 1, 8) : *length - 1;
@@ -89,7 +90,7 @@ static int cut_finer(int64_t *length, int64_t whole, int64_t to)
     return 1;
 }
 
-/* Panels a notch narrower, but not narrower than `to`: on devices half as wide, else cut once more. */
+/* Narrows panels by a notch, but not below `to`: on devices by half, else by one more cut. */
 static int narrow(const struct sizes *sizes, int64_t to)
 {
     int64_t *width = &sizes->spec->width[0];
@@ -102,7 +103,7 @@ static int narrow(const struct sizes *sizes, int64_t to)
     return 1;
 }
 
-/* Smaller by one notch; 0: nothing is left to give up.  What the caller has fixed stays. */
+/* Shrinks by one notch; returns 0 if nothing is left to give up.  Sizes that the caller has given are kept. */
 static int shrink(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec;
@@ -121,8 +122,8 @@ static int shrink(const struct sizes *sizes)
 }
 
 /*
- * A panel can be read in place where it ends with a block: the widest such panel up to `wanted`, if blocks are as wide
- * as the GEMM likes at least about half; else `wanted`.
+ * The panel width for reading in place, which requires panels to end where blocks do: the widest up to `wanted`, if
+ * blocks are at least about half as wide as the GEMM likes; else even cuts of about `wanted`.
  */
 static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 {
@@ -138,8 +139,8 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 }
 
 /*
- * Stationary C loops over k in panels and hands A or B over in chunks of its rows or columns; the others loop over
- * columns or rows of C, in panels as wide as the partial results may be, and hand over chunks of k.
+ * Stationary C loops over k in panels, and passes A or B in chunks of its rows or columns.  Stationary A or B loops
+ * over columns or rows of C, in panels as wide as the partial results may be, and passes chunks of k.
  */
 static void choose_cuts_on_host(const struct sizes *sizes)
 {
@@ -162,7 +163,7 @@ static void choose_cuts_on_host(const struct sizes *sizes)
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
-/* Where no process reads anything of another's there is one panel, if it can be. */
+/* One panel, if possible, where no process reads data of another. */
 static void choose_cuts_on_device(const struct sizes *sizes)
 {
     const struct hs_variant *variant = sizes->variant;
@@ -178,8 +179,8 @@ static void choose_cuts_on_device(const struct sizes *sizes)
     spec->chunked = -1;
 }
 
-/* Elements that the process with most to do copies: into tiles, and partial results out of them.  Says in the
- * prediction how each operand moves. */
+/* Elements that the busiest process copies: into tiles, and out of partial results.  Sets in the prediction how each
+ * operand moves. */
 static double count_copies(const struct hs_problem *problem, const struct hs_variant *variant,
                            struct hs_prediction *prediction)
 {
@@ -192,7 +193,7 @@ static double count_copies(const struct hs_problem *problem, const struct hs_var
         int local = x != HS_C && hs_supply_resident(role);
         double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
         prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
-        if (x == HS_C) /* a partial result written, and those of the line read and added */
+        if (x == HS_C) /* a partial result is written; those of the line are read and added */
             elements += (double)hs_axis_count_max(role->want) * (double)role->looped->n +
                         2 * part * problem->grid.extent[role->line_axis];
         else if (!local)
@@ -201,7 +202,7 @@ static double count_copies(const struct hs_problem *problem, const struct hs_var
     return elements;
 }
 
-/* Bytes that a process packs, by the BLAS, and that it copies, at most. */
+/* Predicts seconds from the BLAS calls, including their packing, and the copies of the busiest process. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
 {
     const struct hs_problem *problem = sizes->problem;
@@ -212,7 +213,7 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     for (int dim = 0; dim < 3; dim++)
         extent[dim] =
             dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
-    double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one for each step */
+    double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one call per step */
     double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
     int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
     for (int i = 0; i < 2; i++) {
@@ -228,8 +229,8 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     prediction->seconds = prediction->gemm + prediction->copy;
 }
 
-/* What the cuts have left room for again: longer chunks, then lookahead.  A third tile in the ring evens out who is
- * late, which is not worth much memory. */
+/* Uses memory that the cuts have left: longer chunks, then lookahead.  A third tile in the ring evens out delays, which
+ * is not worth much memory. */
 static void give_back(const struct sizes *sizes, int64_t chunk)
 {
     struct hs_spec *spec = sizes->spec, further = *spec;
@@ -248,7 +249,7 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
     }
 }
 
-/* Too much memory, or, with negative bytes, too many steps. */
+/* Fails: too much memory, or (negative bytes) too many steps. */
 static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_message *message)
 {
     const struct hs_spec *spec = sizes->spec;
@@ -265,7 +266,7 @@ static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_
                    spec->width[0], chunks, bytes, sizes->on_device ? "device" : "shared", sizes->most, or_chunk);
 }
 
-/* The sizes for one stationary operand; on a device the elements that are copied are all that is known of its costs. */
+/* Sizes the product for one stationary operand.  On a device the number of copied elements is its only known cost. */
 static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, int64_t *bytes,
                              double *elements, struct hs_message *message)
 {

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIPS = 8, CHUNK = 1024 }; /* of a clock; entries in a message */
+enum { TRIPS = 8, CHUNK = 1024 }; /* round trips per clock; entries per message */
 
 struct header {
     uint64_t entries, lost;
 };
 
-/* What process 0 tells the others. */
+/* The result that process 0 broadcasts. */
 struct told {
     hsumma_status status;
     struct hs_message message;
@@ -25,7 +25,7 @@ static int tag(void)
     return hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
 }
 
-/* In a simulator time passes only in MPI. */
+/* In a simulator time passes only in MPI calls, so it waits there. */
 static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
 {
     if (code == MPI_SUCCESS && !hs_simulator())
@@ -45,7 +45,7 @@ static hsumma_status receive(hsumma_context *ctx, void *data, size_t bytes, int 
     return await(ctx, &request, MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag(), ctx->comm.comm, &request));
 }
 
-/* Process 0's status for all. */
+/* Broadcasts process 0's status. */
 static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
 {
     struct told told = {.status = status, .message = ctx->message};
@@ -59,7 +59,7 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
     return told.status ? hs_fail(&ctx->message, told.status, "%s", told.message.text) : HSUMMA_OK;
 }
 
-/* Whether the file can be made; nothing is left of the trial. */
+/* Checks that the file can be created; removes it again. */
 static hsumma_status try_file(hsumma_context *ctx)
 {
     struct hs_new_file file;
@@ -97,7 +97,7 @@ static int is_message(const struct hs_trace_entry *entry)
     return entry->kind == HS_TRACE_SEND || entry->kind == HS_TRACE_RECEIVE;
 }
 
-/* Messages of a pair and tag together, the last first. */
+/* Order: messages last, by direction, peer and tag; within these the latest first. */
 static int by_message(const void *left, const void *right)
 {
     const struct hs_trace_entry *a = left, *b = right;
@@ -112,7 +112,7 @@ static int by_message(const void *left, const void *right)
     return a->order > b->order ? -1 : 1;
 }
 
-/* By their begin; what goes on for longer first. */
+/* Order: by beginning; on a tie the longer entry first. */
 static int by_begin(const void *left, const void *right)
 {
     const struct hs_trace_entry *a = left, *b = right;
@@ -124,15 +124,15 @@ static int by_begin(const void *left, const void *right)
 }
 
 /*
- * Puts the ring in order.  Messages get numbers, counted from the last of a pair and tag: so a message has one number
- * on both sides, also where one side has lost more than the other.
+ * Sorts the ring.  Messages of a pair and tag are numbered from the last one backwards: so a message has the same
+ * number on both sides, even if one side has lost more entries.
  */
 static void put_in_order(struct hs_trace *trace)
 {
     struct hs_trace_entry *entry = trace->ring;
     if (trace->count > HS_TRACE_ENTRIES) {
         trace->lost += trace->count - HS_TRACE_ENTRIES;
-        trace->count = HS_TRACE_ENTRIES; /* the oldest will be the first */
+        trace->count = HS_TRACE_ENTRIES; /* the oldest, which is overwritten next */
     }
     size_t count = (size_t)trace->count;
     qsort(entry, count, sizeof *entry, by_message);
@@ -145,7 +145,7 @@ static void put_in_order(struct hs_trace *trace)
     qsort(entry, count, sizeof *entry, by_begin);
 }
 
-/* The clock of another process, ahead of this one's, as the fastest of several round trips shows it. */
+/* Measures how far another process's clock is ahead of this one, by the fastest of several round trips. */
 static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, double *error)
 {
     double theirs;
@@ -163,7 +163,7 @@ static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, do
             *shift = theirs - begin - half;
         }
     }
-    if (*shift < *error && -*shift < *error) /* processes of one machine have one clock */
+    if (*shift < *error && -*shift < *error) /* processes of one machine share a clock */
         *shift = 0;
     return HSUMMA_OK;
 }
@@ -194,7 +194,7 @@ static hsumma_status give(hsumma_context *ctx, const struct hs_trace *trace)
     return status;
 }
 
-/* Another process's entries, for the file. */
+/* Receives another process's entries (or takes its own) and writes them to the file. */
 static hsumma_status take(hsumma_context *ctx, int rank, struct hs_trace_entry *chunk, struct hs_trace_text *text,
                           double *error, uint64_t *lost)
 {
@@ -219,7 +219,8 @@ static hsumma_status take(hsumma_context *ctx, int rank, struct hs_trace_entry *
     return status;
 }
 
-/* Process 0: gathers all and writes the file.  Others send in any case: what fails with the file is told at the end. */
+/* On process 0: gathers all entries and writes the file.  The other processes send in any case; an error of the file is
+ * returned at the end. */
 static hsumma_status collect(hsumma_context *ctx, struct hs_trace_entry *chunk, char *buffer)
 {
     struct hs_new_file file;
@@ -256,7 +257,7 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
                   (buffer = hs_get(&ctx->memory, HS_TRACE_TEXT, 1)) == NULL))
         mine.status = HSUMMA_ERR_MEMORY;
     struct hs_trace *recording = ctx->comm.trace;
-    ctx->comm.trace = NULL; /* what follows is not part of the timeline */
+    ctx->comm.trace = NULL; /* the following messages are not part of the timeline */
     struct hs_verdict verdict = hs_agree(&ctx->agreement, mine);
     ctx->comm.trace = recording;
     hsumma_status status = verdict.status;

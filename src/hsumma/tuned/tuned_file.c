@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 enum { LOCK_SLEEP_NS = 3000000 };
-static const double patience = 10; /* seconds that a lock is waited for */
+static const double patience = 10; /* seconds to wait for a lock */
 
-/* The text of a file that is being made. */
+/* The text of the new file. */
 struct file_text {
     char *at;
     size_t length, capacity;
@@ -59,19 +59,19 @@ static int same_words(const struct hs_tuned_fields *a, const struct hs_tuned_fie
     return 1;
 }
 
-/* Whether what identifies them is the same. */
+/* Whether two lines have the same identification. */
 static int alike(const struct hs_tuned_fields *a, const struct hs_tuned_fields *b)
 {
     return same_words(a, b, hs_tuned_is_rule(a) ? 4 : 2);
 }
 
-/* Whether a new line comes before an old one, if not earlier. */
+/* Whether a new line must be inserted before an old one, if it is not yet in the text. */
 static int belongs(const struct hs_tuned_fields *new, const struct hs_tuned_fields *old)
 {
     return same_words(new, old, hs_tuned_is_rule(new) ? 1 : 2);
 }
 
-/* A line that is to be added. */
+/* A line to add. */
 struct addition {
     struct hs_tuned_fields words;
     int done;
@@ -85,7 +85,7 @@ static int is_replaced(const struct hs_tuned_fields *old, const struct addition 
     return 0;
 }
 
-/* How many lines of networks there would be beyond those that a file keeps. */
+/* Number of network lines beyond those that a file keeps. */
 static int surplus_networks(const char *text, const struct addition *addition, int lines)
 {
     int count = -HS_TUNED_NETWORKS;
@@ -99,7 +99,7 @@ static int surplus_networks(const char *text, const struct addition *addition, i
     return count;
 }
 
-/* The text `old`, NULL: none, with the additions. */
+/* Merges the additions into the text `old`; NULL: there is none. */
 static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
                   int lines)
 {
@@ -127,7 +127,7 @@ static void merge(struct file_text *text, const char *old, const char *const *li
             add(text, line[i], strlen(line[i]));
 }
 
-/* Whether both readers take the text. */
+/* Checks that both readers accept the text. */
 static hsumma_status check(const char *text, const struct hs_allocator *memory, struct hs_message *message)
 {
     struct hs_tuned tuned = {0};
@@ -140,7 +140,7 @@ static hsumma_status check(const char *text, const struct hs_allocator *memory, 
     return status;
 }
 
-/* Reads the lines to be added; of several that are alike the last is not done. */
+/* Reads and checks the lines to add; of several with the same identification only the last is added. */
 static hsumma_status prepare(const char *const *line, struct addition *addition, int lines,
                              const struct hs_allocator *memory, struct hs_message *message)
 {
@@ -173,13 +173,13 @@ static hsumma_status cannot(const char *what, const char *path, struct hs_messag
     return hs_file_fail(option, what, path, message);
 }
 
-/* A file on its way to be replaced. */
+/* A file to be replaced, and its lock. */
 struct target {
     struct hs_new_file new;
     int lock;
 };
 
-/* The directories on the way to the file, as far as they are not there. */
+/* Makes the missing directories on the path of the file. */
 static hsumma_status make_directories(const char *path, struct hs_message *message)
 {
     char directory[PATH_MAX];
@@ -188,7 +188,7 @@ static hsumma_status make_directories(const char *path, struct hs_message *messa
         snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
         if (mkdir(directory, 0777)) {
             int reason = errno;
-            if (stat(directory, &found) == 0) /* made by others meanwhile, perhaps; what is no directory shows later */
+            if (stat(directory, &found) == 0) /* perhaps made by others meanwhile; a non-directory shows up later */
                 continue;
             errno = reason;
             return cannot("make the directory", directory, message);
@@ -206,7 +206,7 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
 {
     char name[PATH_MAX + 8];
     snprintf(name, sizeof name, "%s.lock", target->new.path);
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC; /* some file systems lock only what can be written */
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC; /* some file systems only lock writable files */
     target->lock = open(name, flags, 0666);
     if (target->lock < 0 && errno == ENOENT) {
         hsumma_status status = make_directories(target->new.path, message);
@@ -227,22 +227,23 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
     return HSUMMA_OK;
 }
 
-/* Then gives those who wait the time to look: who writes line after line would keep the file from them. */
+/* Unlocks, and gives waiting processes time to try: a process that writes line after line would otherwise starve
+ * them. */
 static void unlock(const struct target *target)
 {
     if (target->lock < 0)
         return;
-    flock(target->lock, LOCK_UN); /* a child that was forked meanwhile may have it as well */
+    flock(target->lock, LOCK_UN); /* a child forked meanwhile may hold the descriptor too */
     close(target->lock);
     nap(2);
 }
 
-/* The whole file; *text stays NULL if there is none. */
+/* Reads the whole file; *text stays NULL if there is none. */
 static hsumma_status read_old(const char *path, const struct hs_allocator *memory, char **text,
                               struct hs_message *message)
 {
     struct stat found;
-    int file = open(path, O_RDWR | O_CLOEXEC); /* who may not write it shall not replace it */
+    int file = open(path, O_RDWR | O_CLOEXEC); /* a user who may not write the file must not replace it */
     if (file < 0)
         return errno == ENOENT ? HSUMMA_OK : cannot("write", path, message);
     hsumma_status status = fstat(file, &found) ? cannot("look at", path, message) : HSUMMA_OK;
@@ -253,7 +254,7 @@ static hsumma_status read_old(const char *path, const struct hs_allocator *memor
         ssize_t some = read(file, *text + length, size - length);
         if (some < 0 && errno != EINTR)
             status = cannot("read", path, message);
-        if (some == 0) /* it has become shorter */
+        if (some == 0) /* the file has become shorter */
             break;
         length += some > 0 ? (size_t)some : 0;
     }

@@ -47,7 +47,7 @@ struct hs_device {
 enum { HS_COMBINE_MOST = 32 }; /* most operands of one combine call */
 
 struct hs_device_kind {
-    const char *name; /* its value of the option "device" */
+    const char *name; /* its name in the option "device" */
     int is_stand_in;  /* for tests: local products of host matrices use it even where the BLAS would be faster */
 
     /* Opens device `number` of those visible to the process; -1: chooses by local_rank, the process's index on its
@@ -78,7 +78,7 @@ struct hs_device_kind {
     /* Streams and events.  adopt_stream wraps a caller's stream (cudaStream_t), which free_stream does not destroy. */
     hsumma_status (*make_stream)(struct hs_device *device, struct hs_stream **stream);
     hsumma_status (*adopt_stream)(struct hs_device *device, void *theirs, struct hs_stream **stream);
-    /* the handle that adopt_stream takes; or NULL */
+    /* The handle that adopt_stream would take for the stream; or NULL. */
     void *(*show_stream)(struct hs_device *device, struct hs_stream *stream);
     void (*free_stream)(struct hs_device *device, struct hs_stream *stream);
     hsumma_status (*make_event)(struct hs_device *device, int shared, struct hs_event **event);
@@ -87,7 +87,7 @@ struct hs_device_kind {
     hsumma_status (*wait)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
     /* Whether the event's work is complete, without waiting.  An event never recorded is complete.  Own events only. */
     hsumma_status (*complete)(struct hs_device *device, struct hs_event *event, int *complete);
-    /* waits for all work on the stream */
+    /* Waits for all work on the stream. */
     hsumma_status (*synchronize)(struct hs_device *device, struct hs_stream *stream);
 
     /*

@@ -27,8 +27,8 @@ int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *
 /* NULL is ignored. */
 void hs_put(const struct hs_allocator *to, void *memory);
 
-/* a * b * c bytes, none of them negative.  Saturates at 2^58, more than any machine has; a few such sums do not
- * overflow. */
+/* a * b * c bytes, none of them negative.  Saturates at 2^58, more than any machine has; a few such values can be added
+ * without overflow. */
 static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)
 {
     const int64_t most = (int64_t)1 << 58;

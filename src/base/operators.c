@@ -4,8 +4,8 @@
 
 /*
  * Blocks of fixed length go through local arrays.  So the compiler knows that nothing overlaps, though dst may be left
- * or right, and vectorizes at -O2.  The maximum is left > right ? left : right: of a NaN and a number it is the right
- * operand, like the minimum.
+ * or right, and vectorizes at -O2.  Maximum and minimum of a NaN and a number are the right operand: left > right ?
+ * left : right.
  */
 enum { UNROLLED = 16 };
 #define PLUS(l, r) ((l) + (r))
@@ -37,7 +37,7 @@ OPERATOR(static, min_float, float, SMALLER)
 OPERATOR(, hs_sum_double, double, PLUS)
 OPERATOR(static, max_double, double, LARGER)
 OPERATOR(static, min_double, double, SMALLER)
-OPERATOR(static, sum_uint32, uint32_t, PLUS) /* equals the signed sum, and wraps on overflow */
+OPERATOR(static, sum_uint32, uint32_t, PLUS) /* as for signed integers, but wraps on overflow */
 OPERATOR(static, max_int32, int32_t, LARGER)
 OPERATOR(static, min_int32, int32_t, SMALLER)
 OPERATOR(static, sum_uint64, uint64_t, PLUS)

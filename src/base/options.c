@@ -325,7 +325,7 @@ const char *hs_option_word(enum hs_option option, int64_t value)
     return word_for(&table[option], value);
 }
 
-/* --- who wins ----------------------------------------------------------------------------------------------------- */
+/* --- precedence --------------------------------------------------------------------------------------------------- */
 
 static const char *const sayer[] = {[HS_BY_DEFAULT] = "default",
                                     [HS_BY_TUNED] = "tuned file",
@@ -339,7 +339,7 @@ int hs_option_taken(enum hs_option option, enum hs_said_by by)
     return by == HS_BY_PLAN ? of != OF_CONTEXT : by == HS_BY_TUNED ? of >= OF_PRODUCT : 1;
 }
 
-/* Derives the hierarchy from groups and levels: the one given later wins, and levels if both were given together. */
+/* Derives the hierarchy from groups and levels: the one given later wins; of two given together, levels. */
 static void settle_hierarchy(struct hs_options *options, enum hs_option given)
 {
     struct hs_settings *settings = &options->settings;

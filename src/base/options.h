@@ -91,7 +91,7 @@ struct hs_settings {
     int tune;              /* HS_TUNE_... */
     int steps;             /* panels of the outermost level to multiply; 0: all */
     uint64_t for_messages; /* a bit for each given option that only the product over messages can obey */
-    /* of a context */
+    /* Of a context. */
     struct hs_nodes nodes;
     int64_t shared;   /* bytes of shared memory per process and slot; -1: choose */
     int direct;       /* processes of a node may read each other's memory */

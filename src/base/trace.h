@@ -21,7 +21,7 @@ enum hs_trace_kind {
     HS_TRACE_WAIT,
     HS_TRACE_SEND,
     HS_TRACE_RECEIVE,
-    HS_TRACE_MPI /* a collective of MPI */
+    HS_TRACE_MPI /* a collective call of MPI's own */
 };
 
 /* What a wait is for. */
@@ -97,8 +97,8 @@ static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry e
         hs_trace_put_work(trace, &entry);
 }
 
-/* The waiter cannot proceed until the entry's cause has gone; it calls this at each poll.  Only one waiter is recorded
- * at a time. */
+/* The waiter cannot proceed until the cause in the entry is gone; it calls this at each poll.  Only one waiter is
+ * recorded at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (trace)

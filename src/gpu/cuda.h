@@ -34,7 +34,7 @@ struct hs_cuda_block {
 };
 
 struct hs_cublas {
-    void *library, *handle;   /* created by the first product */
+    void *library, *handle;   /* handle: created by the first product */
     struct hs_stream *stream; /* the handle's current stream */
     int (*create)(void **handle);
     int (*destroy)(void *handle);

@@ -15,7 +15,7 @@ namespace
 enum {
     THREADS = 256, /* per block */
     RESIDENT = 4,  /* blocks per multiprocessor, at least: bounds the registers */
-    CHUNKS = 2,    /* of an operand that a thread has in flight */
+    CHUNKS = 2,    /* chunks of an operand that a thread has in flight */
     BATCH = 4      /* operands that a thread has in flight */
 };
 

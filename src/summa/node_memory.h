@@ -20,7 +20,7 @@ struct hs_product_memory {
     char *memory;    /* tiles */
     /* Of the tiles, the same on all nodes; 0: there is no memory, and `refused` says why. */
     size_t bytes;
-    uint64_t executions;              /* executions of all plans of the grid; all its processes count the same */
+    uint64_t executions;              /* of all plans of the grid; the same count on all its processes */
     struct hs_taken *taken;           /* of each rank of this node */
     struct hs_region *const *regions; /* memory of hsumma_malloc, mapped by all ranks of this node */
     void *mapped;                     /* the mapping: directory and tiles */

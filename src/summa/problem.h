@@ -76,8 +76,8 @@ struct hs_spec {
     struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
-    /* Without lookahead: outermost panels brought together as a batch, each of another pair of owners if turns are that
-     * short; 0 means 1. */
+    /* Without lookahead: number of outermost panels in a batch, each of another pair of owners if turns are that short;
+     * 0 means 1. */
     int owners;
     /* Exchanged panels of A and B go directly to all members of their lines, not to a root that broadcasts them. */
     int spread;

@@ -39,7 +39,7 @@ struct hsumma_context {
     int threads_model;   /* the first process's share: used for choices, which must agree on all processes */
     int on_machine;      /* processes of the context on this process's machine */
     int grids;           /* grids made so far, the same on all processes */
-    uint64_t tile_bytes; /* most bytes of tiles of a grid on each node, the same on all processes */
+    uint64_t tile_bytes; /* limit on the bytes of a grid's tiles on each node, the same on all processes */
     struct hs_node_device *left_tiles; /* tiles of grids that this process has freed */
     uint64_t left_hash;                /* a hash of those grids */
     struct hs_message no_tiles;        /* why devices cannot share tiles; "": not known to be impossible */
@@ -47,7 +47,7 @@ struct hsumma_context {
     int64_t device_bytes;              /* memory of the smallest of all processes' devices */
     struct hs_stream *stream;          /* the stream on which results are ordered */
     struct hs_local *local;            /* does local products on the device; NULL: the BLAS does */
-    struct hs_event *turned;           /* completes the work of the previous stream when a new one is set */
+    struct hs_event *turned;           /* recorded on the previous stream when a new one is set */
     int *ranks;                        /* 0, 1, 2, ...: the group of all ranks */
     struct hs_agreement agreement;
     struct hs_registry own;            /* algorithms registered by the user */
@@ -64,7 +64,7 @@ struct hsumma_context {
 struct hsumma_grid {
     hsumma_context *ctx;
     int holders;
-    int number; /* among the grids that the context has made, the same on all processes */
+    int number; /* index among the grids that the context has made, the same on all processes */
     struct hs_grid grid;
     struct hs_product_memory shared;
     struct hs_node_device *on_device; /* tiles for products on devices; NULL: none yet */

@@ -23,7 +23,7 @@ struct exchange_look {
     struct port *holder;
     int *to, *from;        /* number of messages: of each holder to one member of each line, and of each taker */
     int *first, *next;     /* holders by node: the first, and after each the next one; -1: none */
-    double *leave, *enter; /* of each node */
+    double *leave, *enter; /* data that leave and enter each node */
     double *ways;          /* sums of leave and enter over all owners examined */
     double network, inside, inject;
     int nodes, holders, takers, members, spread, owner;

@@ -54,8 +54,7 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
     lines->shares = 0;
 }
 
-/* --- cells ---------------------------------------------------------------------------------------------------------
- */
+/* --- cells -------------------------------------------------------------------------------------------------------- */
 
 static int node_of(const struct hs_line_table *lines, int axis, int line, int member)
 {
@@ -185,8 +184,7 @@ const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cell
     return NULL;
 }
 
-/* --- lines ---------------------------------------------------------------------------------------------------------
- */
+/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 /* The first member on the same node as member i. */
 static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)

@@ -86,7 +86,7 @@ struct hs_exchanged *hs_exchanged_of(struct hs_line_table *lines, const struct h
 int hs_line_cut(const struct hs_line_table *lines, int axis, const struct hs_factors *members);
 /*
  * The cells over which the levels on an axis run, with their levels in *over.  Returns NULL, with the levels over
- * members in *over, if there are none: without `cells`, without cells in the table, or if a level cuts through a cell.
+ * members in *over, if `cells` is 0, the table has no cells, or a level cuts through a cell.
  */
 const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cells, int axis,
                                      const struct hs_factors *members, struct hs_factors *over);

@@ -22,7 +22,7 @@ struct hs_profile {
     /* Likewise for data in device memory, whose messages pass through the host.  The number of devices per node is not
      * in the file: it comes from the context's processes. */
     struct hs_machine device_machine;
-    /* S per message of an exchange after the first, when many processes send to many at once; 0: like a single
+    /* Seconds per message of an exchange after the first, when many processes send to many at once; 0: like a single
      * message. */
     double exchange_alpha;
     double overlap; /* share of a message's time that a multiplication hides, between nodes: 0 to 1 */

@@ -22,7 +22,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The time of one process: its slower direction, plus its copies; adds its bytes between nodes to its node's. */
+/* The time of one process: that of its slower direction, plus its copies.  Adds its traffic between nodes to
+ * node_bytes. */
 static double process_seconds(const struct hs_redistribution_load *load, const struct links *links,
                               const struct hs_machine *machine, double bytes, double node_bytes[2])
 {

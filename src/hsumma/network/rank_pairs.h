@@ -7,8 +7,9 @@
 struct hs_rank_pairs {
     int count;
     int peer, number, first; /* peer of this rank, -1: none; number of its pair; whether it begins */
-    int place;               /* number of its pair among those of the same two nodes or sockets, or of one */
-    int per_node;            /* most pairs of one node, between nodes */
+    /* Index of its pair among those of the same two nodes or sockets, or inside the same one. */
+    int place;
+    int per_node; /* most pairs of one node, between nodes */
 };
 
 struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum hs_tier_kind tier, int rank);

@@ -243,8 +243,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
-    /* The model knows the scratch of the rows that it chooses.  A process that plans alone must not refuse what others
-     * accept. */
+    /* Only named reductions are checked: the model has counted the scratch of rows that it chooses.  A process that
+     * plans alone must not refuse what others accept. */
     int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
     if (!status && settings->reduce.count && !request->alone && needs > limit)
         return hs_fail(message, HSUMMA_ERR_WORKSPACE,

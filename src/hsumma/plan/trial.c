@@ -99,7 +99,7 @@ static int shares_panels(const hsumma_plan *a, const hsumma_plan *b)
            x->width[x->levels - 1] == y->width[y->levels - 1] && x->turn == y->turn;
 }
 
-/* Minimum length of a span in innermost panels: two of the outermost level, and a full window. */
+/* Minimum length of a span in innermost panels: two outermost panels, plus twice the lookahead. */
 static int span_length(const hsumma_plan *plan)
 {
     const struct hs_spec *spec = &plan->choice.spec;
@@ -171,7 +171,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
     return HSUMMA_OK;
 }
 
-/* Agrees on the time of each candidate, that of the slowest process (hs_advance). */
+/* Replaces the time of each candidate by that of the slowest process (hs_advance). */
 static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;

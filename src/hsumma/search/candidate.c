@@ -224,7 +224,8 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     else if (settings->owners > 1)
         spec->lookahead = 0;
     spec->owners = spec->lookahead > 0 ? 0 : settings->owners ? settings->owners : sketch->owners;
-    /* A share of the matrices is meant for all memory of a product, and MPI's own buffers are part of that. */
+    /* A limit given as a share covers all memory of a product, MPI's own buffers included: a fifth is left for
+     * these. */
     int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
     const size_t bytes = chooser->planner->sharing.bytes;

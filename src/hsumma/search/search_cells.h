@@ -10,8 +10,8 @@
  */
 hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node);
 
-/* The first row of MPI itself among the named ones, whose communicators are of lines and not of carriers; NULL:
- * none. */
+/* The first row of MPI itself that the options name; NULL: none.  Such rows have communicators of whole lines, not of
+ * carriers. */
 const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own);
 
 /* Whether levels cut through nodes on the lines of a moving operand; if so, the message says which group and which

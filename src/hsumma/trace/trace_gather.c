@@ -132,7 +132,7 @@ static void put_in_order(struct hs_trace *trace)
     struct hs_trace_entry *entry = trace->ring;
     if (trace->count > HS_TRACE_ENTRIES) {
         trace->lost += trace->count - HS_TRACE_ENTRIES;
-        trace->count = HS_TRACE_ENTRIES; /* the oldest, which is overwritten next */
+        trace->count = HS_TRACE_ENTRIES; /* after sorting, index 0 is the oldest, to be overwritten next */
     }
     size_t count = (size_t)trace->count;
     qsort(entry, count, sizeof *entry, by_message);

@@ -25,7 +25,7 @@ struct hs_tile_slot {
 /* A part of a tile in flight. */
 struct hs_pinned_piece {
     char *at;               /* pinned memory; unused for direct copies */
-    struct hs_event *event; /* recorded behind the copy */
+    struct hs_event *event; /* recorded after the copy */
     struct hs_job job;
     int64_t from, columns;
 };

@@ -259,7 +259,8 @@ static int ranges(const struct hs_node_product *node, int64_t step, struct hs_ra
     return range[HS_M].length > 0 && range[HS_N].length > 0 && range[HS_K].length > 0;
 }
 
-/* The beta of a step's local product: that of the first contribution to C, or to its partial result, else one. */
+/* The beta of a step's local product: the caller's for the first contribution to C, zero for the first to a partial
+ * result, else one. */
 static const void *beta_of(const struct hs_node_product *node, int64_t step)
 {
     const struct hs_scalar *scalar = node->problem->scalar;

@@ -36,8 +36,9 @@ struct hs_supply {
     int64_t pitch; /* bytes from one part to the next */
     int ring;      /* number of tiles in the ring */
     size_t at;     /* offset of the ring in the shared memory */
-    struct hs_peers givers; /* fill the part that this process reads; of C: add up its partial result */
-    struct hs_peers takers; /* read what this process fills; of C: make the partial results that it adds up */
+    /* The ranks that fill the part that this process reads; of C: that add up its partial result. */
+    struct hs_peers givers;
+    struct hs_peers takers; /* the ranks that read what this process fills; of C: whose partial results it adds up */
     int8_t *gives;          /* per line: whether this process has something of it; NULL: nothing for any line */
 };
 
@@ -93,14 +94,14 @@ static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 /* Bytes of shared memory of all processes together; negative: too many steps. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
-/* problem and spec must outlive the node product.  mate: from the product memory of the problem's grid, with all its
- * ranks on this node.  Local; on failure nothing stays allocated. */
+/* problem and spec must outlive the node product.  mate: that of the product memory of the problem's grid, all of whose
+ * ranks are on this node.  Local; on failure nothing stays allocated. */
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
                            const int *mate, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
-/* Counts an execution by the processes of `grid`; returns its number.  Collective over all processes of the context's
- * grid, on all nodes, even if `grid` is only a part of it. */
+/* Counts an execution by the processes of `grid`, which may be a part of the whole grid; returns its number.  Every
+ * process of the whole grid must call it, on all nodes. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
 /* Whether all processes that used the memory before an execution have finished with it, so that it may be written. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);

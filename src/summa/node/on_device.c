@@ -138,8 +138,8 @@ static void multiply(struct hs_node_product *node, const struct hs_range range[3
 }
 
 /*
- * Enqueues a product, after the copies that it reads and the sums of the partial result that it overwrites.  Its mark
- * USED also comes after this process's own copies of the step: having used a tile implies having filled its part.
+ * Enqueues a product, after the copies that it reads and the sums of the partial result that it overwrites.  Its event
+ * for USED also comes after this process's own copies of the step: having used a tile implies having filled its part.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,

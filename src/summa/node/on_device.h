@@ -19,7 +19,8 @@
 #include "summa/node/shape.h"
 
 enum {
-    HS_NODE_LOOKAHEAD = 2,                  /* at most: a ring has fewer tiles than a counter has events */
+    /* Limit of a plan's lookahead: a ring must have fewer tiles than a counter has events. */
+    HS_NODE_LOOKAHEAD = 2,
     HS_NODE_EVENTS = HS_NODE_LOOKAHEAD + 2, /* of each counter of steps */
     HS_NODE_COMPLETE = 3 * HS_NODE_EVENTS,  /* index of the event that ends an execution */
     HS_NODE_ALL_EVENTS
@@ -50,7 +51,7 @@ void hs_node_device_enter(struct hs_node_product *node, int rank);
 /* Makes the stream wait for the first `steps` steps of all peers; owner >= 0: only of peers at that coordinate. */
 void hs_node_device_await_all(struct hs_node_product *node, struct hs_stream *stream, const struct hs_peers *peers,
                               int owner, enum hs_counter counter, int64_t steps);
-/* Marks on the stream that the work of a step has been enqueued. */
+/* Records the event of a step of a counter, after the work on the stream. */
 void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream, enum hs_counter counter, int64_t step);
 /* Where others cannot wait for events: signals the counters whose events are complete; returns whether there were
  * any. */
@@ -58,10 +59,10 @@ int hs_node_device_announce(struct hs_node_product *node);
 /* Whether this process may leave the execution; the first call enqueues its end on the caller's stream. */
 int hs_node_device_left(struct hs_node_product *node);
 
-/* Work. */
+/* Functions that enqueue work. */
 void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, const char *from, int64_t from_ld,
                          int64_t rows, int64_t cols);
-/* Enqueues a product and its marks. */
+/* Enqueues a product, and records its event. */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
                              const struct hs_matrix *c);

@@ -5,7 +5,7 @@
 
 enum {
     ROUND_BYTES = 1 << 20,  /* most bytes that a process sends or receives in a round */
-    MESSAGE_BYTES = 1 << 15 /* smallest mean message, if the limit allows it */
+    MESSAGE_BYTES = 1 << 15 /* messages have at least this mean size, if the limit allows it */
 };
 
 /* The process of an axis at a place of the grid; an axis over one process is replicated on all places. */
@@ -42,7 +42,7 @@ static hsumma_status make_side(struct hs_side *side, const struct hs_layout *min
     return status;
 }
 
-/* The distance from a sender to a receiver; 0 to itself.  Receivers at equal distance differ from sender to sender. */
+/* The distance from a sender to a receiver; 0 to itself.  At any distance each sender has a different receiver. */
 static int64_t distance(const struct hs_topology *topology, int size, int from, int to)
 {
     const struct hs_division *node = &topology->division[HS_NODE];

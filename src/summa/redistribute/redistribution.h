@@ -76,7 +76,7 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, s
  * nodes. */
 enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
 struct hs_redistribution_load {
-    int64_t elements[2][HS_LOAD_KINDS]; /* elements that stay count as received */
+    int64_t elements[2][HS_LOAD_KINDS]; /* those that stay are in elements[0] */
     int64_t messages[2];                /* per round */
 };
 /* Counts the load of any process of a communicator of `size`.  A topology of size 0: every process has its own node.
@@ -85,7 +85,7 @@ hsumma_status hs_redistribution_count(const struct hs_layout *source, int source
                                       const struct hs_topology *topology, int size, int rank,
                                       const struct hs_allocator *memory, struct hs_redistribution_load *load);
 
-/* Not during an execution, and not after an MPI error in one. */
+/* Must not be called during an execution, nor after an MPI error in one. */
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);
 
 /*

@@ -23,7 +23,7 @@ enum { MOST_EXCHANGES = 31 };
 
 /* A group of nodes in a step, as seen from this rank's node. */
 struct group {
-    int first, size; /* its nodes */
+    int first, size; /* nodes first .. first + size - 1 */
     /* Number of subgroups; the first long_groups of them have each + 1 nodes, the others `each`. */
     int groups, long_groups;
     int each;

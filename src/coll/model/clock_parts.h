@@ -20,8 +20,8 @@ static inline int hs_node_of(const struct hs_topology *topology, int rank)
 
 /*
  * The fluid model of messages leaving their nodes. Each of the k messages that are leaving a node takes max(beta, k
- * inject) seconds per byte. Messages with the same beta progress equally, so they leave in the order of their remaining
- * bytes at arrival; short and long messages form two such queues.
+ * inject) seconds per byte. Messages with the same beta progress equally, so their order of departure is fixed when
+ * they arrive, by served + bytes; short and long messages form two such queues.
  */
 struct hs_flow_message {
     double key; /* until it arrives: its arrival time; then: the node's `served` at which it has left */
@@ -102,7 +102,7 @@ struct hs_clock_step {
     double time; /* earliest begin known so far */
     union {
         int64_t count;  /* SEND, RECV, SIGNAL, WAIT */
-        double seconds; /* other kinds: duration */
+        double seconds; /* COPY, REDUCE, JOIN: duration */
     };
     /* Dependencies and queue places still awaited; -1: a ready end of a message, which its other end will start. */
     int pending;

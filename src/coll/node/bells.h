@@ -19,7 +19,7 @@ struct hs_sleeper {
 struct hs_bells {
     MPI_Comm comm;
     int members, me;   /* ranks of the communicator on this machine; 1: no bells */
-    int *rank;         /* their ranks in the communicator */
+    int *rank;         /* members' ranks in the communicator */
     MPI_Request *sent; /* the last bell sent to each of them */
     struct hs_sleeper *sleeper;
     MPI_Request request; /* this rank's receive for a bell */

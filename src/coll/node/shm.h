@@ -44,7 +44,7 @@ struct hs_shm {
     int64_t shared_bytes, pitch;         /* bytes of SHARED per rank and slot; distance between members' parts */
     int direct;                          /* members can read each other's memory with one copy */
     pid_t *process;                      /* of each member */
-    void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly */
+    void *bounce;                        /* HS_BOUNCE bytes for operands that a REDUCE reads directly from peers */
     int64_t next;                        /* number of the next instance that uses it, equal on all members */
     struct hs_bells *bells;              /* for ranks that block; NULL: all poll */
     const struct hs_device_share *share; /* for devices: where SHARED and the events are; else NULL */

@@ -70,7 +70,7 @@ int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates)
         uint64_t read = 0;
         well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
     }
-    /* All have read when the agreement ends, so `mine` may go. */
+    /* All have read when the agreement ends, so `mine` may go out of scope. */
     return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED) == HSUMMA_OK;
 }
 

@@ -14,11 +14,11 @@
 struct hs_vote {
     hsumma_status status;
     int about;     /* for an error: what it concerns, a code of the caller's, 0..255 */
-    int64_t value; /* the verdict has the largest */
+    int64_t value; /* the verdict takes the maximum */
     int64_t hash;  /* of data that must be equal on all members */
 };
 
-/* The worst status, then the highest `about`, then the lowest rank wins. */
+/* The verdict takes the worst status, then the highest `about`, then the lowest rank. */
 struct hs_verdict {
     hsumma_status status;
     int about;

@@ -152,7 +152,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank, free = -1;
     if (chunk >= SUM_SLOTS) {
-        free = all_ready(sum); /* their previous signals imply that the slot has been read */
+        free = all_ready(sum); /* the others' last signals imply that the slot has been read */
         note(sum, free);
     }
     if (sum->direct || rank >= sum->contributors)

@@ -21,8 +21,8 @@ static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs
 {
     const struct hs_alg *alg = named(stage, shape);
     /*
-     * As recursive doubling up to b bytes, in parts beyond; the bracketing does not depend on the length, as dpml
-     * requires.
+     * elimination_32 exchanges vectors of up to b bytes whole, like recursive doubling, and longer ones in parts. Its
+     * bracketing does not depend on the length, which dpml requires.
      */
     if (!alg && stage->between && stage->collective == HS_ALLREDUCE)
         alg = &hs_alg_allreduce_elimination_32;

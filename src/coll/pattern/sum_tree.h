@@ -23,7 +23,7 @@ struct hs_sum {
     int leaves, joined; /* joined: sums emitted, leaves - 1 in the end */
     int64_t count;      /* bytes of an operand */
     struct hs_ref dst;  /* destination of the total */
-    int64_t scratch;    /* offset of the buffers in SCRATCH, which are adjacent */
+    int64_t scratch;    /* offset in SCRATCH of the buffers, which are adjacent */
     int after;          /* last earlier step that uses the buffers or dst; -1: none */
     int total;          /* step that computes the total, once all leaves have been added; -1: count is 0 */
     int buffers;

@@ -33,7 +33,7 @@ struct hs_prove_row {
 };
 
 struct hs_prove_report {
-    int rows, foreign; /* foreign: "mpi" rows, which rows does not count */
+    int rows, foreign; /* foreign: rows "mpi", which are not counted in `rows` */
     int64_t runs, failures, not_built;
     char text[640];
 };

@@ -12,7 +12,7 @@ struct hs_draw {
     uint64_t mix; /* seed from which all random choices follow */
     int trial;
     enum hs_placement placement;
-    int nodes, shared; /* unless HS_ALONE: number of nodes; whether they have shared memory */
+    int nodes, shared; /* number of nodes, whether they have shared memory; unused for HS_ALONE */
     int *number;       /* 2 * size: node, then socket of each rank */
     int64_t *part;     /* size + 1 */
     int sockets;

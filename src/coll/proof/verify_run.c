@@ -270,7 +270,7 @@ static void start(struct proof_run *run, int *last_send, int *last_receive)
         run->pending[g] = step->deps + (step->kind == HS_WAIT) + (window > 0 && in_list >= window);
         if (step->kind == HS_SEND || step->kind == HS_RECV) {
             int *last = step->kind == HS_SEND ? &last_send[step->peer] : &last_receive[step->peer];
-            if (*last >= lists->base[lists->rank[g]]) { /* of this rank, not of a previous one */
+            if (*last >= lists->base[lists->rank[g]]) { /* *last is a step of this rank */
                 run->successor[*last] = g;
                 run->pending[g]++;
             }

@@ -7,7 +7,7 @@
 
 enum { POLLS_BETWEEN_LOOKS = 64 };
 
-/* The list's unit is a ballot. */
+/* Combines two ballots; the list's unit is one ballot, hence `bytes` is its size. */
 static void join(void *dst, const void *left, const void *right, int64_t bytes, void *state)
 {
     struct hs_ballot ballot, other;

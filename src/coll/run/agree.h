@@ -20,9 +20,9 @@ struct hs_agreement {
     struct hs_instance instance;
     void *work;
     struct hs_directory *directory; /* NULL: all votes are sent as messages */
-    int *places;                    /* places of the leaders in the group's table; then indices in the directory */
-    const int *mate;                /* indices in the directory of the ranks whose ballots this one reads; */
-    int mates, met;                 /* their number; how many have been read */
+    int *places;                    /* one array: the leaders' places in the group's table, then `mate` */
+    const int *mate;                /* mates' indices in the directory: the ranks whose ballots this one reads */
+    int mates, met;                 /* mates: number of these; met: how many of their ballots have been read */
     uint64_t arrival;
     unsigned polls;
     struct hs_ballot mine, result, scratch[2];
@@ -46,7 +46,9 @@ hsumma_status hs_agreement_advance(void *agreement, int *worked, int *done);
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
 /* Whether this rank waits only for others of its node, so that it may sleep until they signal. */
 int hs_agreement_awaits_mates(const struct hs_agreement *agreement);
-/* All three, blocking. A failure on the way gives a verdict of this rank alone. */
+/*
+ * Starts an agreement, waits for it and returns the verdict. A failure on the way gives a verdict of this rank alone.
+ */
 struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine);
 
 #endif

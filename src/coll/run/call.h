@@ -39,7 +39,9 @@ enum hs_call_about {
 };
 const char *hs_call_about(int about);
 
-/* Checks what must be equal on all ranks. HSUMMA_ERR_ARGUMENT, with the cause in *about. */
+/*
+ * Converts a call to bytes and checks what must be equal on all ranks. HSUMMA_ERR_ARGUMENT, with the cause in *about.
+ */
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message);
 /* Checks the pointers of this rank. */

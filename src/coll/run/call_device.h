@@ -11,7 +11,7 @@
 
 #include "coll/run/signature.h"
 
-/* Whether a call that hs_call_read has read uses a device. on NULL: never. */
+/* Whether a call that hs_call_read has read uses a device; 0 if `on` is NULL. */
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);
 
 /* Allocates SCRATCH and an event for an operation. HSUMMA_ERR_MEMORY, HSUMMA_ERR_DEVICE; put frees all of it. */

@@ -41,7 +41,7 @@ struct hs_binding {
     int64_t unit;                     /* bytes of an element; 0: any power of two up to 16 */
     const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL: a real run */
     struct hs_shm *shm;               /* for lists that use shared memory: covers the group; NULL: none */
-    int64_t instance;                 /* its number there (hs_shm.next), equal on all members */
+    int64_t instance;                 /* number of this instance in shm (hs_shm.next), equal on all members */
     struct hs_native native;          /* for lists with an MPI step */
     /* For slots in device memory: shm, if any, is the device's; combine, state and unit are unused. */
     struct hs_device_comm *device; /* NULL: host memory */

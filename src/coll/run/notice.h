@@ -19,7 +19,10 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
                     const struct hs_allocator *memory);
 /* Whether a notice has arrived, in a communicator with a device; it is left for hs_notice_receive. */
 int hs_notice_has_come(const struct hs_comm *comm);
-/* Receives a notice if there is one. Also gives MPI a chance to progress, which nothing else does in shared memory. */
+/*
+ * Receives a notice if there is one. Also lets MPI progress other messages, which nothing else may do if ranks
+ * communicate only through shared memory.
+ */
 int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice);
 
 #endif

@@ -44,7 +44,7 @@ struct hs_signature {
 
     struct hs_alg_spec chosen;
     struct hs_device_comm *device; /* for a call on a device; else NULL */
-    int on_host;                   /* such a call that the host does on copies */
+    int on_host;                   /* the host does this call on copies of device memory */
     int rotation, size;
     struct hs_list list;
     int *counts;  /* counts and offsets of the parts in elements, for MPI; else NULL */

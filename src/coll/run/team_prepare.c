@@ -44,7 +44,7 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     return (int64_t)(hash >> 1);
 }
 
-/* Advances the agreement together with the calls in progress: other ranks may get here only after these. */
+/* Advances the agreement together with the calls in progress: other ranks may get here only after those complete. */
 static hsumma_status advance_agreement(void *state, int *worked, int *done)
 {
     struct hs_team *team = state;
@@ -59,7 +59,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     if (!status)
         status = hs_comm_wait(team->comm, advance_agreement, team);
     if (status) {
-        hs_team_listen(team); /* the notice says more than that one has arrived */
+        hs_team_listen(team); /* gets the notice's text, which says more than the status */
         hs_team_fail(team, status);
         return hs_fail(message, team->status, "%s when a collective began",
                        team->failure.text[0] ? team->failure.text : "MPI failed");

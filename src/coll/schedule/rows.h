@@ -65,10 +65,11 @@
 HS_ALGS(HS_DECLARE_ALG)
 
 /* Reasons to refuse a shape that several rows share; NULL if it fits. */
-const char *hs_unfit_shared(const struct hs_alg *alg,
-                            const struct hs_shape *shape); /* more than one node, or no shared memory */
-const char *hs_unfit_spread(const struct hs_alg *alg,
-                            const struct hs_shape *shape); /* likewise, or ranks cannot read each other's IN and OUT */
-const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape); /* size is not a power of two */
+/* More than one node, or no shared memory. */
+const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *shape);
+/* More than one node, no shared memory, or ranks that cannot read each other's IN and OUT. */
+const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *shape);
+/* A size that is not a power of two. */
+const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape);
 
 #endif

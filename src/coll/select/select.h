@@ -7,7 +7,7 @@
  *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
  *   RANGE  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
  *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
- *          sizes. # begins a comment; lines that begin with "gemm" or "network" are left to other readers.
+ *          sizes. # begins a comment; lines that begin with "gemm" or "network" are for hsumma/tuned/tuned.h.
  *
  * The first rule that fits wins.
  */

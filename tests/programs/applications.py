@@ -1,6 +1,7 @@
-"""TAP: applications with libhsumma_scalapack.so preloaded compute the same energy of water.  NWChem's eigensolver calls
-pdgemm; CP2K calls it itself, and through ScaLAPACK's eigensolver.  What CP2K exits with says little: with a wrong pdgemm
-it converges, too."""
+"""TAP: applications with libhsumma_scalapack.so preloaded compute the same energy of water.
+
+NWChem's eigensolver calls pdgemm; CP2K calls it directly and through ScaLAPACK's eigensolver. CP2K's exit status says
+little: with a wrong pdgemm it converges, too."""
 import os
 import re
 import shutil
@@ -11,14 +12,14 @@ from launch import MPI
 from shim import DATA, SANITIZE, complaints, ended, with_and_without
 from tap import done, ok, skip
 
-# Name, program, the energy in what it prints (Hartree), the input, arguments before it
+# Name, program, pattern of the energy in its output (Hartree), input, leading arguments
 APPLICATIONS = [("NWChem", f"nwchem.{MPI}", r"Total DFT energy = +(-?[0-9.]+)", "nwchem/water.nw", []),
                 ("CP2K", "cp2k.psmp", r"ENERGY\| Total FORCE_EVAL .*: +(-?[0-9.]+)", "cp2k/water.inp", ["-i"])]
 RANKS, LIMIT = 2, 120
 
 
 def why_not(program):
-    """Why an application cannot be tested; None: it can."""
+    """The reason why an application cannot be tested; None: it can."""
     path = shutil.which(program)
     if SANITIZE:
         return "a program without the sanitizer cannot load the library"
@@ -29,7 +30,7 @@ def why_not(program):
 
 
 def same_energy(name, program, pattern, data, args):
-    """The same energy with and without the shim, whatever the application exits with."""
+    """The same energy with and without the shim, whatever the exit status."""
     plain, ours = with_and_without(RANKS, LIMIT, lambda folder: shutil.copy(os.path.join(DATA, data), folder),
                                    shutil.which(program), *args, os.path.basename(data))
     energies = [re.findall(pattern, process.out)[-1:] for process in (plain, ours)]

@@ -1,5 +1,5 @@
-"""TAP: the builds of OpenBLAS and BLIS that are installed, each put in front of the one that the programs are linked
-with: right products, threads set and put back, users' choices, and which library is at hand if there are several.
+"""TAP: the installed builds of OpenBLAS and BLIS, each preloaded in place of the linked one: right products, threads set
+and restored, users' settings, and the choice between several loaded libraries.
 
 Environment: that of launch.py.
 """
@@ -16,7 +16,7 @@ PROGRAM = os.path.join(BUILD, "tests", "unit", "product", "threads")
 BENCH = os.path.join(BUILD, "hsumma")
 MKL = os.path.join(BUILD, "tests", "mkl_threads.so")
 VARIABLES = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS")
-# Debian's directory and library, the name that the library goes by, the variables that it reads beside OMP_NUM_THREADS
+# Debian's directory and library, the library's name, the variables that it reads besides OMP_NUM_THREADS
 VARIANTS = [(f"{directory}-{build}", file, name, variables, build)
             for directory, file, name, variables in [
                 ("openblas", "libopenblas.so.0", "OpenBLAS", ["OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"]),
@@ -33,7 +33,7 @@ def launch(ranks, preload, *command, settings=()):
 
 
 def passes(what, ranks, preload, *args, settings=()):
-    """A run of unit_threads; the failed tests are the remarks."""
+    """A run of unit/product/threads; its failed tests are the remarks."""
     process = launch(ranks, preload, PROGRAM, *args, settings=settings)
     failed = [line for line in process.stdout.splitlines() if not line.startswith("ok ")]
     ok(process.returncode == 0 and re.search(r"^1\.\.\d+$", process.stdout, re.M), what,

@@ -1,18 +1,19 @@
-"""TAP: what products send between nodes and inside them: bytes that enter each node beside those that must, and messages
+"""TAP: what products send between nodes and inside them: bytes into each node against those that must enter, and messages
 that stay inside.
 
-  entering.py [--cluster] [--exact] [-n N] [--stationary A|B|C] [MAP...]
---cluster: on scripts/emucluster, as root, where interfaces count as well; N is 2048 then.  Else on nodes that are not
-there (tests/tools/node_counts.c), and N is 256.  MAP: a name of MAPS; default: all.  --exact: no more enters the nodes
-than must, and, with what is not transposed, no message stays inside one.  Without it no less may enter than must; the
-ratios are printed.
+entering.py [--cluster] [--exact] [-n N] [--stationary A|B|C] [MAP...]
 
-What must enter is a function of the layout alone.  The processes of a line (a row or a column of the grid) need the same
-part of a moving A or B; of it, what no rank of a node owns must enter the node once, if it has a member of the line.  Of
-C, a node must get what it owns and others have sums of; and all but one of a line's nodes must send theirs.
-What "hsumma explain" says of the plan enters each node, neither more nor less.
-Figures are differences between runs of three products and of one, so that start-up and planning are in none.
+--cluster: on scripts/emucluster, as root, where interfaces count bytes too; N is then 2048. Otherwise on virtual nodes
+(tests/tools/node_counts.c), with N 256. MAP: a name of MAPS; default: all. --exact: no more enters the nodes than must
+and, without transposed operands, no message stays inside a node. Without --exact only: no less enters than must, and
+the ratios are printed.
 
+What must enter is a function of the layout alone. The processes of a line (a row or a column of the grid) need the same
+part of a moving A or B; whatever no rank of a node owns of it must enter the node once, if the node has a member of the
+line. Of C, a node must receive what it owns and others have sums of; and all but one of a line's nodes must send theirs.
+Exactly what "hsumma explain" predicts for the plan enters each node.
+
+Figures are differences between runs of three products and of one, which excludes start-up and planning.
 Environment: that of launch.py.
 """
 import argparse
@@ -32,7 +33,7 @@ MAPS = {"4x4": [rank // 4 for rank in range(16)], "2x8": [rank // 8 for rank in 
         "8x2": [rank // 2 for rank in range(16)], "3+4+5": [0] * 3 + [1] * 4 + [2] * 5,
         "scattered": [rank % 4 for rank in range(16)], "unequal": [0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2, 1]}
 ORDERS = {"R": "rows", "C": "columns", "A": "tiles"}
-DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # of rows and of columns; of a transposed operand in the other order
+DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # of rows and of columns; exchanged for a transposed operand
 GRIDS = {16: ["4x4", "2x8", "1x16", "16x1"], 12: ["3x4", "2x6", "1x12", "12x1"]}
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EMUCLUSTER = os.path.join(ROOT, "scripts", "emucluster")
@@ -40,18 +41,18 @@ COUNTS = os.path.join(BUILD, "tests", "node_counts.so")
 
 
 def places_of(node_of, grid, order):
-    """The node of each place of the grid, counted along its rows or its columns."""
+    """The node of each place of the grid, counted along rows or columns."""
     rows, columns = map(int, grid.split("x"))
     return {(rank // columns, rank % columns) if order == "R" else (rank % rows, rank // rows): node
             for rank, node in enumerate(node_of)}
 
 
 def must_enter(stationary, ops, node_at, n, block):
-    """Bytes that must enter each node, and all together at least, for square matrices of order n."""
+    """Bytes that must enter each node, and the least total, for square matrices of order n."""
     dims = {x: DIMS[x][::-1] if op == "T" else DIMS[x] for x, op in zip("ABC", ops + "N")}
     extent = [1 + max(at[axis] for at in node_at) for axis in (0, 1)]
     part = [[{index for index in range(n) if index // block % extent[axis] == at} for at in range(extent[axis])]
-            for axis in (0, 1)]  # of an index range spread over this axis of the grid: what each coordinate owns
+            for axis in (0, 1)]  # indices that each coordinate owns of a range distributed over this axis of the grid
     busy = [at for at in node_at if part[0][at[0]] and part[1][at[1]]]
     nodes = range(max(node_at.values()) + 1)
     must, total = [0] * len(nodes), 0
@@ -74,7 +75,7 @@ def must_enter(stationary, ops, node_at, n, block):
 
 
 class Machine:
-    """Nodes that are not there: ranks of this machine, divided by NODE_MAP."""
+    """Virtual nodes: ranks of this machine, divided by NODE_MAP."""
 
     def __init__(self, node_of):
         self.node_of = node_of
@@ -85,7 +86,7 @@ class Machine:
                        preload=[COUNTS])
 
     def received(self):
-        """Bytes that the interface of each node has received so far; None: there are no interfaces."""
+        """Bytes that each node's interface has received so far; None without interfaces."""
         return None
 
 
@@ -114,14 +115,14 @@ class Cluster(Machine):
 
 
 def minus(after, before, share):
-    """The difference of two numbers, or of two nested lists, divided."""
+    """The difference of two numbers, or of nested lists elementwise, divided by share."""
     if isinstance(after, list):
         return [minus(x, y, share) for x, y in zip(after, before)]
     return (after - before) / share
 
 
 def counts_of_run(machine, line, products):
-    """What a run has sent: the object of node_counts.c, and what the interfaces have received."""
+    """What a run sent: the object of node_counts.c, and what the interfaces received."""
     with tempfile.TemporaryDirectory() as scratch:
         os.chmod(scratch, 0o755)
         file = os.path.join(scratch, "counts")
@@ -142,8 +143,8 @@ def counts_of_run(machine, line, products):
 
 
 def counts_of_product(machine, line):
-    """Of one product: bytes that enter each node, as payloads and as the interface has seen them; messages inside; bytes
-    that must enter, as hsumma says; its bounds; and the plan."""
+    """Figures of one product: bytes into each node, as payloads and by the interface; messages inside nodes; bytes that must
+    enter, by hsumma; its bounds; and the plan."""
     one, three = (counts_of_run(machine, line, products) for products in (1, 3))
     sent, messages = (minus(three[key], one[key], 2) for key in ("bytes", "messages"))
     number = list(dict.fromkeys(machine.node_of))  # node_counts.c numbers nodes by their lowest ranks
@@ -155,7 +156,7 @@ def counts_of_product(machine, line):
 
 
 def explained(machine, line):
-    """What hsumma explain says: bytes that enter each node, and the node of each place of the grid."""
+    """The predictions of hsumma explain: bytes into each node, and the node of each place of the grid."""
     process = subprocess.run([os.path.join(BUILD, "hsumma"), "explain", *line.split(), "--map",
                               ",".join(map(str, machine.node_of)), "--format", "json", "--panels", "0"],
                              capture_output=True, text=True, timeout=60)
@@ -180,7 +181,7 @@ def one_case(name, machine, grid, order, ops, asked):
     alone, _ = must_enter(stationary, ops, {at: rank for rank, at in enumerate(node_at)}, n, block)
     good = good and bounds == {"process_layout_bytes": max(alone), "node_layout_bytes": max(must),
                                "node_received_bytes": max(enters)}
-    small = 8192 * len(must)  # the agreement at the start; and what hsumma does itself, on the cluster
+    small = 8192 * len(must)  # the agreement at the start and, on the cluster, what hsumma itself sends
     good = good and all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
     good = good and all(0 <= got - told <= small for got, told in zip(entered, enters))
     text = f"{name} ranks, {ops}, {stationary} stationary, grid {grid} by {ORDERS[order]}: "
@@ -201,7 +202,7 @@ def test_map(name, machine, asked):
     for grid in GRIDS[machine.ranks]:
         total = {order: one_case(name, machine, grid, order, "NN", asked)
                  for order in ("R" if "1" in grid.split("x") else "RCA")}
-        if grid in ("4x4", "3x4"):  # square matrices have square parts then, or nearly
+        if grid in ("4x4", "3x4"):  # square matrices then have square parts, or nearly
             ok(total["A"] <= min(total.values()), f"{name} ranks, grid {grid}: no more enters tiles than rows or columns",
                total)
         if name == "4x4" and grid == "4x4" and asked.stationary == "C":
@@ -242,5 +243,5 @@ def main():
     return run(*[lambda name=name: test_cluster(name, asked) for name in asked.map])
 
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that the cluster goes down
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # take the cluster down
 sys.exit(main())

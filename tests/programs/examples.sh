@@ -1,4 +1,4 @@
-# TAP: the example of an algorithm of one's own runs on several numbers of processes, and its code is short.
+# TAP: the example of a user-defined algorithm runs on several numbers of processes, and its code is short.
 . "$(dirname "$0")/../support/tap.sh"
 
 for ranks in 1 2 5; do

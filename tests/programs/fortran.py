@@ -1,4 +1,5 @@
-"""TAP: the Fortran module: structures as in C, the same bits, each call, what it refuses; doc/fortran.md runs the examples."""
+"""TAP: the Fortran module: structures as in C, the same bits, every call, its errors; doc/fortran.md runs the
+examples."""
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ FORTRAN = wrapper("mpifort")
 
 
 def test_structures():
-    """Offsets and sizes of each component, as both compilers see them."""
+    """Offsets and sizes of each component are equal for both compilers."""
     with open(source("fortran", "hsumma.F90.in"), encoding="utf-8") as file:
         types = re.findall(r"type, bind\(C\), public :: (\w+)\n(.*?)end type", file.read(), re.S)
     fields = [(kind, name) for kind, body in types for line in body.splitlines() if "::" in line
@@ -54,7 +55,7 @@ def is_array(types, kind, field):
 
 
 def test_no_library():
-    """The module in the library needs nothing of the compiler's run-time library."""
+    """The module in the library needs nothing from the compiler's run-time library."""
     found = subprocess.run(["nm", os.path.join(BUILD, "obj", "fortran", "hsumma.o")], capture_output=True, text=True)
     ok("hsumma_MOD_" in found.stdout and "_gfortran_" not in found.stdout, "no symbol of libgfortran",
        *[line for line in found.stdout.splitlines() if "_gfortran_" in line], found.stderr)
@@ -78,7 +79,7 @@ def test_calls():
 
 
 def test_source():
-    """The installed source, compiled with the program by whatever compiler, without module mpi_f08."""
+    """The installed source, compiled with the program by any compiler, without module mpi_f08."""
     compiled("from_source", [FORTRAN, os.path.join(BUILD, "fortran", "hsumma.F90"),
                              source("tests", "bindings", "calls.f90"), "-DHSUMMA_NO_MPI_F08", "-J", scratch("")],
              flags=[])
@@ -88,7 +89,7 @@ def test_source():
 
 
 def test_flang():
-    """LLVM's flang, for which there is no module of MPI: with mpif.h."""
+    """LLVM's flang, for which there is no MPI module: with mpif.h."""
     flang = next((path for name in ("flang", "flang-new", "flang-new-16", "flang-new-19") if (path := shutil.which(name))), None)
     if not flang or MPI != "mpich" or SANITIZE:
         return skip("flang", "no flang, another MPI than MPICH, or a sanitizer")

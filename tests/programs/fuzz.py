@@ -3,10 +3,9 @@
     tests/programs/fuzz.py [--cases N] [--seconds S] [--seed SEED] [--ranks R,...] [OPTION=VALUE...]
 
 N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
-the library, so that small products take the ways of large ones, too; or always with the options that are given.  A failed
-case comes with the command that repeats it.  Without arguments always the same 3,600; else from a new SEED, if none is
-given.
-
+the library, which make small products use the paths of large ones; or always with the given options. A failed case is
+printed with the command that repeats it. Without arguments always the same 3,600 cases; otherwise from SEED, or a new
+seed.
 Environment: BUILD, MPI, MPIEXEC.
 """
 import argparse
@@ -19,7 +18,7 @@ from launch import BUILD, mpiexec
 from tap import done, ok
 
 PROGRAM = os.path.join(BUILD, "tests", "mpi", "scalapack", "fuzz")
-PATIENCE_S = 300  # for one run; mpi_fuzz ends a case that hangs before that
+PATIENCE_S = 300  # per run; the program itself ends a hanging case before that
 RUN = 100  # cases
 OPTIONS = [[],
            ["stationary=A", "block=7"],
@@ -33,7 +32,7 @@ OPTIONS = [[],
 
 
 def run(ranks, options, cases, seed):
-    """Its tests become ours; what it says before one of them, this one's remarks."""
+    """Its tests become ours; its output before a test becomes that test's remarks."""
     name = f"{ranks} ranks{''.join(' ' + option for option in options)}"
     command = [*mpiexec(ranks, "OPENBLAS_NUM_THREADS=1"), PROGRAM, str(cases), str(seed), *options]
     try:
@@ -50,7 +49,7 @@ def run(ranks, options, cases, seed):
             planned = True
         else:
             remarks.append(line.lstrip("# "))
-    for remark in remarks:  # ScaLAPACK's errors, say
+    for remark in remarks:  # for example ScaLAPACK's errors
         print("#", remark)
     if not planned or process.returncode not in (0, 1):
         ok(False, f"{name}: {cases} cases from seed {seed}, to the end", f"exit code {process.returncode}",

@@ -1,10 +1,9 @@
-"""TAP: random cases of p?gemr2d, hsumma's against ScaLAPACK's (tests/mpi/scalapack/gemr2d.c), and whose serves by
+"""TAP: random cases of p?gemr2d, hsumma's against ScaLAPACK's (tests/mpi/scalapack/gemr2d.c), and which of the two serves
 ScaLAPACK's name with libhsumma_scalapack.so preloaded.
 
     tests/programs/gemr2d.py [CASES]
 
-CASES (2,000) in all on 1 to 8 ranks, some on several nodes that are not there, some in many rounds.
-
+CASES (2,000) in all on 1 to 8 ranks, some on several virtual nodes, some in many rounds.
 Environment: BUILD, MPI, MPIEXEC, SANITIZE (if set, nothing is preloaded: skipped).
 """
 import os

@@ -1,5 +1,5 @@
-"""TAP: a rank that is killed with signal 9 while the others multiply with it, in shared memory, over messages or
-asleep: the program ends within seconds, and neither a process nor a name in /dev/shm is left.
+"""TAP: a rank is killed with signal 9 while the others multiply with it, in shared memory, by messages or asleep: the
+program ends within seconds, and leaves neither a process nor a name in /dev/shm.
 
 Environment: that of launch.py.
 """
@@ -20,7 +20,7 @@ LINE = "gemm -m 300 --reps 1000000 --grid {}"
 
 
 def ranks_of(mark):
-    """The processes of hsumma with this mark in their environment: {pid: whether it has a segment of products}."""
+    """hsumma's processes with this mark in their environment: {pid: whether it has a segment of product memory}."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
@@ -28,13 +28,13 @@ def ranks_of(mark):
                 continue
             if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(BENCH):
                 found[int(os.path.basename(folder))] = "memfd:hsumma" in open(f"{folder}/maps").read()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended meanwhile
             pass
     return found
 
 
 def wait_for(condition):
-    """The seconds until it held, or None."""
+    """Waits for a condition; returns the seconds, or None after a time limit."""
     start = time.monotonic()
     while not condition():
         if time.monotonic() - start > PATIENCE_S:

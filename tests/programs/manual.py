@@ -22,7 +22,7 @@ def hsumma(*words):
 
 
 def manual(kind, where, tree=ROOT):
-    """scripts/manual KIND WHERE of a tree."""
+    """Runs scripts/manual KIND WHERE of a tree."""
     return subprocess.run([sys.executable, os.path.join(tree, "scripts", "manual"), kind, where], capture_output=True,
                           text=True, env={**os.environ, "BUILD": BUILD})
 
@@ -32,7 +32,7 @@ def said(process):
 
 
 def plain(page):
-    """A man page without roff's marks."""
+    """A man page without roff's escapes."""
     return page.replace("\\-", "-").replace("\\e", "\\")
 
 
@@ -67,7 +67,8 @@ def test_man():
 
 
 def test_headers():
-    """What the library exports is declared, and each header is documented as a file, without which Doxygen skips it."""
+    """Everything that the library exports is declared, and each header has a file comment, without which Doxygen skips
+    it."""
     headers = {name: read(name) for name in glob.glob(os.path.join(ROOT, "include", "*.h"))}
     process = subprocess.run(["nm", "-D", "--defined-only", os.path.join(BUILD, "libhsumma.so")], capture_output=True, text=True)
     names = re.findall(r" [TD] (hsumma_\w+)", process.stdout)

@@ -1,9 +1,8 @@
-"""TAP: README.md and the pages of doc/: their commands run, their links and figures are there, each names its reader.
+"""TAP: README.md and the pages of doc/: their commands run, their links and figures exist, each page names its reader.
 
-A block of commands after "<!-- run REGEX -->" runs from the top of a tree, in the order of the page; what it prints must
-match.  mpiexec.mpich and mpicc.mpich there stand for those of the MPI that is tested; programs get at most four ranks,
-and the measuring of a machine one.
-
+A block of commands after "<!-- run REGEX -->" runs from the top of a tree, in the order of the page; its output must
+match. mpiexec.mpich and mpicc.mpich in it stand for those of the tested MPI; programs get at most four ranks, and
+measurements of a machine one.
 Environment: that of launch.py.
 """
 import functools
@@ -59,7 +58,7 @@ def script(text, *path):
 
 
 def tree(scratch):
-    """Lays out what the commands of a page see: the tree, what is built, two matrices, a program of ScaLAPACK."""
+    """Makes what a page's commands need: the tree, the build, two matrices, a ScaLAPACK program."""
     for name in ("examples", "include", "fortran", "scripts"):
         if os.path.exists(os.path.join(ROOT, name)):
             os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
@@ -92,7 +91,7 @@ def lacks_python():
     return ""
 
 
-# What a block needs that has such a word; each is asked once.
+# Requirements of blocks with such a word; each is checked once.
 NEEDS = {re.compile("scalapack"): functools.cache(lacks_scalapack), re.compile("mpifort"): lacks_fortran,
          re.compile(r"\b(?:python3|pip)\b"): functools.cache(lacks_python)}
 
@@ -123,7 +122,7 @@ def test_commands():
 
 
 def test_links():
-    """Relative links and pictures lead to files; pages of doc/ are linked from an index."""
+    """Relative links and pictures lead to files; an index links every page of doc/."""
     linked = set()
     for name in pages():
         text = re.sub(r"^```.*?^```", "", page(name), flags=re.DOTALL | re.MULTILINE)
@@ -152,7 +151,7 @@ def test_figure():
 
 
 def test_complete():
-    """What is written by hand leaves nothing out that the code has."""
+    """Lists written by hand are complete."""
     said = subprocess.run([os.path.join(BUILD, "hsumma"), "--help"], capture_output=True, text=True, timeout=60).stdout
     commands = re.findall(r"^  ([a-z]\w*) +\S", said.split("hsumma COMMAND --help")[0], re.MULTILINE)
     missing = [name for name in commands if f"`hsumma {name}`" not in page("doc/command.md")]

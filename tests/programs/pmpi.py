@@ -1,5 +1,5 @@
-"""TAP: libhsumma_pmpi.so preloaded into programs that do not know hsumma: one of our own with known results, and
-ScaLAPACK's testers, whose summaries must be the same with and without it.
+"""TAP: libhsumma_pmpi.so preloaded into programs that use only MPI: one of our own with known results, and ScaLAPACK's
+testers, whose summaries must be the same with and without it.
 
 Environment: that of launch.py, SANITIZE (if set, nothing is preloaded: skipped).
 """
@@ -17,7 +17,7 @@ CALLS = os.path.join(BUILD, "tests", "mpi", "product", "calls")
 
 
 def launch(ranks, program, *args, preload=True, settings=(), cwd=None):
-    """The finished process."""
+    """Runs a program; returns the finished process."""
     command = [*mpiexec(ranks, *settings, preload=[PMPI] * preload), program, *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd)
 
@@ -71,7 +71,7 @@ def test_passed_on():
         numbers = counts(process.stderr)
         ok(len(numbers) == 3 and all(n[0] == 0 and n[2] > 0 for n in numbers.values()), "  all was passed on",
            process.stderr)
-    # one process alone does not want to: none does
+    # if one process refuses, all do
     verbose, off = (mpiexec(1, f"HSUMMA_PMPI={what}", preload=[PMPI]) for what in ("verbose", "off"))
     command = [*verbose, CALLS, ":", *off[len(MPIEXEC):], CALLS]
     process = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -80,13 +80,13 @@ def test_passed_on():
        "off on one process is off on all", *said(process))
 
 
-# Each is a run of seconds, with a data file of its own beside it.  xdllt is not among them: on 4 processes Debian's hangs
-# in pdlacon now and then under plain MPICH as well.
+# Each runs for seconds, with its data file beside it. xdllt is left out: on 4 processes Debian's sometimes hangs in
+# pdlacon, under plain MPICH as well.
 TESTERS = ["xdlu", "xdqr", "PBLAS/dpb1tst"]
 
 
 def summary(text):
-    """What a tester says about its results; times are left out."""
+    """A tester's summary of its results, without times."""
     return [line.strip() for line in text.splitlines()
             if re.search(r"tests? (completed|passed|failed|skipped|PASSED|FAILED)|threshold|PASSED|FAILED", line)
             and not re.match(r"WALL|CPU", line.strip())]

@@ -1,7 +1,7 @@
-"""TAP: the Python package: its own tests (python/tests, pytest) on one to four processes, beside results of C, its
-examples, and its wheels.
+"""TAP: the Python package: its own tests (python/tests, pytest) on one to four processes, compared with C's results; its
+examples and wheels.
 
-Environment: that of launch.py.  A test counts as passed if it has passed on every process.
+Environment: that of launch.py. A test passes if it passes on every process.
 """
 import os
 import subprocess
@@ -20,7 +20,7 @@ CASES = ["d NN 150 140 160 0", "d NN 61 53 47 4", "s NT 60 70 80 0", "s TN 33 44
 
 
 def results_of_c(ranks, folder):
-    """What python/tests compares with, in a folder."""
+    """Writes the C results for python/tests into a folder."""
     for number, case in enumerate(CASES):
         with open(os.path.join(folder, f"{number}.case"), "w", encoding="utf-8") as file:
             file.write(case)
@@ -31,7 +31,7 @@ def results_of_c(ranks, folder):
 
 
 def verdicts(path):
-    """{test: "passed", "skipped" or "failed"; and what was said} of one process."""
+    """One process's results: {test: "passed", "skipped" or "failed", and its output}."""
     found = {}
     for case in ElementTree.parse(path).iter("testcase"):
         name = f"{case.get('classname').split('.')[-1]}: {case.get('name')}"
@@ -42,7 +42,7 @@ def verdicts(path):
 
 
 def fakes(folder):
-    """Settings that name libraries which are not to be loaded: of another version, and of another MPI."""
+    """Settings that name libraries which must not be loaded: of another version, and of another MPI."""
     source = """void hsumma_version(int *x, int *y, int *z) { *x = MAJOR; *y = 1; (void)z; }
         int MPI_Comm_size(int c, int *n) { return c + (n == 0); }
         int MPI_Get_library_version(char *t, int *n) { const char *s = "another MPI"; *n = 0;
@@ -79,7 +79,7 @@ def test_on(ranks):
 
 
 def loaded(*settings):
-    """The path of the library that a process finds, or what it says."""
+    """The path of the library that a process loads, or its error."""
     done = subprocess.run(["env", "-u", "HSUMMA_LIBRARY", *venv.settings(), *settings, venv.PYTHON, "-c",
                            "import hsumma._library; print(hsumma._library.lib._name)"], capture_output=True, text=True,
                           cwd=tempfile.gettempdir())
@@ -87,7 +87,7 @@ def loaded(*settings):
 
 
 def test_places():
-    """Where the library is looked for, and that an earlier place wins."""
+    """The places where the library is searched for, and their order."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "hsumma.pc"), "w", encoding="utf-8") as file:
             file.write(f"libdir={BUILD}\nName: hsumma\nDescription: hsumma\nVersion: 0\n")

@@ -1,13 +1,13 @@
-"""TAP: ScaLAPACK's own testers with libhsumma_scalapack.so preloaded: what passes, fails and is skipped is the same as
-without, and the shim's log has calls of the tester's type.
+"""TAP: ScaLAPACK's own testers with libhsumma_scalapack.so preloaded: the same tests pass, fail and are skipped as without
+it, and the shim's log has calls of the tester's type.
 
-    scalapack_testers.py          inputs of our own (tests/data/scalapack), seconds each
-    scalapack_testers.py --all    these, and all testers that call p?gemm with the inputs that come with them
+    scalapack_testers.py          our own inputs (tests/data/scalapack), seconds each
+    scalapack_testers.py --all    these, and all testers that call p?gemm with their own inputs
     scalapack_testers.py --nodes N [TESTER...]
-                                  our inputs on 8 ranks in N nodes, which are not there: some products must share their
-                                  memory; TESTER: an ending, as lu or zpb3tst, of those to run
+                                  our inputs on 8 ranks in N virtual nodes; some products must share their memory;
+                                  TESTER: suffix of the testers to run, as lu or zpb3tst
 
-Cholesky never calls p?gemm.  Environment: that of launch.py, SANITIZE.
+Cholesky never calls p?gemm. Environment: that of launch.py, SANITIZE.
 """
 import argparse
 import collections
@@ -34,7 +34,7 @@ WRONG = r"ERROR CODE RETURNED|memory overwrite|\bnan\b|On entry to|error code:"
 
 
 def verdicts(text):
-    """Everything that a tester says about results: how often which word, and its summary.  Times are left out."""
+    """Everything that a tester prints about results: counts of words, and its summary, without times."""
     words = collections.Counter(word.lower() for word in re.findall(r"\b(?:passed|failed|skipped)\b", text, re.I))
     lines = [" ".join(line.split()) for line in text.splitlines()
              if re.search(r"\d tests? (completed|skipped)|^Finished +\d|^ *\| +P[SDCZ]", line)]

@@ -91,7 +91,7 @@ static void test_grids(hsumma_context *ctx, int ranks, const char *what)
     int *order = calloc((size_t)size, sizeof *order);
     for (int i = 0; i < size; i++)
         order[i] = i;
-    for (int i = size - 1; i > 0; i--) { /* alike on all */
+    for (int i = size - 1; i > 0; i--) { /* the same order on all ranks */
         int j = (int)(scrambled((uint64_t)i) % (uint64_t)(i + 1)), r = order[i];
         order[i] = order[j];
         order[j] = r;
@@ -102,7 +102,7 @@ static void test_grids(hsumma_context *ctx, int ranks, const char *what)
     free(order);
 }
 
-/* A rank that cannot vote breaks the directory of its node; the others there get an error, and wait no longer. */
+/* A rank that cannot vote breaks its node's directory; the others on that node get an error and stop waiting. */
 static void test_broken(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
@@ -117,7 +117,7 @@ static void test_broken(hsumma_context *ctx)
     struct hs_group all = hs_grid_all(&grid->grid);
     hsumma_status status = hs_agreement_init(&agreement, &ctx->comm, &all, directory, HS_AGREE_PLAN, &ctx->memory);
     good = !status;
-    if (is_leader(ctx, grid)) { /* nobody votes on any node */
+    if (is_leader(ctx, grid)) { /* no leader votes */
         hs_directory_break(directory);
     } else {
         status = hs_agreement_start(&agreement, (struct hs_vote){0});

@@ -1,6 +1,6 @@
 /*
  * The public interface: every documented error, with the same status on every rank and a message that names argument
- * and value; grids; the environment; lines that give a plan again; empty and scaled products.
+ * and value; grids; the environment; lines that reproduce a plan; empty and scaled products.
  */
 #include "support/product/gemm_case.h"
 
@@ -93,7 +93,7 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
                    "workspace_limit allows 1 ");
 }
 
-/* Of replicas only C can stay. */
+/* With replicas only C can be stationary. */
 static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q;
@@ -112,7 +112,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
         c.options = NULL;
         tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
-    /* choosing must not leave traces of what was turned down */
+    /* the choice must leave no traces of rejected candidates */
     hsumma_context *fresh;
     hsumma_grid *own;
     if (!gemm_open(NULL, P, Q, &fresh, &own))
@@ -130,7 +130,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
     gemm_close(&fresh, &own);
 }
 
-/* What only one rank has got wrong is told to all; the others say who it was. */
+/* An error on one rank is reported on all; the others name that rank. */
 static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
     char who[32];
@@ -183,7 +183,7 @@ static void test_grids(hsumma_context *ctx)
     struct {
         int nprow, npcol;
         char order;
-        int spoiled; /* the last rank of the list: this instead; -2: no list */
+        int spoiled; /* value in place of the list's last rank; -2: no list */
         const char *word;
     } bad[] = {{size + 1, 1, 'R', -2, "does not fit"},
                {0, 1, 'R', -2, "0 x 1"},
@@ -198,7 +198,7 @@ static void test_grids(hsumma_context *ctx)
         for (int r = 0; r < size; r++)
             ranks[r] = r == size - 1 && bad[i].spoiled > -2 ? bad[i].spoiled : r;
         if (i == 7 && size == 1)
-            continue; /* rank 0 alone is no duplicate */
+            continue; /* with one rank, rank 0 is no duplicate */
         hsumma_status status = hsumma_grid_create(ctx, bad[i].nprow, bad[i].npcol, bad[i].order,
                                                   bad[i].spoiled > -2 ? ranks : NULL, &grid);
         good = good && status == HSUMMA_ERR_ARGUMENT && !grid && strstr(hsumma_message(ctx), bad[i].word);
@@ -223,7 +223,7 @@ static void test_grids(hsumma_context *ctx)
                 hsumma_grid_info(grid, &nprow, &npcol, &row, &col);
                 good &= nprow == P && npcol == Q && hsumma_grid_rank(grid, row, col) == rank &&
                         hsumma_grid_rank(grid, P, 0) == -1 && hsumma_grid_rank(grid, 0, -1) == -1;
-                if (order < 2) /* else it is the library's choice */
+                if (order < 2) /* otherwise the library chooses */
                     good &= row == (order ? place % P : place / Q) && col == (order ? place / P : place % Q);
                 struct gemm_case c = gemm_case_of(grid, HSUMMA_S, 'T', 'N', 9, 7, 11, 2);
                 good &= gemm_multiplies(ctx, &c, listed);
@@ -235,7 +235,7 @@ static void test_grids(hsumma_context *ctx)
     free(ranks);
 }
 
-/* Grids that leave processes out; these take part in every call and own nothing. */
+/* Grids that leave processes out: these make every call and own nothing. */
 static void test_outside(hsumma_context *ctx)
 {
     int used = size > 1 ? size - 1 : 1, ranks[64], row, col, good = 1;
@@ -245,7 +245,7 @@ static void test_outside(hsumma_context *ctx)
         return;
     }
     for (int r = 0; r < used; r++)
-        ranks[r] = r + 1; /* rank 0 is outside */
+        ranks[r] = r + 1; /* leaves out rank 0 */
     good = hsumma_grid_create(ctx, used, 1, 'R', ranks, &grid) == HSUMMA_OK;
     hsumma_grid_info(grid, NULL, NULL, &row, &col);
     good = good && row == rank - 1 && col == (rank ? 0 : -1);
@@ -253,7 +253,7 @@ static void test_outside(hsumma_context *ctx)
     good = good && (rank || (hsumma_local_rows(&c.desc[0]) == 0 && hsumma_local_cols(&c.desc[1]) == 0));
     for (int i = 0; i < 4; i++)
         good &= gemm_multiplies(ctx, &c, i % 2);
-    c.m = 10; /* does not fit: the outsider knows as well */
+    c.m = 10; /* does not fit; the process outside the grid reports it too */
     good &= gemm_one_call(ctx, &c, NULL) == HSUMMA_ERR_ARGUMENT;
     hsumma_grid_free(&grid);
     tap_ok(everywhere(good), "rank 0 outside the grid");
@@ -269,8 +269,8 @@ static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
             for (int zero = 0; zero < 4; zero++) {
                 struct gemm_case c = gemm_case_of(grid, zero % 2 ? HSUMMA_Z : HSUMMA_D, 'N', 'T', extent[e][0],
                                                   extent[e][1], extent[e][2], e % 2 ? 2 : 0);
-                c.alpha = zero & 1 ? 0 : 2; /* then A and B hold NaN */
-                c.beta = zero & 2 ? 0 : 3;  /* then C does */
+                c.alpha = zero & 1 ? 0 : 2; /* A and B then hold NaN */
+                c.beta = zero & 2 ? 0 : 3;  /* C then holds NaN */
                 c.options = stays[s];
                 good &= gemm_multiplies(ctx, &c, 1);
                 if (!c.options)
@@ -281,7 +281,7 @@ static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The environment counts where the first process has it; the context's options win over it, the plan's over both. */
+/* Process 0's environment applies; the context's options override it, the plan's override both. */
 static void test_environment(void)
 {
     hsumma_context *ctx = (hsumma_context *)&rank;
@@ -317,7 +317,7 @@ static void test_environment(void)
     unsetenv("HSUMMA_BLOCK");
 }
 
-/* Whether two plans do the same in the same way. */
+/* Whether two plans are equal. */
 static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 {
     int same = strcmp(x->line, y->line) == 0 && x->stationary == y->stationary && x->nlevels == y->nlevels &&
@@ -331,7 +331,7 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
     return same;
 }
 
-/* Plans a call again with the line that its plan has given: 1 if that gives the same plan, and the same bits. */
+/* Plans a call again with its plan's line; 1 if that gives the same plan and the same bits. */
 static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t length)
 {
     hsumma_plan *plan = NULL, *again = NULL;
@@ -407,7 +407,7 @@ static void test_odds(void)
     good &= strlen(hsumma_status_string((hsumma_status)99)) > 0 && strlen(hsumma_status_string((hsumma_status)-1)) > 0;
     hsumma_version(&major, NULL, NULL);
     good &= major == HSUMMA_VERSION_MAJOR;
-    for (int n = 1; n <= 64; n++) { /* the nearest to a square: no factor between rows and the root */
+    for (int n = 1; n <= 64; n++) { /* most nearly square: no factor lies between rows and the root */
         hsumma_grid_shape(n, &P, &Q);
         good &= P * Q == n && P <= Q;
         for (int i = P + 1; i * i <= n; i++)
@@ -418,7 +418,7 @@ static void test_odds(void)
     tap_ok(everywhere(good), "names of statuses, version, shapes of grids");
 }
 
-/* A plan that is refused everywhere for what one rank alone has otherwise. */
+/* A plan that is refused on all ranks because one rank has a different argument. */
 static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const hsumma_desc *a, const char *what,
                           int victim)
 {
@@ -428,7 +428,7 @@ static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const 
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "%s on rank %d: %s", what, victim, hsumma_message(ctx));
 }
 
-/* Arguments that one rank alone has otherwise: the calls fail everywhere, and nobody waits. */
+/* Arguments that differ on one rank: the calls fail on all ranks, and no rank waits. */
 static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
     const struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3);

@@ -1,27 +1,27 @@
 /*
- * Distributions for free layouts (hsumma_desc_best): against every grid of as many processes and several layouts, by
- * bytes counted triple by triple; products in them; wrong arguments; memory that fails on one rank.
+ * Distributions for free layouts (hsumma_desc_best): compared with every grid of as many processes and several layouts,
+ * by bytes counted triple by triple; products with them; wrong arguments; memory that fails on one rank.
  *
  *     best [topology=nodes:N]
  */
 #include "support/failing_memory.h"
 #include "support/product/gemm_case.h"
 
-/* Extents are multiples of a number that all extents of grids divide: 12, or with 5 processes 20. */
+/* Extents are multiples of a number that every grid extent divides: 12, or 20 with 5 processes. */
 enum { LAYOUTS = 4, UNIT = 12, UNIT_OF_5 = 20, EDGE = 5 * UNIT_OF_5 };
 
 static const int64_t block_of[LAYOUTS] = {0, 1, 2, 5};
 
-/* --- what has to move, triple by triple --------------------------------------------------------------------------- */
+/* --- elements that must move, triple by triple ------------------------------------------------------------------- */
 
-/* The rank that owns an element of the whole matrix, as it is stored. */
+/* The rank that owns an element of the whole matrix, as stored. */
 static int owner_of(const hsumma_desc *desc, int64_t i, int64_t j)
 {
     struct hs_axis rows = hs_desc_axis(desc, 0), cols = hs_desc_axis(desc, 1);
     return hsumma_grid_rank(desc->grid, hs_axis_owner(&rows, i), hs_axis_owner(&cols, j));
 }
 
-/* The place of op(X)'s element of a triple (i, j, l) of m, n, k in the matrix, and who owns it. */
+/* The position in the matrix of op(X)'s element for a triple (i, j, l) of m, n, k, and its owner. */
 static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3], int *owner)
 {
     int64_t i = at[hs_operand_dims[x][0]], j = at[hs_operand_dims[x][1]];
@@ -34,8 +34,8 @@ static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3],
     return j * c->desc[x].m + i;
 }
 
-/* The most elements of the operands that move which a part needs and does not own (A, B), or owns while another part
- * has a sum of it (C).  part: of each rank. */
+/* For one part, at most: elements of moving operands that it needs and does not own (A, B), or owns while another part
+ * has a sum of them (C). part: of each rank. */
 static int64_t most_moved(const struct gemm_case *c, int stationary, const int *part, int parts)
 {
     size_t room = (size_t)parts * EDGE * EDGE;
@@ -103,7 +103,7 @@ static void free_all(hsumma_grid *grid[3])
         hsumma_grid_free(&grid[x]);
 }
 
-/* Whether the processes of the grid own equal parts of each matrix: one that has all would move nothing. */
+/* Whether the processes of the grid own equal parts of each matrix; if one owned everything, nothing would move. */
 static int is_even(const struct gemm_case *c)
 {
     for (int x = 0; x < 3; x++)
@@ -116,7 +116,7 @@ static int is_even(const struct gemm_case *c)
     return 1;
 }
 
-/* Grids of as many processes as the best has, and layouts, that move less: none. */
+/* The number of grids, with as many processes as the best one, and layouts that move less: must be none. */
 static int count_better(hsumma_context *ctx, const struct gemm_case *best, struct traffic least, int layouts,
                         int *tried)
 {
@@ -143,8 +143,8 @@ static int count_better(hsumma_context *ctx, const struct gemm_case *best, struc
     return better;
 }
 
-/* With a word all plans keep one operand.  Without words other blocks may make the model keep another one, so that only
- * grids are compared. */
+/* With an option all plans have the same stationary operand. Without it the model may choose another one for other
+ * blocks; then only grids are compared. */
 static void test_product(hsumma_context *ctx, const struct product *p, const char *options)
 {
     int64_t unit = size == 5 ? UNIT_OF_5 : UNIT, m = p->m * unit, n = p->n * unit, k = p->k * unit;
@@ -179,7 +179,7 @@ static void test_least(hsumma_context *ctx)
                 test_product(ctx, &products[i], words[w]);
 }
 
-/* Sizes that nothing divides, all types, and processes that own nothing. */
+/* Sizes without common divisors, all types, and processes that own nothing. */
 static void test_products(hsumma_context *ctx)
 {
     int wrong = 0, made = 0;
@@ -205,7 +205,7 @@ static void test_products(hsumma_context *ctx)
     tap_ok(everywhere(wrong == 0), "%d products of all types in their distributions, %d are wrong", made, wrong);
 }
 
-/* Refused alike on all ranks; nothing is left behind. */
+/* Refused on all ranks with the same status; nothing leaks. */
 static void test_refused(hsumma_context *ctx)
 {
     static const struct {
@@ -242,7 +242,7 @@ static void test_refused(hsumma_context *ctx)
            hsumma_message(ctx));
 }
 
-/* One allocation after the other fails on one rank: the same status everywhere, and nothing is left. */
+/* Each allocation in turn fails on one rank: the same status on all ranks, and nothing leaks. */
 static void test_memory(hsumma_context *ctx)
 {
     int reached = 1, wrong = 0, failed = 0, tried = 0;

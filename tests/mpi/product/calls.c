@@ -1,6 +1,6 @@
 /*
- * Plain MPI, without hsumma: many collective calls with known results.  tests/programs/pmpi.py runs it as it is and
- * with libhsumma_pmpi.so preloaded.  Prints "ok N calls" on rank 0, or what is wrong.
+ * Plain MPI, without hsumma: many collective calls with known results. tests/programs/pmpi.py runs it as it is and with
+ * libhsumma_pmpi.so preloaded. Prints "ok N calls" on rank 0, or what is wrong.
  */
 #include "support/random.h"
 
@@ -12,7 +12,7 @@
 
 enum { MOST = 5000 };
 
-/* Where calls are made, and how many have been, and how many were wrong. */
+/* A communicator, with the numbers of its calls and wrong results. */
 struct place {
     MPI_Comm comm;
     int rank, size, calls, wrong;
@@ -26,7 +26,7 @@ static struct place place_of(MPI_Comm comm)
     return at;
 }
 
-/* What has been counted elsewhere counts here, too. */
+/* Adds the counts of another place. */
 static void count_in(struct place *at, const struct place *other)
 {
     at->calls += other->calls;
@@ -73,7 +73,7 @@ static void test_sums(struct place *at, int count)
         memset(out, 0, sizeof out);
         MPI_Reduce(in, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root, at->comm);
         check(at, rank != root || sum_is(out, count, size, 1), "MPI_Reduce", count);
-        if (root && count > 64) /* MPICH 4.0.2 itself dies then, in place */
+        if (root && count > 64) /* there MPICH 4.0.2 itself crashes in place */
             continue;
         fill(out, count, rank);
         MPI_Reduce(rank == root ? MPI_IN_PLACE : out, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root,
@@ -82,7 +82,7 @@ static void test_sums(struct place *at, int count)
     }
 }
 
-/* Whoever waits in a collective has to let MPI deliver what the program has sent before. */
+/* While waiting in a collective, MPI must deliver messages that the program has sent before. */
 static void test_own_messages(struct place *at)
 {
     enum { MESSAGES = 20, BYTES = 200000 };
@@ -102,14 +102,15 @@ static void test_own_messages(struct place *at)
     check(at, sum == size, "a collective beside messages under way", 1);
 }
 
-/* Nothing, described in two ways; and an error of one process alone, which MPI tells it without the others. */
+/* Broadcasts without data, described in two ways; and an error of one process, which MPI reports to that process
+ * only. */
 static void test_nothing(struct place *at)
 {
     MPI_Datatype empty;
     MPI_Comm own;
     const int rank = at->rank, size = at->size;
     int code = MPI_SUCCESS, value = 7;
-#ifdef OMPI_MAJOR_VERSION /* 4.1.4 itself leaves such a message to the next communicator */
+#ifdef OMPI_MAJOR_VERSION /* 4.1.4 itself delivers that message to the next communicator */
     const int one = 0;
 #else
     const int one = 1;
@@ -129,7 +130,7 @@ static void test_nothing(struct place *at)
     MPI_Comm_free(&own);
 }
 
-/* Maps x -> m x + n modulo a prime, one after the other: associative, not commutative. */
+/* Composes maps x -> m x + n modulo a prime: associative, not commutative. */
 static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const int64_t *a = in;
@@ -149,7 +150,7 @@ static void largest(void *in, void *inout, int *length, MPI_Datatype *type)
             ((int *)inout)[i] = ((int *)in)[i];
 }
 
-/* Operators of the program's own; those on a derived type are passed on by the preloaded library. */
+/* User-defined operators; the preloaded library passes on those on derived types. */
 static void test_own_operators(struct place *at)
 {
     int64_t mine[2], all[2], expected[2] = {1, 0};
@@ -258,7 +259,7 @@ static void test_bcast(struct place *at, int count)
     check(at, good, "MPI_Bcast", count);
 }
 
-/* Every rank describes the same integers otherwise: with gaps, as bytes in a row, or backwards. */
+/* Every rank describes the same integers differently: with gaps, as contiguous bytes, or backwards. */
 static void test_bcast_types(struct place *at, int count)
 {
     static int x[2 * MOST];
@@ -315,7 +316,7 @@ static void test_bottom(struct place *at)
     MPI_Type_free(&type);
 }
 
-/* Many small calls of changing kinds, roots and communicators, one right after the other. */
+/* Many small consecutive calls with changing kinds, roots and communicators. */
 static void test_sequence(struct place *places, int number, int length)
 {
     static const char *const names[] = {"sequence: MPI_Bcast", "sequence: MPI_Reduce", "sequence: MPI_Allreduce"};
@@ -367,7 +368,7 @@ static void test_communicators(struct place *world)
     const int rank = world->rank, size = world->size;
     int value, sum;
     MPI_Comm comm, half, inter;
-    for (int i = 0; i < 20; i++) { /* made, used and freed */
+    for (int i = 0; i < 20; i++) { /* created, used and freed */
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         struct place copy = place_of(comm);
         test_sums(&copy, 5);
@@ -380,7 +381,7 @@ static void test_communicators(struct place *world)
     test_all(&places[1]);
     test_sums(&places[0], 3);
     if (size > 1) {
-        /* the first of each side has the highest rank */
+        /* each side's leader has the highest rank */
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size - 1 - (size + rank) % 2, 0, &inter);
         value = rank % 2 + 1;
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter); /* the sum of the other side */

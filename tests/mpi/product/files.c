@@ -1,6 +1,6 @@
 /*
- * The files that a context reads at its creation: named, found by itself, missing, damaged, of another machine.  What
- * the first process finds all have, whatever their own environment says.
+ * The files that a context reads at creation: named, found in the usual place, missing, damaged, of another machine.
+ * All processes get what process 0 finds, whatever their own environment says.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
@@ -13,7 +13,7 @@
 
 enum { TEXT = 8192 };
 
-/* The same text with the test's directory in place of each @; good for a few calls. */
+/* The text with each @ replaced by the test's directory; valid for a few calls. */
 static const char *with_paths(const char *text)
 {
     static char expanded[4][2 * TUNED_PATH];
@@ -25,7 +25,7 @@ static const char *with_paths(const char *text)
     return expanded[next];
 }
 
-/* The first process's way to its own files; the others' lead nowhere, or to other files. */
+/* Process 0's usual path of files; the other processes' lead nowhere, or to other files. */
 static void look_in(const char *name, const char *others)
 {
     const char *path = rank == 0 ? name : others;
@@ -36,7 +36,7 @@ static void look_in(const char *name, const char *others)
     setenv("HOME", "/nowhere", 1);
 }
 
-/* All that the files have said, alike on all processes. */
+/* Whether everything read from the files is the same on all processes. */
 static int alike(const hsumma_context *ctx)
 {
     const struct hs_profile *p = &ctx->profile;
@@ -51,15 +51,15 @@ static int alike(const hsumma_context *ctx)
     return world_reduce(h, MPI_MIN) == world_reduce(h, MPI_MAX);
 }
 
-/* What a context knows of its files; @ stands for the test's directory. */
+/* What a context is expected to know about its files; @ stands for the test's directory. */
 struct wanted {
-    const char *source; /* of the profile, and ... */
-    const char *note;   /* words in it; "": there is none */
-    const char *tuned;  /* ... the file to remember to */
-    int rules, entries; /* of the tuned file */
+    const char *source; /* of the profile */
+    const char *note;   /* contained in the context's note; "": no note */
+    const char *tuned;  /* the file for remembering */
+    int rules, entries; /* numbers in the tuned file */
 };
 
-/* A context that is made, and what it knows; NULL and a failed test if not. */
+/* Creates a context and checks what it knows; NULL and a failed test on error. */
 static hsumma_context *made(const char *options, const struct wanted *want, const char *what)
 {
     hsumma_context *ctx = NULL;
@@ -98,7 +98,7 @@ static void refused(const char *options, const char *words)
     hsumma_free(&ctx);
 }
 
-/* A profile of this machine with all of the GEMM's costs so many times the built-in ones. */
+/* Writes a profile of this machine with all GEMM costs multiplied by a factor. */
 static void put_profile(const char *name, double times, const char *host)
 {
     char text[TEXT], mine[HS_HOST_TEXT];
@@ -213,7 +213,7 @@ static void test_tuned(void)
     refused("tuned=@wrong-too", "line 3");
 }
 
-/* The files of the user's own, which no option names; process 0 alone has them. */
+/* The user's own files, which no option names; only process 0 has them. */
 static void test_auto(void)
 {
     static const char profile[] = "config/hsumma/profile", tuned[] = "config/hsumma/tuned";
@@ -257,7 +257,7 @@ static void test_auto(void)
     check(NULL, &of_none, "no place to look");
 }
 
-/* Memory that fails on one process, at every place, fails everywhere, and nothing is left. */
+/* Memory that fails on one process, at every place, makes all fail, and nothing leaks. */
 static void test_memory(void)
 {
     hsumma_context *ctx = NULL;

@@ -1,15 +1,15 @@
 /*
- * The matrix of cases: grids x operations x stationary operands x layouts, with types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets drawn from a seeded generator; half of them where the node shares memory, half
- * by messages.  Entries are small integers, so that every sum is exact in every precision and order.
+ * The matrix of cases: grids x operations x stationary operands x layouts, with random types, hierarchies, algorithms,
+ * lookahead, scalars, sizes and offsets from a seeded generator; half of them with the node's shared memory, half by
+ * messages. Entries are small integers, so every sum is exact in every precision and order.
  *
- *     mpi_gemm [ROUNDS [SEED]] [OPTION=WORD ...]     options of the library, for all contexts
+ *     gemm [ROUNDS [SEED]] [OPTION=WORD ...]     options of the library, for all contexts
  */
 #include "support/product/gemm_random.h"
 
 static int rounds = 2;
 
-/* Words for a node that shares memory. */
+/* Draws options for a node with shared memory. */
 static void draw_sharing(char stationary, char *text, size_t room)
 {
     static const char *const cuts[] = {"",         " block=1",          " block=9",           " chunk=1 block=5",
@@ -17,7 +17,7 @@ static void draw_sharing(char stationary, char *text, size_t room)
     snprintf(text, room, "stationary=%c threads=1%s", stationary, cuts[draw(7)]);
 }
 
-/* Operands that begin inside larger matrices, at a block; sources such that what is pinned is spread alike. */
+/* Places operands inside larger matrices, at a block boundary, with sources that keep pinned dimensions aligned. */
 static void shift(struct gemm_case *c, int64_t nb)
 {
     int P = gemm_extent_of(c, 0), Q = gemm_extent_of(c, 1);
@@ -28,7 +28,7 @@ static void shift(struct gemm_case *c, int64_t nb)
     }
 }
 
-/* nb: the size of blocks, 0: one block each; stationary: an index of gemm_stays. */
+/* nb: block size, 0: one block per process; stationary: an index of gemm_stays. */
 static struct gemm_case draw_case(hsumma_grid *const grid[2], int ops, int stationary, int64_t nb, char *options,
                                   size_t room)
 {
@@ -49,7 +49,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
     hsumma_plan *plan = NULL;
     int stepwise = draw(2);
     const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
-    for (int i = 0; plan && i < 2; i++) { /* on all ranks, also where one has failed */
+    for (int i = 0; plan && i < 2; i++) { /* on all ranks, even if one has failed */
         const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
         what = what ? what : fault;
     }
@@ -83,7 +83,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         hsumma_context *ctx;
         hsumma_grid *grid[2] = {NULL};
         int Q = size % P ? 1 : size / P;
-        if (size % P && P != size - 1) /* also a grid that leaves one process out */
+        if (size % P && P != size - 1) /* also a grid that leaves out one process */
             continue;
         if (!gemm_open(NULL, P, Q, &ctx, &grid[0]))
             return;

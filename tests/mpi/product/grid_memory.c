@@ -1,10 +1,10 @@
 /*
- * Memory of grids (hsumma/context/product_memory.c): on each node, of many grids at a time, made and freed a thousand
- * times; nodes that cannot have it, or less; processes without memory, and calls that differ.
+ * Memory of grids (hsumma/context/product_memory.c): on each node, for many grids at once, made and freed a thousand
+ * times; nodes without it, or with less; processes without memory, and calls with different arguments.
  *
  *     grid_memory [cliques] [topology=nodes:N]
  *
- * cliques: two nodes, in MPICH, with ranks in turns.
+ * cliques: MPICH's setting for two nodes, with ranks in turns.
  */
 #include "support/failing_memory.h"
 #include "support/process.h"
@@ -48,7 +48,7 @@ static int64_t *word_at(const hsumma_grid *grid, int k, int at_end)
     return (int64_t *)(at_end ? memory + grid->shared.bytes - 4096 * (size_t)(k + 1) : memory + 4096 * (size_t)k);
 }
 
-/* Each writes at both ends of the tiles and signals; what its mates have done there it finds, and nothing else. */
+/* Each rank writes at both ends of its tiles and signals; it must find what its mates wrote, and nothing else. */
 static int is_seen_by_mates(const hsumma_context *ctx, hsumma_grid *const *grid, int grids)
 {
     int good = 1, me = 0;
@@ -86,7 +86,7 @@ static void test_many(hsumma_context *ctx)
     hsumma_grid *grid[GRIDS] = {NULL};
     int good = 1, known = 1;
     for (int g = 0; g < GRIDS; g++) {
-        int members = g % 3 == 1 && size > 2 ? size - 1 : size; /* memory is of all processes of the context */
+        int members = g % 3 == 1 && size > 2 ? size - 1 : size; /* memory covers all processes of the context */
         good &= !hsumma_grid_create(ctx, g % 2 ? 1 : members, g % 2 ? members : 1, 'R', NULL, &grid[g]);
         good = everywhere(good && grid[g]->shared.bytes > 0) && alike((int64_t)grid[g]->shared.bytes);
         known &= good && knows_its_mates(ctx, &grid[g]->shared);
@@ -165,7 +165,7 @@ static hsumma_status make_with_less(hsumma_context *ctx, int victim, int resourc
     return status;
 }
 
-/* A node has no memory: all send messages, and say why. */
+/* If a node has no memory, all processes send messages, and the plan says why. */
 static void refused(hsumma_context *ctx, int victim, int resource, int64_t value, const char *reason)
 {
     hsumma_grid *grid = NULL;
@@ -195,7 +195,7 @@ static void test_less(hsumma_context *ctx)
     tap_ok(good, "where one process can map a quarter all nodes have as much");
     hsumma_grid_free(&grid);
     refused(ctx, size - 1, RLIMIT_AS, space + MIB / 4, "a process cannot map it");
-    int first = 0; /* who makes the file of a node with several processes */
+    int first = 0; /* the rank that makes the file, on a node with several processes */
     while (first < size && (world_reduce(rank == first ? mates(ctx) : 0, MPI_MAX) == 1))
         first++;
     if (first < size)
@@ -204,7 +204,7 @@ static void test_less(hsumma_context *ctx)
         tap_skip(2, "every process is on a node of its own");
 }
 
-/* Memory fails at each place on one process: all know. */
+/* An allocation fails at each place on one process: all report it. */
 static void test_scarce(hsumma_context *ctx)
 {
     int bad = 0, places = 0, before = process_segments();
@@ -229,7 +229,7 @@ static void test_scarce(hsumma_context *ctx)
 static void test_different(hsumma_context *ctx)
 {
     int last = rank == size - 1, good = 1, before = process_segments();
-    for (int way = 0; way < 3; way++) { /* another shape, order, or none */
+    for (int way = 0; way < 3; way++) { /* a different shape, order, or size */
         hsumma_grid *grid = (hsumma_grid *)&good;
         int by_columns = way == 0 && last, side = way == 2 && last ? size + 1 : size;
         hsumma_status status = hsumma_grid_create(ctx, by_columns ? size : 1, by_columns ? 1 : side,

@@ -1,16 +1,15 @@
 /*
- * Layouts: each operand with blocks, first blocks, sources, replicas and offsets of its own, aligned with the others or
- * not.  Seeded cases against a direct triple loop, on every shape of grid; what a plan says about its operands against
- * the owners of every index; bytes on their way against a count of the elements that are not where they are wanted;
- * workspace; bits.
+ * Layouts: each operand with its own blocks, first blocks, sources, replicas and offsets, aligned with the others or
+ * not. Random cases against a direct triple loop, on every shape of grid; the plan's information on its operands
+ * against the owners of every index; bytes sent against a count of misplaced elements; workspace; bits.
  *
- *     mpi_layouts [CASES [FIRST]]     a case that fails is told by its number: mpi_layouts 1 NUMBER
+ *     layouts [CASES [FIRST]]     a failing case is reported by its number: layouts 1 NUMBER runs it
  */
 #include "support/product/gemm_random.h"
 
 #include <malloc.h>
 
-/* What a plan inside one node says of an operand. */
+/* Checks what a plan inside one node says about an operand. */
 static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
 {
     int kept = strcmp(o->how, "stays") == 0, local = strcmp(o->how, "local") == 0;
@@ -20,7 +19,7 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
 
-/* What the plan says about itself; NULL, or what is wrong. */
+/* Checks what the plan says about its operands; NULL, or what is wrong. */
 static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
 {
     enum { EXCHANGED = 1, NOT_C = 2, ONLY_C = 4, SHARES = 8, WORDS = 11 };
@@ -79,7 +78,7 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
             continue;
         if ((exchanged != 0) != misplaced.differs)
             return exchanged ? "an exchange of what is in place" : "no exchange of what is not in place";
-        if (word == 4 && misplaced.line > 1) /* to all at once: that is more */
+        if (word == 4 && misplaced.line > 1) /* sent to all processes, which is more */
             misplaced.most = misplaced.most > 0 ? misplaced.most : (int64_t)o->exchange_bytes;
         if ((misplaced.most > 0) != (o->exchange_bytes > 0))
             return "exchange_bytes are 0 and something is misplaced, or the other way round";
@@ -89,7 +88,7 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
     return NULL;
 }
 
-/* Bytes of panel buffers on this process; what a plan keeps beside them is in no limit. */
+/* Bytes of panel buffers on this process; no limit covers the rest of a plan. */
 static int64_t buffers(const hsumma_plan *plan)
 {
     return !plan           ? 0
@@ -97,7 +96,7 @@ static int64_t buffers(const hsumma_plan *plan)
                            : (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
-/* A case: planned, queried, executed twice; NULL, or what is wrong on this rank. */
+/* Plans, queries and executes a case twice; NULL, or what is wrong on this rank. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
@@ -118,7 +117,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what || in_one_call ? what : "C is wrong, or A or B has changed, in one call";
 }
 
-/* Four cases on one grid, so many grids of one context, and then a fresh one. */
+/* Four cases per grid, several grids per context, then a new context. */
 static void test_cases(int64_t from, int count)
 {
     enum { GRIDS = 6 };
@@ -157,7 +156,7 @@ static void test_cases(int64_t from, int count)
                s == GEMM_AUTO ? "auto" : (char[2]){gemm_stays[s], 0}, cases[s], failed[s]);
 }
 
-/* Bytes that all processes have sent, or -1 after an error. */
+/* Bytes that all processes sent, or -1 on error. */
 static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
@@ -167,7 +166,8 @@ static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
     return everywhere(good) ? sum : -1;
 }
 
-/* What is exchanged is sent beside what is broadcast, and only that; what is in place is not, whatever it is called. */
+/* Exchanged bytes are sent in addition to broadcast ones, and no others; elements in place are not sent, whatever the
+ * plan calls them. */
 static void test_bytes(hsumma_context *ctx, int count)
 {
     int wrong_sums = 0, none = 0, cases = 0;
@@ -179,7 +179,7 @@ static void test_bytes(hsumma_context *ctx, int count)
         struct gemm_case c, same;
         int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas, which are everywhere */
         do {
-            c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* whose options are not used */
+            c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* its options are not used */
             stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2;
             same = gemm_aligned(&c, stationary, &misplaced, &differs);
         } while (c.m * c.n * c.k == 0 || ((!differs || (misplaced == 0) != free_of_charge) && --tries > 0));
@@ -204,7 +204,7 @@ static void test_bytes(hsumma_context *ctx, int count)
            wrong_sums, none);
 }
 
-/* One limit: the panel buffers that the plan then needs, or -1; *refused: it was, and so much is needed. */
+/* Plans with a limit: returns the plan's panel buffers, or -1; *refused: the bytes that a refusal asks for. */
 static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t limit, int64_t *refused)
 {
     char options[128];
@@ -221,7 +221,8 @@ static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, 
     return everywhere(good) ? bytes : -1;
 }
 
-/* Down to panels of one: limits are kept, and the narrowest panels need a small part of what the matrices do. */
+/* Lowers the limit down to panels of one: limits are kept, and the narrowest panels need a small fraction of the
+ * matrices' memory. */
 static const char *descend(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t *least)
 {
     int64_t limit = 1 << 20, share = 0, refused, bytes;
@@ -240,7 +241,7 @@ static const char *descend(hsumma_context *ctx, struct gemm_case *c, int station
         return "buffers above the limit";
     if (bytes < 0 && refused <= limit)
         return "no refusal that tells what is needed, or a wrong result";
-    if (bytes < 0) { /* a step of the descent may have passed over less */
+    if (bytes < 0) { /* the descent may have skipped a smaller limit */
         int64_t enough = within(ctx, c, stationary, refused, &bytes);
         if (enough < 0)
             return "what the refusal asks for is not enough";
@@ -267,7 +268,7 @@ static void test_workspace(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Memory that knows how much of it is out. */
+/* An allocator that counts the bytes in use. */
 struct counted {
     int64_t out, most;
 };
@@ -287,7 +288,7 @@ static void counted_put(void *of, void *memory)
     hs_heap.put(hs_heap.state, memory);
 }
 
-/* All that a plan and its execution take, lists and all: the limit and little more, never a copy of an operand. */
+/* All memory of a plan and its execution, lists included: the limit and little more, never a copy of an operand. */
 static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid, int ops, int stationary)
 {
     enum { N = 600 };
@@ -316,7 +317,7 @@ static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid,
 static void test_memory(void)
 {
     enum { LISTS = 128 << 10 };
-    hsumma_context *ctx; /* a fresh one: panel buffers belong to the context */
+    hsumma_context *ctx; /* new, because panel buffers belong to the context */
     hsumma_grid *grid;
     int64_t most = INT32_MIN;
     if (gemm_open(NULL, 0, 0, &ctx, &grid))
@@ -329,21 +330,21 @@ static void test_memory(void)
     gemm_close(&ctx, &grid);
 }
 
-/* Whether all replicas of this process's part of C have the same bits. */
+/* Whether all replicas of this process's part of C have equal bits. */
 static int replicas_agree(const struct gemm_case *c, int64_t hash)
 {
     int at[2], agree = 1;
     hsumma_grid_info(c->desc[2].grid, NULL, NULL, &at[0], &at[1]);
     for (int row = 0; row < gemm_extent_of(c, 0); row++)
         for (int col = 0; col < gemm_extent_of(c, 1); col++) {
-            /* the replicas of what (row, col) has: all rows, all columns, or both */
+            /* the replicas of the part at (row, col): in all rows, all columns, or both */
             int mine = at[0] >= 0 && (c->desc[2].rsrc < 0 || at[0] == row) && (c->desc[2].csrc < 0 || at[1] == col);
             agree &= world_reduce(mine ? hash : INT64_MAX, MPI_MIN) == world_reduce(mine ? hash : -1, MPI_MAX);
         }
     return agree;
 }
 
-/* Whether groups cut through nodes, so that lines along them sum up in another order than in cells. */
+/* Whether groups cut through nodes, so that sums along lines have another order than with cells. */
 static int cuts(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
@@ -352,7 +353,7 @@ static int cuts(hsumma_context *ctx, const struct gemm_case *c)
     return is_cut;
 }
 
-/* With block, turn, stationary operand and lookahead fixed every hierarchy of whole nodes gives the bits of SUMMA,
+/* With fixed block, turn, stationary operand and lookahead every hierarchy of whole nodes has the bits of SUMMA,
  * exchanged or not. */
 static void test_bits(hsumma_context *ctx, int count)
 {
@@ -361,7 +362,7 @@ static void test_bits(hsumma_context *ctx, int count)
         char words[128], options[400];
         draw_seed((uint64_t)number + 2000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
-        struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* others are used */
+        struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* other options are used */
         int stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
         int wide = 1 + draw(3); /* outer panels, in inner ones */
         c.fractions = 1;

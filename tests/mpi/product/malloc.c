@@ -1,6 +1,6 @@
 /*
- * hsumma_malloc: what one process writes the others of its node read at the same number and offset, parts of unlike
- * sizes, memory that cannot be shared or had, products, and nothing left behind.
+ * hsumma_malloc: what one process writes the others of its node read at the same number and offset; parts of different
+ * sizes; memory that cannot be shared or allocated; products; no leaks.
  *
  *     malloc [topology=nodes:N]
  */
@@ -18,7 +18,7 @@ static int node_of(const hsumma_context *ctx, int r)
     return ctx->comm.topology.division[HS_NODE].of[r];
 }
 
-/* Processes of a context that are on this one's node. */
+/* The number of the context's processes on this node. */
 static int mates(const hsumma_context *ctx)
 {
     int count = 0;
@@ -39,7 +39,7 @@ static int is_shared(const hsumma_context *ctx, const void *at)
     return hs_region_of(ctx->allocations.shared, at, 0, &offset) != NULL;
 }
 
-/* Sizes that differ between processes, some of them 0. */
+/* Sizes that differ between processes; some are 0. */
 static size_t unlike(int who, int round)
 {
     static const size_t sizes[] = {1, 0, 4096, 4097, 100001, 0, 8191};
@@ -51,7 +51,7 @@ static unsigned char value(int who, int round, size_t i)
     return (unsigned char)(who * 31 + round * 7 + (int)(i % 251) + 1);
 }
 
-/* What every mate has written is there for all, at (number, mate, offset); 1 if all is well. */
+/* Checks that what every mate wrote is visible to all, at (number, mate, offset); 1 if so. */
 static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOGETHER])
 {
     const int me = ctx->comm.rank, ranks = ctx->comm.size;
@@ -96,7 +96,7 @@ static void test_contents(hsumma_context *ctx, const char *where)
         good = everywhere(good); /* all have written */
         if (sharing(ctx))
             good &= seen_by_all(ctx, given);
-        for (int round = 0; round < TOGETHER; round++) /* and what all have, this process has */
+        for (int round = 0; round < TOGETHER; round++) /* this process's own memory holds its values */
             for (size_t i = 0; given[round] && i < unlike(me, round); i++)
                 good &= given[round][i] == value(me, round, i);
         good = everywhere(good); /* all have read */
@@ -108,7 +108,7 @@ static void test_contents(hsumma_context *ctx, const char *where)
     tap_ok(everywhere(apart), "%s: 0 bytes have an address of their own", where);
 }
 
-/* The borders of a part, numbers, and pointers that are not to be freed. */
+/* Boundaries of a part, numbers, and pointers that must not be freed. */
 static void test_lookup(hsumma_context *ctx)
 {
     void *one = NULL, *two = NULL, *three = NULL, *own = malloc(100);
@@ -146,7 +146,7 @@ static void test_lookup(hsumma_context *ctx)
     tap_ok(everywhere(good && !ctx->allocations.first), "numbers are alike everywhere and never come again");
 }
 
-/* A request that must fail alike everywhere and keep nothing; words: of the message where all are on one node. */
+/* A request that must fail alike on all processes and keep nothing; words: in the message if all are on one node. */
 static void refused(hsumma_context *ctx, size_t bytes, const char *what, const char *words)
 {
     void *memory = &memory;
@@ -162,7 +162,7 @@ static void test_huge(hsumma_context *ctx)
     const struct {
         const char *what;
         size_t bytes;
-        int only; /* the process that asks for so much; -1: all do */
+        int only; /* the process that asks for this much; -1: all do */
     } rows[] = {{"one process asks for all there could be", SIZE_MAX, size - 1},
                 {"all do", SIZE_MAX, -1},
                 {"a quarter of it each", SIZE_MAX / 4 + 1, -1},
@@ -198,7 +198,7 @@ static void test_scarce(hsumma_context *ctx)
     tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
 }
 
-/* The last process may map only 32 MiB more: its node's segment cannot be had, its own part can, or not. */
+/* The last process may map only 32 MiB more: too little for its node's segment, enough or not for its own part. */
 static void test_limited(hsumma_context *ctx)
 {
     struct rlimit limit, less;
@@ -252,7 +252,7 @@ static void test_many(hsumma_context *ctx)
            ROUNDS, HELD, grown);
 }
 
-/* What is held goes with the context, whose last holder is a grid. */
+/* Live memory is freed with the context, which a grid holds last. */
 static void test_left(void)
 {
     hsumma_context *ctx;
@@ -268,7 +268,7 @@ static void test_left(void)
     good &= process_segments() == of_context + (sharing(ctx) ? 4 : 0) && process_mapped() - space >= 64 * MIB;
     hsumma_free(&ctx);
     if (memory)
-        ((char *)memory)[16 * MIB - 1] = 1; /* still there */
+        ((char *)memory)[16 * MIB - 1] = 1; /* still mapped */
     good = everywhere(good);
     hsumma_grid_free(&grid);
     good &= process_segments() == before && process_mapped() - space < 8 * MIB &&
@@ -325,7 +325,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         }
 }
 
-/* Even and odd ranks in reverse, each with a context of its own. */
+/* Even and odd ranks in reverse order, each with their own context. */
 static void test_parts(void)
 {
     MPI_Comm part;

@@ -1,6 +1,6 @@
 /*
- * What lies between nodes is measured when a context is made: alike on all processes, with few messages, once for each
- * set of hosts, and not where a caller or a file says what is there.  Nodes are virtual.  Times are not looked at.
+ * The network between nodes is measured when a context is created: the same result on all processes, with few messages,
+ * once per set of hosts, and not if the caller or a file describes it. Nodes are virtual. Times are not checked.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
@@ -13,7 +13,7 @@
 enum { MOST_MESSAGES = 600, MOST_BYTES = 5 << 20, FEWEST_MESSAGES = 64, TEXT = 4096 };
 static const double plenty = 1000;
 
-/* MPI does not tell this process its host. */
+/* MPI does not know this process's host. */
 static int nameless;
 
 int MPI_Get_processor_name(char *name, int *length)
@@ -21,7 +21,7 @@ int MPI_Get_processor_name(char *name, int *length)
     return nameless ? MPI_ERR_OTHER : PMPI_Get_processor_name(name, length);
 }
 
-/* What this process sends, seen from outside the library; the fail_at-th message reports an error. */
+/* What this process sends, counted outside the library; the fail_at-th message reports an error. */
 static int64_t messages, bytes, fail_at = -1;
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
@@ -45,7 +45,7 @@ static int same_on_all(const void *what, size_t count)
     return world_reduce(hash, MPI_MIN) == world_reduce(hash, MPI_MAX);
 }
 
-/* --- measuring itself, with topologies of the test's own --------------------------------------------------------- */
+/* --- measuring, with the test's own topologies ------------------------------------------------------------------- */
 
 enum shape { ONE_EACH, TWO_NODES, UNEQUAL, SCATTERED, SHAPES };
 static const char *const shape_names[SHAPES] = {"one rank on each node", "two nodes", "unequal nodes",
@@ -143,7 +143,7 @@ static void test_failures(void)
 
 /* --- contexts ----------------------------------------------------------------------------------------------------- */
 
-/* Where the first process looks for files; the others' own way leads nowhere. */
+/* The directory in which process 0 looks for files; the others' leads nowhere. */
 static void look_in(const char *name)
 {
     setenv("XDG_CONFIG_HOME", rank == 0 ? tuned_path(name) : "/nowhere", 1);
@@ -169,7 +169,7 @@ static int lines_of(const char *text, const char *first)
     return count;
 }
 
-/* A context whose profile's source begins so, and whose creation has sent messages of its own or not. */
+/* Creates a context; checks the start of its profile's source, and whether its creation sent messages. */
 static hsumma_context *made(const char *options, const char *source, int sends, const char *what)
 {
     hsumma_context *ctx = NULL;
@@ -218,7 +218,7 @@ static void test_contexts(void)
     hsumma_free(&ctx);
 }
 
-/* A set of hosts has one key, whatever the order of its ranks; other places have another. */
+/* A set of hosts has one key, whatever the order of ranks; other placements have other keys. */
 static void test_key(void)
 {
     uint64_t key[4];
@@ -240,7 +240,7 @@ static void test_key(void)
     hsumma_free(&ctx);
 }
 
-/* A line of the file for these hosts counts, whoever has written it. */
+/* A line in the file for these hosts is used, whoever wrote it. */
 static void test_file(void)
 {
     static const struct hs_network slow = {.between = {.alpha = 0.5, .beta = 0.25, .gap = 0.125}, .inject = 0.0625};

@@ -1,16 +1,16 @@
 /*
  * Products inside one node, which share memory and send nothing: right results against a triple loop, for every
- * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands that
- * are read in place; what a plan says of itself; bits.
+ * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands read in
+ * place; the plan's information; bits.
  *
- *     mpi_node node=shared|nodes     nodes: MPICH is made to believe in two nodes, inside which memory is shared
+ *     node node=shared|nodes     nodes: MPICH is set to two nodes, inside which memory is shared
  */
 #include "support/product/gemm_library.h"
 #include "support/product/gemm_random.h"
 
 #include <unistd.h>
 
-/* What a plan that shares memory says of itself, before it has run (ran = 0) or after; NULL, or what is wrong. */
+/* Checks the information of a plan with shared memory, before (ran = 0) or after execution; NULL, or what is wrong. */
 static const char *wrong_info(const hsumma_plan *plan, int ran)
 {
     hsumma_plan_info info = plan_query(plan);
@@ -43,7 +43,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
     return what;
 }
 
-/* Counts a failure and says what it was. */
+/* Runs a case with these options; counts and reports a failure. */
 static int failed(hsumma_context *ctx, struct gemm_case *c, const char *options)
 {
     c->options = options;
@@ -53,7 +53,7 @@ static int failed(hsumma_context *ctx, struct gemm_case *c, const char *options)
     return !everywhere(!what);
 }
 
-/* Steps of every size: the sizes of a panel and of a chunk, 0 for auto. */
+/* Steps of every size: {panel, chunk}, 0 for auto. */
 static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const int cuts[][2] = {{0, 0}, {1, 1}, {7, 0}, {0, 7}, {40, 1}, {1, 40}, {7, 40}};
@@ -71,14 +71,14 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
                     snprintf(options + used, sizeof options - (size_t)used, " chunk=%d", cuts[i][1]);
                 if (i % 2)
                     gemm_unalign(&c, ops + i);
-                c.beta = ops % 2 ? -1 : 0; /* 0: then C holds NaN */
+                c.beta = ops % 2 ? -1 : 0; /* with 0 C holds NaN */
                 bad += failed(ctx, &c, options);
             }
         tap_ok(bad == 0, "stationary %c: %d plans, %d wrong", "ABC"[stationary], count, bad);
     }
 }
 
-/* Less and less memory, down to panels and chunks of one and no lookahead; then none. */
+/* Decreasing memory, down to panels and chunks of one and no lookahead; then no memory. */
 static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int stationary = 0; stationary < 3; stationary++) {
@@ -129,9 +129,9 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "A, B or C on every row or column of processes: %d plans, %d wrong", count, bad);
 }
 
-/* Blocks and grids on which panels have one owner each: what is in memory of the library's is read in place. */
+/* Blocks and grids for which panels have one owner each: operands in the library's memory are read in place. */
 
-/* Fills A, B and C anew, wherever they lie. */
+/* Fills A, B and C again, wherever they lie. */
 static void refill(const struct gemm_case *call, struct gemm_placed *placed)
 {
     struct gemm_part fresh[3];
@@ -142,8 +142,9 @@ static void refill(const struct gemm_case *call, struct gemm_placed *placed)
     gemm_drop(fresh);
 }
 
-/* Executes it in this memory, each process after some time of its own, and changes A and B at once; the hash of C, or
- * -1.  mask, but: see gemm_make_in_library.  *copied: bytes that this process has copied into shared memory. */
+/* Executes with matrices in this memory, each process after a different delay, and changes A and B immediately after;
+ * the hash of C, or -1. mask, but: see gemm_make_in_library. *copied: bytes that this process copied into shared
+ * memory. */
 static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, int64_t *copied)
 {
     struct gemm_placed p;
@@ -158,7 +159,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int 
             usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
         good = gemm_begin(plan, call, p.local, 1) == HSUMMA_OK &&
                (call->fractions || !gemm_wrong(call, &p.local[2], 0)) && !gemm_changed(call, p.local);
-        for (int x = 0; x < 2; x++) /* when the call has returned A and B may be changed */
+        for (int x = 0; x < 2; x++) /* after return A and B may be changed */
             if (p.local[x].data)
                 memset(p.local[x].data, 0x7f, p.local[x].bytes);
         *copied += plan->node.last.bytes;
@@ -166,7 +167,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int 
         good &= i == 0 || now == hash;
         hash = now;
     }
-    if (everywhere(good)) /* from other matrices: nobody reads those of before, which are spoiled */
+    if (everywhere(good)) /* with new matrices: the spoiled ones must not be read */
         good = !gemm_execution_fault(plan, call, GEMM_AT_ONCE);
     hsumma_plan_free(&plan);
     gemm_drop_in_library(ctx, &p);
@@ -186,7 +187,7 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
                 struct gemm_layout of[2] = {{3, 3, 0, 0, 0}, {3, 3, 0, 0, 0}};
                 if (x < 2)
                     of[x == 0 ? c.ta == 'N' : c.tb != 'N'].block = of[x == 0 ? c.ta == 'N' : c.tb != 'N'].first = 256;
-                gemm_spread(&c, x, &of[0], &of[1]); /* other ld on each rank */
+                gemm_spread(&c, x, &of[0], &of[1]); /* a different ld on each rank */
             }
         c.options = "stationary=C block=256 threads=1";
         c.fractions = layout > 1;
@@ -206,7 +207,7 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* A replica that lies in place: readers take the one that gives, and its process waits for them. */
+/* A replica in place: readers use the one that provides it, and its process waits for them. */
 static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0;
@@ -214,7 +215,8 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 20, 64, 0);
         int x = i % 2;
         int64_t copied;
-        *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) = -1; /* what is pinned of A or B, on all; C likewise, or not */
+        *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) =
+            -1; /* the pinned dimension of A or B, on all processes; C likewise, or not */
         if (i / 2 % 2)
             *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
         for (int y = 0; y < 3; y++)
@@ -226,7 +228,7 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
 
-/* Words for messages: alone they are obeyed, with node=shared they contradict. */
+/* Options for messages: alone they are obeyed, with node=shared they are a contradiction. */
 static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const char *const words[] = {"groups=1x1",     "levels=1x1",      "groups=1x1 outer=8",
@@ -249,7 +251,7 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "words for messages, alone and with node=shared: %s", hsumma_message(ctx));
 }
 
-/* More steps than fit into a word's part for them would be a number of the next execution. */
+/* More steps than a counter has bits for would reach the next execution's number. */
 static void test_steps(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
@@ -268,7 +270,7 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
     static const struct {
-        const char *words, *row, *node; /* row: what the plan says of it again */
+        const char *words, *row, *node; /* row: the option in the plan's line */
     } rows[] = {{NULL, "", "shared"},
                 {"node=shared", "", "shared"},
                 {"node=messages", "", "messages"},

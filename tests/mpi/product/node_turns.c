@@ -1,9 +1,9 @@
 /*
- * Products inside one node in all orders: plans of several kinds in turns over the same shared memory, on grids that
- * overlap, with processes that are late, that start, test and wait each in its own way, or have got a pointer wrong;
- * many grids; who needs nobody waits for nobody.
+ * Products inside one node in any order: plans of several kinds in turns over the same shared memory, on overlapping
+ * grids, with processes that are late, that start, test and wait differently, or have a wrong pointer; many grids; a
+ * process that needs no other waits for none.
  *
- *     mpi_node_turns [EXECUTIONS]
+ *     node_turns [EXECUTIONS]
  */
 #include "support/process.h"
 #include "support/product/gemm_case.h"
@@ -14,9 +14,9 @@
 
 enum { MOST = 24 };
 
-static uint64_t all_draw, own_draw; /* the same on all processes; of each its own */
+static uint64_t all_draw, own_draw; /* equal on all processes; different on each */
 
-/* Something to be executed again and again: C as it was at first, and the bits of it after the first execution. */
+/* A product to be executed repeatedly: its initial C, and the bits after the first execution. */
 struct job {
     struct gemm_case call;
     struct gemm_part local[3];
@@ -51,7 +51,7 @@ static void job_reset(struct job *job)
         memcpy(job->local[2].data, job->fresh, job->local[2].bytes);
 }
 
-/* Whether C is what it was after the first execution, to the bit. */
+/* Whether C has the bits of the first execution. */
 static int job_right(const struct job *job)
 {
     return gemm_hash_of_c(&job->call, &job->local[2]) == job->bits;
@@ -64,7 +64,7 @@ static void job_free(struct job *job)
     free(job->fresh);
 }
 
-/* Executes it in one of several ways, with pauses if `late`; which way may differ between processes. */
+/* Executes a job in one of several ways, which may differ between processes; `late` adds pauses. */
 static int job_run(struct job *job, int way, int late)
 {
     int done = 0;
@@ -86,7 +86,7 @@ static int job_run(struct job *job, int way, int late)
     return !status && !hsumma_plan_wait(job->plan) && job_right(job);
 }
 
-/* The same as p?gemm does it: nothing is agreed upon, so processes may be far apart. */
+/* Executes a job as p?gemm does, without an agreement, so that processes may be far apart. */
 static int job_run_alone(struct job *job)
 {
     double complex scalar[2];
@@ -97,7 +97,7 @@ static int job_run_alone(struct job *job)
     return hs_plan_run(job->plan, &scalar[0], data, ld, &scalar[1]) == HSUMMA_OK && job_right(job);
 }
 
-/* Products of all kinds on a grid; those of half of it and less leave processes out that own nothing. */
+/* Makes products of all kinds on a grid; smaller ones leave out processes that own nothing. */
 static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *jobs, int *made)
 {
     static const char *const options[] = {"stationary=C node=shared block=5 chunk=4",
@@ -116,7 +116,7 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
             gemm_unalign(&c, i);
         good &= job_make(ctx, &jobs[(*made)++], &c, options[i]);
     }
-    for (int i = 0; i < 4; i++) { /* on two neighbours of a line of processes: the grids overlap */
+    for (int i = 0; i < 4; i++) { /* on two neighbours of a line: the grids overlap */
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
         for (int x = 0; x < 3; x++) {
             struct gemm_layout rows = {P > 1 ? 10 : 20, P > 1 ? 10 : 20, i % P, 0, 0}, cols = {10, 10, i % Q, 0, 0};
@@ -151,7 +151,7 @@ static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executi
            executions, bad);
     tap_ok(everywhere(grown < 1 << 20), "and no growth: %" PRId64 " bytes on rank 0", grown);
     bad = 0;
-    for (int i = 0; good && i < executions / 4; i++) { /* nobody is ever waited for in between */
+    for (int i = 0; good && i < executions / 4; i++) { /* no waits in between */
         struct job *job = &jobs[draw_of(&all_draw, made)];
         job_reset(job);
         if (draw_of(&own_draw, 8) == 0)
@@ -164,8 +164,8 @@ static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executi
     hsumma_grid_free(&other);
 }
 
-/* Large panels, so that some processes still read them when others come to the next execution, which has others there.
- */
+/* Large panels: some processes still read them when others reach the next execution, whose panels use the same
+ * memory. */
 static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
 {
     enum { JOBS = 4, ROUNDS = 60 };
@@ -224,8 +224,7 @@ static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* One row or column of processes has all of C and of A or B: who gives a tile to itself alone, and may be late with it.
- */
+/* One row or column of processes has all of C and of A or B; such a process fills tiles that only it reads. */
 static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0, good = 1;
@@ -268,7 +267,7 @@ static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
     job_free(&job);
 }
 
-/* Many grids of one context, each with memory of its own, take turns. */
+/* Many grids of one context, each with its own memory, in turns. */
 static void test_grids(void)
 {
     enum { GRIDS = 9 };
@@ -277,7 +276,7 @@ static void test_grids(void)
     struct job jobs[GRIDS + 1];
     int good = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) == HSUMMA_OK, bad = 0, members = size, made = 0;
     for (; made < GRIDS; made++) {
-        int part = made % 3 == 1 && size > 2; /* without the last process */
+        int part = made % 3 == 1 && size > 2; /* leaves out the last process */
         good &= !hsumma_grid_create(ctx, made % 2 ? 1 : members - part, made % 2 ? members - part : 1, 'R', NULL,
                                     &grid[made]);
         struct gemm_case c = gemm_case_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
@@ -295,7 +294,7 @@ static void test_grids(void)
     hsumma_free(&ctx);
 }
 
-/* Memory fails on one process while a grid is made: the next ones are the same for all. */
+/* Memory fails on one process while a grid is made: later grids are the same on all. */
 static void *no_memory(void *state, size_t bytes)
 {
     (void)state, (void)bytes;
@@ -328,8 +327,8 @@ static void test_grid_without_memory(void)
 enum { DONE_TAG = 7 };
 
 /*
- * One execution.  The process `late` comes to it only when those that are `early`, which need nothing of it, have told
- * it that they are done; it waits for a long time, and then says that they wait for it.  Returns what is wrong.
+ * One execution. The process `late` enters only after those that are `early`, which need nothing from it, have reported
+ * that they are done; after a long time without reports it is an error. Returns what is wrong.
  */
 static int run_alone(struct job *job, int late, int early, int earlies)
 {
@@ -353,18 +352,18 @@ static int run_alone(struct job *job, int late, int early, int earlies)
     return bad;
 }
 
-/* A process that has all that it needs, or owns nothing, is done before the others have come. */
+/* A process that has everything it needs, or owns nothing, is done before the others arrive. */
 static void test_alone(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
     struct job all, none;
     int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid), bad = 0;
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3), d = c;
-    for (int x = 0; x < 2; x++) { /* A and B on every process, each computes its columns of C */
+    for (int x = 0; x < 2; x++) { /* A and B are on every process, each computes its columns of C */
         c.desc[x].csrc = -1;
         c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + GEMM_PAD;
     }
-    for (int x = 0; x < 3; x++) /* all on the last two processes */
+    for (int x = 0; x < 3; x++) /* everything on the last two processes */
         gemm_spread(&d, x, &(struct gemm_layout){30, 30, 0, 0, 0},
                     &(struct gemm_layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
     good = good && job_make(ctx, &all, &c, "stationary=C node=shared block=5") &&
@@ -373,7 +372,7 @@ static void test_alone(hsumma_context *ctx)
         int late = last ? size - 1 : 0, me = rank == late, member = rank >= size - 2;
         everywhere(1);
         bad += run_alone(&all, late, !me, size - 1);
-        everywhere(1); /* two processes own all: the others need nobody, those two one another */
+        everywhere(1); /* two processes own everything: the others need nobody, those two need each other */
         bad += size > 2 ? run_alone(&none, late, !me && (!member || !last), last ? size - 2 : size - 1)
                         : run_alone(&none, late, 0, 0);
     }

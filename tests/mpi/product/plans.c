@@ -1,6 +1,6 @@
 /*
- * Plans and what is behind them: lifetimes, one at a time, cached ones of the one-call routines, contexts and
- * communicators side by side, and a plan that is refused while another one is on its way.
+ * Plans: lifetimes, one at a time, cached plans of the one-call routines, several contexts and communicators, and a
+ * plan that is refused while another one is in progress.
  */
 #include "support/product/gemm_case.h"
 
@@ -13,7 +13,7 @@ struct run {
     hsumma_plan *plan;
 };
 
-/* 0: there is no plan. */
+/* 0: no plan. */
 static int run_make(hsumma_context *ctx, struct run *run, struct gemm_case call)
 {
     *run = (struct run){.call = call};
@@ -27,13 +27,13 @@ static void run_free(struct run *run)
     gemm_drop(run->local);
 }
 
-/* wait: until it is complete. */
+/* wait: until completion. */
 static hsumma_status run_begin(struct run *run, int wait)
 {
     return gemm_begin(run->plan, &run->call, run->local, wait);
 }
 
-/* Whether C is right; or, with `untouched`, as it was. */
+/* Whether C is right or, with `untouched`, unchanged. */
 static int run_right(const struct run *run, int untouched)
 {
     return gemm_wrong(&run->call, &run->local[2], untouched) == 0;
@@ -62,7 +62,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
     run_free(&y);
 }
 
-/* Frees what is not there, too. */
+/* Freeing NULL is valid too. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct run run;
@@ -74,7 +74,7 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
     hsumma_plan_free(NULL);
 }
 
-/* Frees the context and the grid first, in the middle of an execution, too. */
+/* Frees the context and the grid first, also during an execution. */
 static void test_lifetimes(void)
 {
     for (int in_flight = 0; in_flight < 2; in_flight++) {
@@ -96,16 +96,16 @@ static void test_lifetimes(void)
         good = good && !ctx && !grid;
         if (in_flight)
             good &= !hsumma_plan_wait(run.plan) && run_right(&run, 0);
-        for (int i = 0; i < 2; i++) /* the descriptors' grid is held by the plan only */
+        for (int i = 0; i < 2; i++) /* only the plan holds the descriptors' grid */
             good &= gemm_executes(run.plan, &c);
         run_free(&run);
-        gemm_close(&ctx, &grid); /* once more */
+        gemm_close(&ctx, &grid); /* a second time */
         hsumma_free(NULL);
         tap_ok(everywhere(good), "a plan outlives its context and grid%s", in_flight ? ", freed while it runs" : "");
     }
 }
 
-/* The one-call routines: types and transpositions; the second call has the first one's plan. */
+/* The one-call routines: types and transpositions; the second call reuses the first one's plan. */
 static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int type = HSUMMA_S; type <= HSUMMA_Z; type++) {
@@ -119,7 +119,7 @@ static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Calls of one shape that differ in a single field of a descriptor take plans of their own. */
+/* Calls that differ in a single field of a descriptor have different plans. */
 static void test_like(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int good = 1, P, Q;
@@ -133,7 +133,7 @@ static void test_like(hsumma_context *ctx, const hsumma_grid *grid)
             one->block += what == 1;
             one->first -= what == 2;
             one->src = what == 3 ? procs - 1 : what == 4 ? -1 : 0;
-            one->offset += what == 0; /* the whole matrix stays as large */
+            one->offset += what == 0; /* the whole matrix keeps its size */
             one->behind -= what == 0;
             for (int y = 0; y < 3; y++)
                 gemm_spread(&c, y, &(struct gemm_layout){4, 4, 0, 2, 4}, &(struct gemm_layout){4, 4, 0, 2, 4});
@@ -160,7 +160,7 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
             for (int again = 0; again < 2; again++) {
                 for (int x = 0; x < 3; x++)
                     c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + 1 + (round + x + rank + again) % 4;
-                c.alpha = again - round; /* neither are the scalars part of the plan */
+                c.alpha = again - round; /* scalars are not part of the plan either */
                 c.beta = round - 1;
                 good &= gemm_multiplies(ctx, &c, 0);
             }
@@ -169,14 +169,14 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "%d shapes in turn on grids that come and go, other ld and scalars in each call", SHAPES);
 }
 
-/* Contexts on parts of the processes, with unlike work. */
+/* Contexts on parts of the processes, with different work. */
 static void test_parts(void)
 {
     MPI_Comm part;
     hsumma_context *own = NULL;
     hsumma_grid *line = NULL;
     int members, good;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part); /* in reverse */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part); /* in reverse order */
     MPI_Comm_size(part, &members);
     good = !hsumma_create(part, rank % 2 ? "groups=1x1" : NULL, &own, NULL, 0) &&
            !hsumma_grid_create(own, members, 1, 'R', NULL, &line);
@@ -208,7 +208,8 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
         good &= run_make(both[i], &run[i], gemm_case_of(on[i], HSUMMA_D, 'T', 'N', 20 + i, 21, 22, 3));
     if (everywhere(good)) {
         int done[2] = {0, 0};
-        good = !run_begin(&run[rank % 2], 0) && !run_begin(&run[1 - rank % 2], 0); /* in another order elsewhere */
+        good = !run_begin(&run[rank % 2], 0) &&
+               !run_begin(&run[1 - rank % 2], 0); /* in another order on other processes */
         for (double end = hs_now() + PATIENCE_S; good && !(done[0] && done[1]) && hs_now() < end; sched_yield())
             good = !hsumma_plan_test(run[0].plan, &done[0]) && !hsumma_plan_test(run[1].plan, &done[1]);
         good = good && done[0] && done[1] && run_right(&run[0], 0) && run_right(&run[1], 0);
@@ -220,8 +221,8 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
 }
 
 /*
- * While one plan is on its way, another is planned, and refused for what one rank got wrong: neither may mistake the
- * other's verdict for its own.  Rank 1 is late, so that ranks stand at different places of the first plan's agreement.
+ * While one plan is in progress, another is planned, and refused because of an error on one rank: neither may take the
+ * other's verdict. Rank 1 is late, so ranks are at different places of the first plan's agreement.
  */
 static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -243,16 +244,16 @@ static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
            hsumma_status_string(status));
     tap_ok(everywhere(done && !result && run_right(&run, 0)), "which is not disturbed: %s on rank 0%s",
            hsumma_status_string(result), ended ? "" : ", and some rank waits for ever");
-    if (!ended) { /* nothing can be freed: a rank would wait */
+    if (!ended) { /* freeing would make a rank wait */
         tap_done();
-        for (double end = hs_now() + 0.5; hs_now() < end;) /* until mpiexec has passed on what was printed */
+        for (double end = hs_now() + 0.5; hs_now() < end;) /* until mpiexec has forwarded the output */
             sched_yield();
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     run_free(&run);
 }
 
-/* A process outside the first plan's grid counts it as running, too: all refuse the second one alike. */
+/* A process outside the first plan's grid also counts it as running: all refuse the second one. */
 static void test_busy_outside(hsumma_context *ctx, const hsumma_grid *grid)
 {
     hsumma_grid *first = NULL;

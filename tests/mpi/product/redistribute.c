@@ -1,5 +1,5 @@
 /*
- * hsumma_redistribute, and what is below it: random layouts against a map that counts blocks one by one; errors; parts
+ * hsumma_redistribute and the layer below it: random layouts against a map that counts blocks one by one; errors; parts
  * of one array; memory that fails.
  *
  *     redistribute [CASES [SEED]] [OPTION=VALUE...]
@@ -14,7 +14,7 @@ enum { GRIDS = 6, SOURCES = 3, CHANNEL = 20 };
 
 struct pool {
     hsumma_grid *grid[GRIDS];
-    struct spread_matrix on[GRIDS]; /* their shapes and ranks */
+    struct spread_matrix on[GRIDS]; /* shapes and ranks of the grids */
 };
 
 static int make_pool(hsumma_context *ctx, struct pool *pool)
@@ -76,7 +76,7 @@ static struct hs_layout layout_of(const struct spread_matrix *matrix)
     return layout;
 }
 
-/* The first local element of the part: the first whose index is not before it. */
+/* The first local element of the part, by its global index. */
 static struct hs_matrix part_of(const struct spread_matrix *matrix)
 {
     int64_t first[2];
@@ -87,7 +87,7 @@ static struct hs_matrix part_of(const struct spread_matrix *matrix)
     return (struct hs_matrix){matrix->data ? matrix->data + offset : NULL, matrix->ld};
 }
 
-/* Several sources, a factor, and room for little; runs twice. */
+/* Several sources, a factor, and little workspace; runs twice. */
 static int adds(hsumma_context *ctx)
 {
     static const double factors[] = {0, 1, 0.6};
@@ -101,7 +101,7 @@ static int adds(hsumma_context *ctx)
     for (int s = 0; s < sources; s++) {
         spread_draw_grid(&source[s]);
         draw_part(&source[s], (hsumma_type)type, length, 1 + draw_bits() / 2);
-        for (int i = 0; s > 0 && i < 2; i++) { /* other ranks, the rest as the first one has it */
+        for (int i = 0; s > 0 && i < 2; i++) { /* other ranks, otherwise like the first source */
             memcpy(source[s].side, source[0].side, sizeof source[s].side);
             for (int r = 0; i == 0 && r < size; r++)
                 source[s].ranks[r] = (source[0].ranks[r] + s) % size;
@@ -179,7 +179,7 @@ static void refuse(hsumma_context *ctx, int64_t m, int64_t n, const double *a, c
            hsumma_message(ctx));
 }
 
-/* 8 x 8 on a row of all processes, in single columns. */
+/* Errors, for 8 x 8 in single columns on a row of all processes. */
 static void test_errors(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *foreign)
 {
     enum { N = 8 };
@@ -213,7 +213,7 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid, const hsum
     tap_ok(everywhere(kept), "after all that B is unchanged");
 }
 
-/* A part of an array becomes another one of the same array, unless they have elements in common. */
+/* Moves a part of an array to another part of it, unless they share elements. */
 static void test_one_array(hsumma_context *ctx, const hsumma_grid *grid)
 {
     enum { N = 12 };

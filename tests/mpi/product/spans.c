@@ -1,17 +1,17 @@
 /*
- * The same bits.  With block, turn, stationary operand and order of the reductions fixed, every hierarchy gives what
- * SUMMA gives, whatever its algorithms, segment, lookahead and the size of the pieces in which messages go; so does
- * every further execution; and so do several loops that take turns on random spans of the innermost panels.  Processes
- * are held back at random, so that they are in different spans at a time.
+ * Reproducible bits. With fixed block, turn, stationary operand and order of reductions every hierarchy has the bits of
+ * SUMMA, whatever its algorithms, segment, lookahead and message cut; so has every further execution; and so have
+ * several loops that take turns on random spans of the innermost panels. Random delays put processes in different
+ * spans.
  *
- *     mpi_spans [PRODUCTS]     for each grid and stationary operand
+ *     spans [PRODUCTS]     per grid and stationary operand
  */
 #include "support/product/gemm_case.h"
 #include "support/random.h"
 
 #include <unistd.h>
 
-enum { LOOPS = 3, TURNS = 3 }; /* plans that share a product; how often they do, with other spans */
+enum { LOOPS = 3, TURNS = 3 }; /* plans that share a product; repetitions with other spans */
 
 static int divisor(int of)
 {
@@ -30,17 +30,17 @@ static const double scalars[] = {0, 1, -3};
 struct shared {
     struct gemm_case call;
     char stationary;
-    int block, wide, P, Q;      /* a turn is `wide` blocks; 0: all that a pair owns */
-    char slice[16], summa[384]; /* words for the one plan that they are compared with, */
-    int segment;                /* and its segment */
+    int block, wide, P, Q;      /* a turn is `wide` blocks; 0: everything that a pair owns */
+    char slice[16], summa[384]; /* options of the plan that the others are compared with */
+    int segment;                /* that plan's segment */
 };
 
-/* What has been done, and how much of it went wrong on this rank. */
+/* Counts of tests, and of failures on this rank. */
 static struct tally {
     int products, spans, differ, whole, pieces, wrong, failed, unbounded, miscounted;
 } tally;
 
-/* A plan of the shared product with a hierarchy of its own; the first one is SUMMA. */
+/* A plan of the shared product with its own hierarchy; the first one is SUMMA. */
 static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int first)
 {
     static const char *const bcasts[] = {"flat", "chain", "binomial", "van_de_geijn"};
@@ -70,7 +70,7 @@ static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int firs
     return plan;
 }
 
-/* Whether hs_loop_boundary finds the panels with which panels of all tiers begin. */
+/* Whether hs_loop_boundary finds the panels at which panels of all tiers begin. */
 static int finds_boundaries(const struct hs_loop *loop)
 {
     const struct hs_panels *panels = &loop->panels;
@@ -87,7 +87,7 @@ static int finds_boundaries(const struct hs_loop *loop)
     return good;
 }
 
-/* Executes a span of one plan's loop; 1 if it has succeeded. */
+/* Executes a span of one plan's loop; 1 on success. */
 static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers,
                     int from, int to)
 {
@@ -105,7 +105,7 @@ static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struc
     return hs_wait(hs_loop_advance, &plan->loop) == HSUMMA_OK;
 }
 
-/* The end of a span from `at` where one loop can stop and the other go on. */
+/* The end of a span from `at`, where one loop can stop and the other continue. */
 static int cut(const struct hs_loop *one, const struct hs_loop *other, int at)
 {
     int to = at + draw(one->panels.count / 3 + 2), before;
@@ -123,7 +123,7 @@ static int take_turns(hsumma_plan *const plan[LOOPS], const struct gemm_case *ca
     int good = 1, from = 0, count = plan[0]->loop.panels.count, i = draw(LOOPS);
     do {
         int next = draw(LOOPS), to = cut(&plan[i]->loop, &plan[next]->loop, from);
-        int late = draw(size), pause = draw(4) ? 0 : draw(1000); /* alike on all, also where they are not used */
+        int late = draw(size), pause = draw(4) ? 0 : draw(1000); /* drawn on all ranks, used on one */
         if (late == rank && pause)
             usleep((useconds_t)pause);
         good &= run_span(plan[i], call, local, buffers, from, to == count && draw(2) ? HS_ALL : to);
@@ -133,7 +133,7 @@ static int take_turns(hsumma_plan *const plan[LOOPS], const struct gemm_case *ca
     return good;
 }
 
-/* One loop alone on spans: as many bytes and messages, by the times of each, as when it runs over all. */
+/* One loop alone on spans: its bytes and messages, summed over the spans, equal those of one run. */
 static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers)
 {
     const struct hs_loop *loop = &plan->loop;
@@ -150,10 +150,10 @@ static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct 
     return good && all.bytes == 0 && all.messages == 0;
 }
 
-/* Whole executions by plans of their own: the bits of each hierarchy, and of SUMMA again and again and in pieces. */
+/* Whole executions by separate plans: the bits of each hierarchy, and of SUMMA repeatedly and with cut messages. */
 static void test_whole(hsumma_context *ctx, const struct shared *shared, hsumma_plan *const plan[LOOPS], int64_t bits)
 {
-    const int64_t cuts[] = {60, 8, 60}; /* bytes; elements may fall apart */
+    const int64_t cuts[] = {60, 8, 60}; /* bytes; may cut elements */
     struct gemm_case call = shared->call;
     int64_t whole = ctx->comm.cut;
     int large = call.n > 100 && call.m > 100;
@@ -217,7 +217,7 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
         hsumma_plan_free(&plan[i]);
 }
 
-/* Random products: three in four small ones with odd sizes; some whose GEMM is cut, some whose messages are long. */
+/* Random products: three in four small with odd sizes; some whose GEMM is cut, some with long messages. */
 static struct shared draw_product(const hsumma_grid *grid, char stationary, int turn)
 {
     struct shared shared = {.stationary = stationary, .block = 3 + draw(4), .wide = draw(5), .slice = "auto"};
@@ -238,7 +238,7 @@ static struct shared draw_product(const hsumma_grid *grid, char stationary, int 
     shared.call = gemm_case_of(grid, type, ta, tb, m, n, k, nb);
     if (draw(3) == 0 && !large)
         gemm_unalign(&shared.call, draw(12));
-    shared.call.fractions = large || wide || draw(3) > 0; /* else exact, and compared with a triple loop */
+    shared.call.fractions = large || wide || draw(3) > 0; /* otherwise exact, and compared with a triple loop */
     shared.call.alpha = turn % 8 == 2 ? 0 : type >= HSUMMA_C ? 2 + 0.25 * I : 2;
     shared.call.beta = scalars[turn % 3];
     return shared;
@@ -254,7 +254,7 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
             struct shared shared = draw_product(grid, "CAB"[s], turn);
             int64_t whole = ctx->comm.cut;
             if (draw(4) == 0)
-                ctx->comm.cut = 300; /* messages go in pieces */
+                ctx->comm.cut = 300; /* cut messages */
             test_product(ctx, &shared);
             ctx->comm.cut = whole;
         }
@@ -269,7 +269,7 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* That the data tell orders apart: sums of the same products forwards and in halves. */
+/* The data distinguish orders: sums of the same products forwards and in halves differ. */
 static int orders_that_show(const hsumma_grid *grid, int k)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, k, 0);

@@ -1,6 +1,6 @@
 /*
- * The timeline: what processes record of products and collective calls is complete and fits together, beside other
- * counts of the same messages and flops; and when and whether its file appears.
+ * The timeline: what processes record of products and collective calls is complete and consistent with other counts of
+ * the same messages and flops; when its file appears, and whether.
  */
 #include "support/product/tuned_plan.h"
 
@@ -38,7 +38,7 @@ static int is_of_product(const struct hs_trace_entry *e)
     return e->tag / HS_INSTANCES < HS_CHANNEL_COLL;
 }
 
-/* Everything has ended, and work and waits, which come in the order of their end, do not overlap. */
+/* All entries have ended; work and waits, which are in order of their ends, do not overlap. */
 static int is_in_order(const struct hs_trace_entry *e, int count)
 {
     double end = 0;
@@ -54,7 +54,7 @@ static int is_in_order(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* All that has been recorded since a product began lies inside it. */
+/* All entries since the start of a product lie inside it. */
 static int is_inside(const struct hs_trace_entry *e, int from, int count)
 {
     const struct hs_trace_entry *product = &e[count - 1];
@@ -75,7 +75,7 @@ static int64_t sum_of(const struct hs_trace_entry *e, int from, int count, int k
     return sum;
 }
 
-/* What each process has sent to this one is what it has received from there, in bytes and messages. */
+/* Each process has received from every other what that one has sent, in bytes and messages. */
 static int all_arrived(const struct hs_trace_entry *e, int count)
 {
     int64_t *flow = calloc((size_t)size * 4, sizeof *flow), *back = flow + 2 * size;
@@ -98,14 +98,14 @@ static int all_arrived(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* All processes but the last of an odd number. */
+/* A grid of all processes except the last of an odd number. */
 static void make_grid(hsumma_context *ctx, hsumma_grid **grid)
 {
     int rows = size >= 4 ? 2 : 1, cols = size / rows;
     hsumma_grid_create(ctx, rows, cols, 'R', NULL, grid);
 }
 
-/* One product, started and tested a few times first; against what the plan says and counts. */
+/* One product, started and tested a few times first, against the plan's information and counts. */
 static void test_product(hsumma_context *ctx, const hsumma_grid *grid, char ta, char tb, const char *options)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, ta, tb, 40, 36, 52, 4);
@@ -147,7 +147,7 @@ static void test_products(hsumma_context *ctx)
     hsumma_grid_free(&grid);
 }
 
-/* Two calls at a time. */
+/* Two concurrent calls. */
 static void test_calls(hsumma_context *ctx)
 {
     double in[64] = {0}, out[2][64];
@@ -171,7 +171,7 @@ static void test_calls(hsumma_context *ctx)
            "calls are recorded, and their messages");
 }
 
-/* More than the ring holds: the last entries stay. */
+/* More entries than the ring holds: the last ones remain. */
 static void test_ring(hsumma_context *ctx)
 {
     struct hs_trace *trace = ctx->comm.trace;
@@ -180,7 +180,7 @@ static void test_ring(hsumma_context *ctx)
     int64_t open = hs_trace_add(trace, (struct hs_trace_entry){.begin = 1, .kind = HS_TRACE_CALL});
     for (int i = 0; i < MORE; i++)
         hs_trace_add(trace, (struct hs_trace_entry){.begin = 2 + i, .end = 2 + i, .kind = HS_TRACE_GEMM, .panel = i});
-    hs_trace_close(trace, open); /* its place is another's */
+    hs_trace_close(trace, open); /* another entry has its place */
     int good = trace->ring[(trace->count - 1) % HS_TRACE_ENTRIES].panel == MORE - 1 &&
                trace->ring[(uint64_t)open % HS_TRACE_ENTRIES].kind == HS_TRACE_GEMM;
     good &= hsumma_trace_write(ctx) == HSUMMA_OK && trace->count == HS_TRACE_ENTRIES;
@@ -194,7 +194,7 @@ static int there(const char *path)
     return world_reduce(rank == 0 && stat(path, &found) == 0 && found.st_size > 0, MPI_MAX) > 0;
 }
 
-/* Two contexts at once, each with a file of its own, which appears when it is freed or asked for. */
+/* Two contexts at once, each with its own file, which appears when the context is freed or on request. */
 static void test_files(void)
 {
     const char *path[2] = {tuned_path("one.json"), tuned_path("two.json")};
@@ -212,7 +212,7 @@ static void test_files(void)
     hsumma_free(&ctx[0]);
 }
 
-/* What cannot be written is refused when the context is made, or later; nothing else is lost. */
+/* A file that cannot be written is refused at the context's creation, or later; nothing else is lost. */
 static void test_errors(void)
 {
     char message[256] = "", options[TUNED_WORDS];

@@ -1,26 +1,26 @@
 /*
- * tune=measure: the candidates of a plan take turns in executions that are all right; what happens to whom in between,
- * and when memory fails.
+ * tune=measure: the candidates of a plan take turns in executions that are all right; what happens in between, and when
+ * memory fails.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
 
 #include <sched.h>
 
-/* Many panels where the words say block=1: then candidates share an execution, panel by panel (hsumma/plan/trial.h). */
+/* Many panels with block=1: candidates then share an execution, panel by panel (hsumma/plan/trial.h). */
 static int64_t depth(const char *words, int64_t k)
 {
     return strstr(words, "block=1") ? 12 * k : k;
 }
 
-/* Executions of a trial: two of each candidate, fewer where they share one. */
+/* The number of a trial's executions: two per candidate, fewer if they share executions. */
 static int right_count(const hsumma_plan *plan, int shared, int count)
 {
     int most = 2 * plan->trial.count;
     return shared ? count > 0 && count <= most : count == most;
 }
 
-/* An execution in small steps, with processes that come late. */
+/* An execution in small steps, with late processes. */
 static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
 {
     for (double end = hs_now() + 1e-3 * ((rank + i) % 3); hs_now() < end;)
@@ -30,7 +30,7 @@ static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
 
 /* --- one trial ---------------------------------------------------------------------------------------------------- */
 
-/* After the trial: everything measured, but for those that have lost in a shared execution; the fastest one serves. */
+/* Checks a decided trial: everything is measured, except losers of a shared execution; the fastest one is used. */
 static int well_decided(const hsumma_plan *plan, int shared)
 {
     hsumma_plan_info info = plan_query(plan);
@@ -89,7 +89,7 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
     }
 }
 
-/* Freed before any execution, after some, and while one is under way: the last of the trial included. */
+/* Freed before any execution, after some, and during one, also the trial's last. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'N', 'N', 20, 19, depth(words, 18), 2);
@@ -113,7 +113,7 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char 
     tap_ok(everywhere(good), "%s: freed after 0 to %d executions, and while the next one runs", words, last);
 }
 
-/* Two plans in turns, not in step. */
+/* Two plans in turns, not in lockstep. */
 static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
@@ -129,7 +129,7 @@ static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *w
     hsumma_plan_free(&plan[1]);
 }
 
-/* One that may not start while the other runs. */
+/* A plan that cannot start while the other one runs. */
 static void test_busy(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
@@ -154,7 +154,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan[1]);
 }
 
-/* A NULL pointer on one process in the middle: the error on all, and the trial goes on as if nothing had been. */
+/* A NULL pointer on one process during the trial: the error on all, and the trial continues. */
 static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 24, depth(words, 24), 2);
@@ -180,7 +180,7 @@ static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan);
 }
 
-/* Grids that leave processes out, which call all the same; and matrices that leave processes of the grid out. */
+/* Grids that leave out processes, which still make the calls; and matrices that leave out processes of the grid. */
 static void test_outside(hsumma_context *ctx, const char *words)
 {
     hsumma_grid *part = NULL;
@@ -205,7 +205,7 @@ static void test_outside(hsumma_context *ctx, const char *words)
 static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 40, depth(words, 40),
-                                      depth(words, 40)); /* the first block is all of it */
+                                      depth(words, 40)); /* the first block is everything */
     hsumma_plan *plan = plan_with(ctx, &c, words);
     int count = plan ? plan_decide(plan, &c) : 0;
     if (plan)
@@ -214,7 +214,7 @@ static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan);
 }
 
-/* beta = 1 over the whole trial, on one C. */
+/* beta = 1 during the whole trial, on one C. */
 static void test_accumulates(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 19, 21, depth(words, 23), 2);
@@ -236,7 +236,7 @@ static void test_accumulates(hsumma_context *ctx, const hsumma_grid *grid, const
 
 /* --- memory that fails -------------------------------------------------------------------------------------------- */
 
-/* What is remembered is the same on all processes: so is the next plan. */
+/* What is remembered is the same on all processes, so the next plan is too. */
 static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
 {
     struct gemm_case c = *given;
@@ -248,7 +248,7 @@ static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
     return good;
 }
 
-/* One plan, and its trial, with memory that fails on the victim at the n-th call: 1 if all is well; *reached: the call
+/* One plan and its trial with memory that fails on the victim at the n-th call; 1 if all is well. *reached: that call
  * was made. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
@@ -259,7 +259,7 @@ static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, 
     int failed = (int)world_reduce(status != HSUMMA_OK, MPI_MAX), good;
     if (failed)
         good = status == HSUMMA_ERR_MEMORY && !plan && hsumma_message(ctx)[0] &&
-               scarce.out == (ctx->tuned.entry != NULL); /* a place for what will be remembered may be the context's */
+               scarce.out == (ctx->tuned.entry != NULL); /* the context may keep an entry for what will be remembered */
     else
         good = plan_is_alike(plan);
     if (!failed && everywhere(good))
@@ -307,7 +307,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         if (!tuned_open(NULL, "", &ctx, &grid))
             continue;
         test_trial(ctx, grid, words[w]);
-        hs_tuned_free(&ctx->tuned, &ctx->memory); /* measured again in what follows */
+        hs_tuned_free(&ctx->tuned, &ctx->memory); /* so that the following tests measure again */
         if (w < 3) {
             test_two(ctx, grid, words[w]);
             test_busy(ctx, grid, words[w]);

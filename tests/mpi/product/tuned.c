@@ -1,12 +1,12 @@
 /*
- * What tune=measure has found and remembers: in the context and in the tuned file, who overrides it, lines that do not
- * fit; hsumma_tune and hsumma_choose_grid.
+ * What tune=measure remembers: in the context and in the tuned file, what overrides it, lines that do not fit;
+ * hsumma_tune and hsumma_choose_grid.
  */
 #include "support/product/tuned_plan.h"
 
 #include <sys/stat.h>
 
-/* The first process's view of a file, on it alone: its letters, or -1. */
+/* Reads a file on process 0: its length, or -1. */
 static int get(const char *name, char *text, size_t bytes)
 {
     FILE *file = rank == 0 ? fopen(tuned_path(name), "r") : NULL;
@@ -20,9 +20,9 @@ static int get(const char *name, char *text, size_t bytes)
     return length;
 }
 
-/* --- memories ----------------------------------------------------------------------------------------------------- */
+/* --- remembered plans -------------------------------------------------------------------------------------------- */
 
-/* A context that may have a tuned file, and a product on its grid. */
+/* A context with or without a tuned file, and a product on its grid. */
 struct scene {
     hsumma_context *ctx;
     hsumma_grid *grid;
@@ -42,7 +42,7 @@ static void scene_close(struct scene *scene)
     gemm_close(&scene->ctx, &scene->grid);
 }
 
-/* Executes a plan until it is known which candidate is the fastest; its line. */
+/* Executes a plan until the fastest candidate is known; sets line to its line. */
 static int measured_line(struct scene *scene, const char *words, char line[TUNED_WORDS])
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, words);
@@ -52,7 +52,7 @@ static int measured_line(struct scene *scene, const char *words, char line[TUNED
     return everywhere(good);
 }
 
-/* A plan that says how it has come about, and in words of `why`, if there are any; is the same on all and right. */
+/* Checks a plan's origin and, if given, words of `why`; it must be the same on all processes, and right. */
 static int comes(struct scene *scene, const char *options, const char *tuned, const char *line, const char *why)
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, options);
@@ -67,7 +67,7 @@ static int comes(struct scene *scene, const char *options, const char *tuned, co
     return everywhere(good);
 }
 
-/* The remembered line, with other words in its place. */
+/* Replaces the remembered line's options. */
 static void edit(const char *name, const char *words)
 {
     char text[4096], edited[4096 + TUNED_WORDS];
@@ -101,7 +101,7 @@ static void test_remembered(void)
     struct scene scene;
     if (!scene_open(&scene, "kept", "tune=measure"))
         return;
-    if (!measured_line(&scene, NULL, line)) { /* nothing to choose from: nothing is remembered */
+    if (!measured_line(&scene, NULL, line)) { /* only one candidate: nothing is remembered */
         tap_skip(1, "one candidate");
         scene_close(&scene);
         return;
@@ -121,7 +121,7 @@ static void test_remembered(void)
     scene_close(&scene);
 }
 
-/* Two nodes, as if: by rows of the grid a node has a row of it, by columns a column. */
+/* Two virtual nodes: by rows a node has a row of the grid, by columns a column. */
 static void test_mapping(void)
 {
     char line[TUNED_WORDS];
@@ -144,7 +144,7 @@ static void test_mapping(void)
     scene_close(&scene);
 }
 
-/* What was measured among candidates that somebody's words have left is not the fastest of all. */
+/* A choice that was measured under the caller's options is not taken for the fastest of all. */
 static void test_words_apart(void)
 {
     char line[TUNED_WORDS];
@@ -155,7 +155,7 @@ static void test_words_apart(void)
     scene_close(&scene);
 }
 
-/* Lines that cannot serve (any more), and a file that cannot be read. */
+/* Lines that no longer fit, and a file that cannot be read. */
 static void test_passed_over(void)
 {
     static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",
@@ -212,7 +212,7 @@ static void test_tune(void)
     scene_close(&scene);
 }
 
-/* The file that hsumma_tune makes. */
+/* The file that hsumma_tune writes. */
 static void test_tune_file(void)
 {
     char line[TUNED_WORDS] = "", text[4096];
@@ -228,7 +228,7 @@ static void test_tune_file(void)
         tap_ok(everywhere(!status && (rank > 0 || !many || there)), "hsumma_tune %s: %s",
                again ? "again: measured anew, one line" : "makes the file", status ? hsumma_message(scene.ctx) : line);
     }
-    if (rank == 0) { /* what cannot be replaced, whoever asks */
+    if (rank == 0) { /* a directory, which cannot be replaced even by root */
         unlink(tuned_path("made"));
         mkdir(tuned_path("made"), 0700);
     }
@@ -251,14 +251,15 @@ static void test_grids(hsumma_context *ctx)
     static const struct {
         char ta, tb;
         int64_t m, n, k, nb;
-        int processes, rows, cols; /* -1: any that leaves at most one process out */
-    } cases[] = {{'N', 'N', 4096, 4096, 4096, 64, 16, 4, 4},
-                 {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* the columns of both are spread: C alone is summed */
-                 {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* likewise the rows */
-                 {'N', 'N', 1 << 16, 64, 64, 0, 8, 8, 1},
-                 {'N', 'N', 64, 1 << 16, 64, 0, 8, 1, 8},
-                 {'N', 'N', 3000, 3000, 3000, 64, 7, -1, -1},
-                 {'N', 'N', 100, 100, 100, 32, 1, 1, 1}};
+        int processes, rows, cols; /* -1: any that leaves out at most one process */
+    } cases[] = {
+        {'N', 'N', 4096, 4096, 4096, 64, 16, 4, 4},
+        {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* the columns of both are distributed: only C is summed */
+        {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* likewise for rows */
+        {'N', 'N', 1 << 16, 64, 64, 0, 8, 8, 1},
+        {'N', 'N', 64, 1 << 16, 64, 0, 8, 1, 8},
+        {'N', 'N', 3000, 3000, 3000, 64, 7, -1, -1},
+        {'N', 'N', 100, 100, 100, 32, 1, 1, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         int rows = 0, cols = 0, p = cases[i].processes;
         double seconds = 0;

@@ -1,6 +1,6 @@
 /*
- * What hangs on a BLACS context: its plans and memory, its options, the log.
- *   mpi_shim_contexts [CONTEXTS [CALLS]]    how many of them must leave no memory behind (50, 2000)
+ * The state attached to a BLACS context: plans and memory, options, the log.
+ *   contexts [CONTEXTS [CALLS]]    how many of each must leave no memory behind (50, 2000)
  */
 #if !HSUMMA_HAVE_SCALAPACK
 #include "support/tap.h"
@@ -13,8 +13,7 @@ int main(void)
 
 #include "support/scalapack/pgemm_call.h"
 
-/* Contexts whose numbers come again with other grids, and calls in them: memory, and communicators, must not run out.
- */
+/* Contexts whose numbers are reused with other grids, and calls in them: memory and communicators must not run out. */
 static void test_lifetimes(int contexts, int calls)
 {
     long before = 0, after = 0;
@@ -30,7 +29,7 @@ static void test_lifetimes(int contexts, int calls)
     }
     after = (long)mallinfo2().uordblks;
     tap_ok(everywhere(good), "%d contexts with %d numbers, one after another", contexts, distinct);
-    /* MPI's own pools grow in steps; a context that is left behind has 60 KB and more */
+    /* MPI's own pools grow in steps; a leaked context has at least 60 KB */
     tap_ok(everywhere(after - before < 65536L * size + 512L * contexts), "they leave no memory behind: %ld bytes",
            after - before);
 
@@ -38,7 +37,7 @@ static void test_lifetimes(int contexts, int calls)
     struct pgemm_call call[10];
     good = 1;
     for (int i = 0; i < calls; i++) {
-        int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than plans are kept */
+        int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than cached plans */
         call[which] = pgemm_call_of(context, 'N', 'T', 4 + which, 5, 6, 2);
         pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call[which], pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
         if (i == calls / 4)
@@ -51,7 +50,7 @@ static void test_lifetimes(int contexts, int calls)
            after - before);
 }
 
-/* A context whose options are these; process 0 alone has them. */
+/* A context with an option from the environment, which only process 0 has. */
 static int context_with(const char *name, const char *value)
 {
     if (rank == 0)
@@ -59,7 +58,7 @@ static int context_with(const char *name, const char *value)
     int context = blacs_context_of(1, size, "R");
     struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 30, 30, 30, 4);
     pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1],
-              pgemm_matrix[2]); /* the first call reads them */
+              pgemm_matrix[2]); /* the first call reads it */
     if (rank == 0)
         unsetenv(name);
     return context;
@@ -69,7 +68,7 @@ static void test_left_to_scalapack(void)
 {
     const struct {
         const char *name, *value;
-        int n[2], theirs[2]; /* whose are the calls of these sizes? */
+        int n[2], theirs[2]; /* expected number of calls to ScaLAPACK, by size */
     } rows[] = {{"HSUMMA_SCALAPACK", "off", {8, 40}, {1, 1}},
                 {"HSUMMA_SCALAPACK", "10", {10, 11}, {1, 0}},
                 {"HSUMMA_SCALAPACK", "on", {1, 40}, {0, 0}},
@@ -82,7 +81,7 @@ static void test_left_to_scalapack(void)
             struct pgemm_call call = pgemm_call_of(context, 'N', 'T', n, n, n, 4);
             pgemm_theirs_count = 0;
             good &= pgemm_same(HSUMMA_S, &call, hsumma_psgemm_);
-            count[i] = pgemm_theirs_count - 1; /* the comparison's own */
+            count[i] = pgemm_theirs_count - 1; /* without the comparison's own */
             good &= count[i] == rows[r].theirs[i];
         }
         Cblacs_gridexit(context);
@@ -91,7 +90,7 @@ static void test_left_to_scalapack(void)
     }
 }
 
-/* The text of a file that process 0 has written. */
+/* Reads a file of process 0. */
 static void slurp(const char *name, char *text, size_t room)
 {
     FILE *file = fopen(name, "r");
@@ -132,7 +131,7 @@ static void test_log(void)
     tap_ok(everywhere(good), "HSUMMA_LOG: one line per call, in which every argument stands");
 }
 
-/* One line per distinct call, though the plans of more shapes than are kept are made again. */
+/* One line per distinct call, although the plans of more shapes than the cache holds are made again. */
 static void test_explain(void)
 {
     char name[] = "/tmp/hsumma-shim-XXXXXX", text[8192] = "";
@@ -161,8 +160,8 @@ static void test_explain(void)
 }
 
 /*
- * PBLAS lets a process go on that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends what
- * the others wait for before they call.  On a new context, and where one is connected already.
+ * PBLAS lets a process continue that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends
+ * what the others wait for before they call. In a new context, and in one that is already connected.
  */
 static void test_late(void)
 {
@@ -189,7 +188,7 @@ static void test_late(void)
     Cblacs_gridexit(context);
 }
 
-/* A call that differs from the one before in a single argument is not taken for it. */
+/* A call that differs from the previous one in a single argument is not treated as a repetition. */
 static void test_like(int nprow, int npcol)
 {
     enum { TYPE, TRANS, EXTENT = TRANS + 2, FIRST = EXTENT + 3, DESC = FIRST + 6, CALLS = DESC + 3 * (LLD - IMB + 1) };

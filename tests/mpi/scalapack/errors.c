@@ -1,6 +1,6 @@
 /*
- * hsumma_p?gemm_ beside ScaLAPACK's own p?gemm_: the same verdict on wrong arguments, on grids of all kinds and between
- * other messages of BLACS.  That C is the same is for fuzz.c.
+ * hsumma_p?gemm_ and ScaLAPACK's p?gemm_: the same verdict on wrong arguments, on all kinds of grids and between other
+ * BLACS messages. fuzz.c compares C.
  */
 #if !HSUMMA_HAVE_SCALAPACK
 #include "support/tap.h"
@@ -13,7 +13,7 @@ int main(void)
 
 #include "support/scalapack/pgemm_call.h"
 
-/* Where a wrong value goes. */
+/* Puts a random wrong value into a random argument. */
 static void spoil(struct pgemm_call *call, uint64_t *seed, const int contexts[4], int nprow)
 {
     static const char letters[] = "NTCntcX 1";
@@ -39,7 +39,7 @@ static void spoil(struct pgemm_call *call, uint64_t *seed, const int contexts[4]
     }
 }
 
-/* alpha = 0 and beta = 1, so that nothing is computed where a process finds nothing wrong. */
+/* alpha = 0 and beta = 1, so that nothing is computed on processes that find no error. */
 static void test_arguments(int context, int other, int nprow)
 {
     enum { CASES = 4000 };
@@ -95,7 +95,7 @@ static void test_grids(void)
     for (int i = 0; i < size; i++)
         map[i] = size - 1 - i;
     Cblacs_get(-1, 0, &context);
-    Cblacs_gridmap(&context, map, size, size, 1); /* in reverse */
+    Cblacs_gridmap(&context, map, size, size, 1); /* in reverse order */
     good &= pgemm_multiplies(context, 13, 11, 9, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "a grid that maps the processes in reverse");
@@ -104,7 +104,7 @@ static void test_grids(void)
         map[i] = first + (i + 1) % members;
     Cblacs_get(-1, 0, &context);
     Cblacs_gridmap(&context, map, 1, 1, members);
-    for (int i = 0; i < (half ? 3 : 6); i++) /* unlike work */
+    for (int i = 0; i < (half ? 3 : 6); i++) /* a different number of calls */
         good &= pgemm_multiplies(context, 13 - i, 11, half ? 9 : 8, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "two contexts on parts of the processes");
@@ -118,7 +118,7 @@ static void test_grids(void)
     tap_ok(everywhere(good), "two contexts on all of them, in turns, one outlives the other");
 }
 
-/* What has been sent before the call is received after it. */
+/* Messages sent before the call are received after it. */
 static void test_traffic(int context, int npcol)
 {
     int nprow, row, col, good = 1;
@@ -144,9 +144,9 @@ int main(int argc, char **argv)
     test_arguments(other, context, 1);
     test_grids();
     test_traffic(context, npcol);
-    Cblacs_gridexit(other);   /* the first context is left to MPI_Finalize */
+    Cblacs_gridexit(other);   /* MPI_Finalize frees the first context */
 #ifdef __SANITIZE_ADDRESS__
-    Cblacs_gridexit(context); /* or MPI and BLACS would leak what they have for it */
+    Cblacs_gridexit(context); /* otherwise MPI and BLACS would leak its memory */
 #endif
     MPI_Finalize();
     return tap_done();

@@ -42,7 +42,7 @@ def verdicts(text):
 
 
 def remarks(process, limit):
-    """What is wrong with a run, whatever it is compared with."""
+    """What is wrong with a run by itself."""
     text = process.out + process.err
     return ended(process, limit) + [line for line in text.splitlines() if re.search(WRONG, line, re.I)][:5]
 
@@ -70,7 +70,7 @@ def compare(name, program, fill, letter, limit, nodes):
 
 
 def on_nodes(text):
-    """An input with as many grids, but of all ranks on nodes."""
+    """An input with as many grids, but of all ranks, on nodes."""
     def grids(line):
         return " ".join(GRIDS_ON_NODES[line[2]].split()[:len(line[1].split())]) + "  " + line[2]
     return re.sub(r"(?m)^([\d ]+) ([PQ])$", grids, text)
@@ -92,7 +92,7 @@ def ours(letter, nodes):
 
 
 def theirs(place):
-    """The inputs beside the tester."""
+    """The inputs that come with the tester."""
     def fill(folder):
         for path in glob.glob(os.path.join(place, "*.dat")):
             shutil.copy(path, folder)

@@ -1,5 +1,5 @@
-"""TAP: products with real data in the simulator, one rank to a host or several: right results, wrong ones reported; what
-is refused there; a sample of a product's panels.
+"""TAP: products with real data in the simulator, with one or several ranks per host: right results, wrong ones reported;
+refusals; a sample of a product's panels.
 
 Environment: that of launch.py.
 """
@@ -20,7 +20,7 @@ ODD_A, ODD_B, ODD_C = ("mb=33,nb=20,imb=7,rsrc=1", "mb=20,nb=17,i=5,j=2", "mb=33
 ODD = f"--layout-a {ODD_A} --layout-b {ODD_B} --layout-c {ODD_C}"
 ALIKE = "--layout-a mb=33,nb=20 --layout-b mb=20,nb=17 --layout-c mb=33,nb=17"
 
-# Platform, options of gemm.
+# Platform and options of gemm.
 PRODUCTS = [
     (EACH[16], "-m 300 --type d --beta 0.5"),
     (EACH[16], "-m 250 -n 300 -k 270 --type z --stationary A --transa C --alpha (0.5,-2)"),
@@ -48,7 +48,7 @@ def test_products():
 
 
 def test_timeline():
-    """Nothing but GEMM, copies and waits takes time in the simulator, so they are all of a product on every rank."""
+    """In the simulator only GEMM, copies and waits take time, so they make up all of a product on every rank."""
     for platform, options in ((FOURS[16], "--lookahead 1"), (FOURS[16], "--stationary A"), (EACH[16], "--lookahead 0"),
                               (ONE[16], "--node shared"), (ONE[16], "--stationary B")):
         with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def test_timeline():
 
 
 def test_wrong_results():
-    for ranks in (2, 4, 7):  # bells of ranks that never block for long
+    for ranks in (2, 4, 7):  # bells for ranks that never block for long
         process = simulate(f"--platform cluster:nodes=1,ppn={ranks},bw=1GBps,lat=1us coll --op allreduce --bytes 64k")
         ok(process.returncode == 0, f"{ranks} ranks of one host: every allreduce", *said(process))
     for platform in (EACH[16], FOURS[16], ONE[16]):
@@ -79,8 +79,9 @@ def test_refusals():
 
 
 def test_samples():
-    """The time of a whole product from four panels of the outermost level and from two: all of them take the same time
-    where panels do not overlap."""
+    """The time of a whole product extrapolated from four panels of the outermost level and from two.
+
+    Without overlapping panels it is exact, because all of them take the same time."""
     for options in ("--lookahead 0 --groups 1x1 --block 64 --bcast binomial",
                     "--lookahead 0 --groups 2x2 --outer 128 --block 64 --bcast van_de_geijn"):
         found = {}
@@ -104,8 +105,9 @@ def test_collectives():
 
 
 def test_redistribution():
-    """All links are busy from the first round to the last, data or none: the time is that of the bytes that must cross
-    them, 12 of the 16 parts of a sixteenth from each of four ranks of a node."""
+    """All links are busy from the first round to the last, with or without data.
+
+    The time is that of the bytes that must cross them: 12 of the 16 parts of a sixteenth from each of a node's four ranks."""
     floor = 2048 * 2048 * 8 / 4 * 12 / 16 / 125e6
     for real in ("--real", ""):
         process = simulate("--platform cluster:nodes=4,bw=125MBps,lat=10us,ppn=4 " + real + " redistribute --format csv "

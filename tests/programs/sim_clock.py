@@ -1,10 +1,9 @@
-"""TAP: the simulated time of collectives and plans is the clock's (coll/model/clock.h), within 1 %: measured by
-tests/sim/clock.c on a machine of Hockney's, whose links nobody shares.
+"""TAP: the simulated time of collectives and plans equals the clock's (coll/model/clock.h), within 1 %.
 
+tests/sim/clock.c measures both on a machine of Hockney's model, without shared links.
     sim_clock.py RANKS COLLECTIVE[:BYTES,...]...    every algorithm of these
     sim_clock.py RANKS plans    SUMMA and HSUMMA on 128, 1024 or 2048 ranks
-    sim_clock.py RANKS priced    every algorithm where sums and copies cost something, too
-
+    sim_clock.py RANKS priced    every algorithm, with a cost of sums and copies
 Environment: that of launch.py.
 """
 import os
@@ -18,16 +17,16 @@ from tap import done, ok, skip
 
 CLOCK = os.path.join(BUILD, "sim", "tests", "sim", "clock")
 SIZES = (1024, 65536, 1048576)
-# Their root sends to all at once.  The clock's port sends one message after the other; of these it is the price on a
-# machine that shares a rank's way out among its messages.
+# Their root sends to all at once. The clock's port sends one message after the other; for these the price is that of a
+# machine whose messages share a rank's link.
 AT_ONCE = ("flat",)
-# Where a rank sends or receives two messages at a time, which happens in these where the number of ranks is no power of
-# two: the clock's ports take one after the other, at full bandwidth and with a latency each; in the simulator they share
-# the link and their latencies overlap.  Per cent.
+# Per cent. In these a rank may send or receive two messages at a time if the number of ranks is not a power of two. The
+# clock's ports take one after the other, at full bandwidth and with a latency each; in the simulator the messages share
+# the link and their latencies overlap.
 TOGETHER = {"reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff": 6,
             "reduce_scatter recursive_halving": 2, "allreduce elimination_21": 4,
             **{f"allreduce {name}": 14 for name in ("elimination_32", "elimination_32_21", "smp", "dpml")}}
-# A rank that copies or adds up starts no message meanwhile; the clock's ports need no processor.
+# A rank that copies or sums starts no message meanwhile; the clock's ports need no processor.
 HELD_UP = {"allgather bruck": 3, **{f"reduce_scatter {name}": 2 for name in ("pairwise", "node_aware", "host_staged")}}
 COST = "hsumma profile 1\ncopy_s_per_byte 2e-10\ngamma_s_per_byte 3e-10\n"
 SUMMA = "lookahead=0+groups=1x1+block=512+bcast="
@@ -43,7 +42,7 @@ PLANS = {128: [("8x16", 8192, 512, plan) for plan in [
 
 
 def measure(ranks, line, gemm="free", timeout=600):
-    """[(what, simulated, clock, clock of shared ways out)]; and what was left out: {what: reason}."""
+    """[(what, simulated, clock, clock of shared links)]; and what was left out: {what: reason}."""
     process = simulate(f"--platform hockney:nodes={ranks},bw=125MBps,lat=100us --gemm {gemm} coll {line}",
                        HSUMMA_SIM_BENCH=CLOCK, timeout=timeout)
     timed, left = [], {}
@@ -75,11 +74,12 @@ def limit_of(ranks, what, limit, priced):
 
 
 def collectives(ranks, names, sizes, limit=1, **more):
-    """Each size in a simulation of its own: SimGrid 3.32 gets slower with the messages that a rank has had."""
+    """Runs each size in a separate simulation: SimGrid 3.32 slows down with the number of messages that a rank has
+    had."""
     found, skipped = {}, {}
     for name in names:
         for size in sizes:
-            many = " --leave van_de_geijn" if ranks > 1024 else ""  # which sends the square of the ranks
+            many = " --leave van_de_geijn" if ranks > 1024 else ""  # its number of messages is the square of the ranks
             timed, left = measure(ranks, f"--only {name}{many} --bytes {size}", **more)
             skipped.update(left)
             for row in timed:

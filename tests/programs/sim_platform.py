@@ -1,4 +1,4 @@
-"""TAP: scripts/hsumma_sim: the machines that it writes, where it puts ranks, the floors, what it refuses; in SimGrid,
+"""TAP: scripts/hsumma_sim: the machines that it writes, the placement of ranks, the lower bounds, its errors; in SimGrid,
 with a program in place of hsumma (tests/data/simulator/probe.c), hosts, links, times of messages, runs that fail.
 
 Environment: that of launch.py.
@@ -23,8 +23,8 @@ from sim_floors import floors_of, least_words, moved_elements, overlaps, axis_of
 from sim_platform import placement, platform_of  # noqa: E402
 
 PATH = "bw=1GBps,lat=2us"
-# Platform, hosts, links, latency and seconds of a megabyte from rank 0 to rank 1 and to the last one.  A cluster has
-# two links and a loopback per host, SimGrid one loopback more.
+# Platform, hosts, links, latency and seconds of a megabyte from rank 0 to rank 1 and to the last one. A cluster has two
+# links and a loopback per host, and SimGrid adds one loopback.
 PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
              ("cluster:nodes=4,backbone=500MBps," + PATH, 4, 14, (2e-6, 2e-3), (2e-6, 2e-3)),
              ("graphene", 128, 385, (1e-4, 8e-3), (1e-4, 8e-3)),
@@ -36,7 +36,7 @@ PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
 
 
 def one_line(process, name, code, *words):
-    """A test: this exit code, and one line on stderr with these words."""
+    """A test: this exit status, and one line on stderr with these words."""
     ok(process.returncode == code and process.stderr.startswith("hsumma_sim: ") and process.stderr.count("\n") == 1 and
        all(word in process.stderr for word in words), f"{name}: one line", *said(process))
 
@@ -87,7 +87,7 @@ def test_refusals():
 
 
 def test_files():
-    """--keep writes what --dry-run prints; profiles know the machine."""
+    """--keep writes what --dry-run prints; profiles describe the machine."""
     with tempfile.TemporaryDirectory() as folder:
         keep = os.path.join(folder, "new")
         process = simulate(f"--platform graphene:nodes=4,ppn=2 --gemm free --keep {keep} --dry-run "
@@ -131,7 +131,7 @@ def test_maps():
 
 
 def product(grid, size, nb, plan="C", transa="N", **layout):
-    """What the floors read of a report: a square product; layout: fields of B."""
+    """The part of a report that the lower bounds need: a square product; layout: fields of B."""
     one = {"mb": nb, "nb": nb, "imb": nb, "inb": nb, "rsrc": 0, "csrc": 0, "i": 0, "j": 0}
     return {"type": "d", "m": size, "n": size, "k": size, "transa": transa, "transb": "N", "grid": list(grid),
             "plan": f"stationary={plan} groups=1x1", "layout": {"a": one, "b": {**one, **layout}, "c": one}}
@@ -246,7 +246,7 @@ def test_runs(probe, folder):
 
 
 def test_bench():
-    """hsumma itself: no floor is undercut, and ours is the library's."""
+    """hsumma itself: no time is below a lower bound, and our bound is the library's."""
     bench = os.path.join(BUILD, "sim", "hsumma")
     if not os.path.exists(bench):
         skip("hsumma in the simulator", "no hsumma for it (make sim)")

@@ -1,16 +1,16 @@
 /*
- * Simulated time beside the clock's price of the same schedule, on the machine of a profile; started by hsumma_sim in
- * place of hsumma (tests/programs/sim_clock.py judges what it prints):
+ * Simulated time and the clock's price of the same schedule, on the machine of a profile; hsumma_sim starts it in place
+ * of hsumma (tests/programs/sim_clock.py judges its output):
  *
- *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective but that one
- *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + for a blank
+ *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
+ *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank
  *
- * A line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON".  All ranks live in
- * one process, so that nothing here is global.
+ * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON". All ranks
+ * live in one process, so nothing here is global.
  *
- * The clock of a plan is that of one long schedule: the broadcasts of all panels, each after the one before on every
- * rank, which is what lookahead 0 means.  The library's own prediction adds up panels instead, and cannot see that the
- * broadcast of a panel begins before that of the panel before has ended on all ranks.
+ * The clock of a plan is that of one long schedule: the broadcasts of all panels, each after the previous one on every
+ * rank, which is what lookahead 0 means. The library's own prediction adds up panels, and cannot see that the broadcast
+ * of a panel begins before the previous one has ended on all ranks.
  */
 #include "coll/pattern/embed.h"
 #include "coll/run/executor_parts.h"
@@ -58,7 +58,7 @@ static void fail(const hsumma_context *ctx, const char *what)
     exit(1);
 }
 
-/* The longest time of all ranks, which began together. */
+/* The longest time of all ranks since a common start. */
 static double longest(double began)
 {
     double mine = MPI_Wtime() - began, most;
@@ -68,8 +68,8 @@ static double longest(double began)
 
 /*
  * The clock of a schedule: on the machine of the profile; and on one that shares bandwidth as the simulator does, where
- * messages that a rank sends together are all under way at once, as many as the executor starts.  There SimGrid's 16
- * bytes before each message count, too, which for a schedule that sends nothing but whole vectors are bytes of these.
+ * all messages that a rank sends together are in flight at once, as many as the executor starts. The latter includes
+ * SimGrid's 16 bytes before each message, by adding them to the vector if the schedule sends only whole vectors.
  */
 static void price(const hsumma_context *ctx, const struct hs_alg *alg, const struct hs_shape *shape, double *clock,
                   double *fluid)
@@ -121,7 +121,7 @@ static void time_algorithm(hsumma_context *ctx, const struct hs_alg *alg, int64_
 {
     struct hs_shape shape = shape_of(ctx, bytes);
     char what[100];
-    if (alg->collective == HS_ALLGATHER || alg->collective == HS_REDUCE_SCATTER) /* a part has an element at least */
+    if (alg->collective == HS_ALLGATHER || alg->collective == HS_REDUCE_SCATTER) /* at least one element per part */
         shape.bytes = bytes = bytes < 8 * shape.size ? 8 * shape.size : bytes / (8 * shape.size) * (8 * shape.size);
     shape.root = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO ? shape.root : 0;
     snprintf(what, sizeof what, "%s %s %lld", hs_collective_name(alg->collective), alg->name, (long long)bytes);
@@ -135,7 +135,7 @@ static void time_algorithm(hsumma_context *ctx, const struct hs_alg *alg, int64_
     for (int i = 0; i < 2; i++)
         if (!(vector[i] = hs_get(&ctx->bulk, (size_t)bytes, 1)))
             fail(NULL, "memory");
-    if (run(ctx, alg, bytes, vector)) /* prepares */
+    if (run(ctx, alg, bytes, vector)) /* preparation */
         fail(ctx, what);
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
@@ -166,14 +166,14 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
 /* --- plans ---------------------------------------------------------------------------------------------------------
  */
 
-/* What a rank does for tier panel o of a level: its part of the broadcast, after step `after`. */
+/* Emits a rank's part of the broadcast of tier panel o of a level, after step `after`. */
 static int compose_panel(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_mover *mover,
                          int level, int o, int64_t segment, int after)
 {
     const struct hs_grid *grid = &mover->problem->grid;
     const int coord[2] = {shape->rank / grid->extent[1], shape->rank % grid->extent[1]};
     int axis = mover->role->line_axis, root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
-    for (int l = level + 1; l < mover->levels; l++) /* on an inner level it receives what others broadcast here */
+    for (int l = level + 1; l < mover->levels; l++) /* not the root of this inner level: it receives there */
         if (hs_digit(&mover->factors, l, coord[axis]) != hs_digit(&mover->factors, l, root))
             return after;
     int size = mover->factors.size[level], me = hs_digit(&mover->factors, level, coord[axis]);
@@ -194,7 +194,7 @@ static int compose_panel(struct hs_builder *builder, const struct hs_shape *shap
     return hs_embed(builder, mover->alg[level], &inner, &embedding, NULL);
 }
 
-/* All of a product without a multiplication, C at rest. */
+/* The whole product without multiplications, stationary C. */
 static void compose(struct hs_builder *builder, const struct hs_shape *shape)
 {
     const hsumma_plan *plan = builder->alg->own;
@@ -241,7 +241,7 @@ static void time_plan(hsumma_context *ctx, const struct options *options)
     double one = 1, zero = 0, clock, fluid;
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
-    if (hs_plan_run(plan, &one, data, ld, &zero)) /* without the agreement of hsumma_execute */
+    if (hs_plan_run(plan, &one, data, ld, &zero)) /* without hsumma_execute's agreement */
         fail(ctx, words);
     double simulated = longest(began);
     if (ctx->comm.rank == 0) {

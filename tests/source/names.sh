@@ -1,10 +1,10 @@
-# TAP: no name of the sources has two meanings, and scripts/check-names sees one that has.
+# TAP: no name in the sources has two meanings, and scripts/check-names detects one that has.
 . "$(dirname "$0")/../support/tap.sh"
 
 "$root/scripts/check-names" >"$scratch/out"
 report "no name has two meanings"
 
-# answers NAME PATTERN: what the planted tree is refused with; without PATTERN it must pass
+# answers NAME PATTERN: a test: the planted tree is refused with this message; without PATTERN it passes
 answers() {
     "$root/scripts/check-names" "$scratch" >"$scratch/out"
     if [ -n "$2" ]; then grep -q "$2" "$scratch/out"; else [ ! -s "$scratch/out" ]; fi

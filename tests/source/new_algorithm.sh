@@ -1,9 +1,9 @@
-# TAP: an algorithm is one file and one row.  In a copy of the sources a broadcast is added so; nothing else is told of it,
-# and it is built, listed, proven, priced and selected.  What the build directory has is used again.
+# TAP: an algorithm is one file and one row. A broadcast is added that way to a copy of the sources; without further
+# changes it is built, listed, proven, priced and selected. Objects of the build directory are reused.
 . "$(dirname "$0")/../support/tap.sh"
 BUILD=${BUILD:-$root/build}
 [ -d "$BUILD/obj/src" ] || { echo "1..0 # SKIP no objects in $BUILD"; exit 0; }
-# says PATTERN COMMAND...: hsumma succeeds and prints a line that matches
+# says PATTERN COMMAND...: hsumma succeeds and prints a matching line
 says() {
     pattern=$1; shift
     "$scratch/build/hsumma" "$@" >"$scratch/out" 2>&1 && grep -qE "$pattern" "$scratch/out"
@@ -29,7 +29,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_BCAST, bcast_relay, "relay", .build = build, .doc = "rank after rank: (q-1)(alpha + m beta)");
 C
-# Only the registry has to see the new row: the other files that include rows.h are not compiled again.
+# Only the registry must see the new row: other files that include rows.h are not compiled again.
 rows=$scratch/src/coll/schedule/rows.h
 sed -i 's/^    ALG(bcast_flat) .*/&\n    ALG(bcast_relay) \\/' "$rows"
 touch -r "$root/src/coll/schedule/rows.h" "$rows"

@@ -1,6 +1,6 @@
 /*
- * The calls of MKL that set threads, preloaded where MKL itself is not installed: a number for all (MKL_NUM_THREADS in
- * the environment, else 3) and one of the calling thread that wins unless it is 0.
+ * MKL's calls that set threads, preloaded where MKL is not installed: a number for all threads (MKL_NUM_THREADS in the
+ * environment, else 3), and one of the calling thread, which overrides it unless 0.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ int MKL_Set_Num_Threads_Local(int n)
     return before;
 }
 
-/* What is taken for the BLAS is the library that has this. */
+/* The library with this symbol is taken for the BLAS. */
 void cblas_ddot(void)
 {
 }

@@ -1,4 +1,4 @@
-/* Preloaded: a system without memfd_create, as under an old kernel or a strict seccomp profile. */
+/* Preload to imitate a system without memfd_create, such as an old kernel or a strict seccomp profile. */
 #include <errno.h>
 
 int memfd_create(const char *name, unsigned flags)

@@ -1,9 +1,8 @@
-/* Preload under any MPI: counts the messages that a program sends with MPI_Isend, by node of the sender and node of the
- * receiver, and spreads the ranks of one machine over nodes that are not there.
- *   NODE_COUNTS=FILE      at MPI_Finalize rank 0 writes there {"messages": [[...], ...], "bytes": [[...], ...]}: row of
- *                         the sender's node, column of the receiver's; nodes are numbered by their lowest rank
- *   NODE_MAP=0,0,1,...    the node of each rank: MPI_Comm_split_type then divides by it
- * Collective calls of MPI itself are not seen. */
+/* Preload under any MPI: counts the messages that a program sends by MPI_Isend, by node of the sender and of the
+ * receiver, and divides the ranks of one machine into virtual nodes. NODE_COUNTS=FILE      at MPI_Finalize rank 0
+ * writes there {"messages": [[...], ...], "bytes": [[...], ...]}: row of the sender's node, column of the receiver's;
+ * nodes are numbered by their lowest rank NODE_MAP=0,0,1,...    the node of each rank, by which MPI_Comm_split_type
+ * divides MPI's own collective calls are not counted. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -11,12 +10,12 @@
 #include <string.h>
 
 static struct {
-    int ranks, me, nodes, *node; /* of each rank of MPI_COMM_WORLD */
+    int ranks, me, nodes, *node; /* node: of each rank of MPI_COMM_WORLD */
     long long *messages, *bytes; /* to each rank */
     MPI_Group world;
 } counts;
 
-/* The node of each rank as NODE_MAP says; 0 if there is none. */
+/* Reads each rank's node from NODE_MAP; 0 if it is not set. */
 static int read_map(int *node, int ranks)
 {
     const char *map = getenv("NODE_MAP");

@@ -1,4 +1,4 @@
-/* The clock against the closed forms of the papers: what the schedules cost, and what they are said to cost. */
+/* The clock against the closed forms of the papers: schedules cost what the papers say. */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
@@ -6,7 +6,7 @@
 
 static const struct hs_machine machine = {.alpha = 3.0e-6, .beta = 1.1e-9, .gamma = 0.7e-9, .copy = 0};
 
-/* The formulas: q ranks, m bytes, in so many segments. */
+/* The formulas: q ranks, m bytes, and a number of segments. */
 typedef double (*formula)(double q, double m, double segments);
 #define FORMULA(name, expression)                                                                           \
     static double name(double q, double m, double segments)                                                 \
@@ -60,12 +60,13 @@ static int next_size(enum sizes sizes, int q)
 static void compare(const struct row *row)
 {
     const struct hs_alg *alg = hs_alg_find(row->collective, row->name);
-    double worst = 0; /* the longest relative deviation from the formula */
+    double worst = 0; /* the largest relative deviation from the formula */
     int at = 0, runs = 0, failed = !alg;
 
     for (int q = 1; alg && q <= 128; q = next_size(row->sizes, q))
         for (int segments = 1; segments <= 64; segments = alg->flags & HS_USES_SEGMENT ? 3 * segments + 1 : 65) {
-            int64_t bytes = (int64_t)8 * 64 * 27 * 5 * q * segments; /* whatever divides it has to divide it */
+            int64_t bytes =
+                (int64_t)8 * 64 * 27 * 5 * q * segments; /* divisible by everything that divides it in an algorithm */
             struct hs_shape shape = {.size = q, .root = q / 3, .bytes = bytes, .unit = 8, .segment = bytes / segments};
             struct hs_clock_report report;
             failed |= hs_clock(alg, &shape, &machine, &hs_heap, &report) != HSUMMA_OK;
@@ -80,7 +81,7 @@ static void compare(const struct row *row)
         tap_diag("worst: %g off at q = %d", worst, at);
 }
 
-/* A machine with everything that one can have. */
+/* A machine with every parameter set. */
 static const struct hs_machine tiers = {
     .alpha = 3.0e-6,
     .beta = 1.1e-9,
@@ -94,7 +95,7 @@ static const struct hs_machine tiers = {
     .ports = 2,
 };
 
-/* What holds for any schedule on any machine; counts of what does not. */
+/* Bounds that hold for any schedule on any machine; returns the number violated. */
 static int out_of_bounds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *m)
 {
     struct hs_clock_report report;
@@ -128,7 +129,7 @@ static void bounds(void)
         int bad = 0;
         for (int q = 1; q <= 40; q += q < 18 ? 1 : 11)
             for (int nodes = 0; nodes <= q && nodes <= 9;
-                 nodes += 3) { /* 0: on nodes of their own; one 3rd: without room */
+                 nodes += 3) { /* 0: each rank its own node; 3: one node without shared memory for it */
                 struct hs_topology topology =
                     topology_blocks(q, nodes == 3 || !nodes ? 1 : nodes, 2, nodes == 9 ? 0 : 64, 0);
                 for (int64_t elements = 0; elements < 300; elements = 5 * elements + 3) {
@@ -143,7 +144,8 @@ static void bounds(void)
     }
 }
 
-/* Pairwise reduce-scatter sums in a tree while the next message comes: less than its formula, and no less than this. */
+/* Pairwise reduce-scatter sums in a tree while the next message arrives: less than its formula, and no less than this
+ * bound. */
 static void pairwise(void)
 {
     const struct hs_alg *alg = hs_alg_find(HS_REDUCE_SCATTER, "pairwise");
@@ -160,7 +162,7 @@ static void pairwise(void)
            "reduce_scatter pairwise costs no more than its formula says, and no less than its messages and a sum");
 }
 
-/* The chain is cheapest near sqrt((q - 2) m beta / alpha) segments, and then costs hardly more than m beta. */
+/* The chain is cheapest near sqrt((q - 2) m beta / alpha) segments, where it costs hardly more than m beta. */
 static void best_segment(void)
 {
     const struct hs_alg *alg = hs_alg_find(HS_BCAST, "chain");
@@ -177,9 +179,9 @@ static void best_segment(void)
     tap_ok(best > optimum / 2 && best < optimum * 2, "chain: %d segments are best, theory says %.1f", best, optimum);
 }
 
-/* The machine's parts one by one, on schedules of a few steps. */
+/* The machine's parameters one by one, on schedules of a few steps. */
 
-/* The first half of the ranks, which is one node, sends to the second half, rank by rank. */
+/* The first half of the ranks, which form one node, sends to the second half, rank by rank. */
 static void build_halves(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int half = shape->size / 2;
@@ -201,7 +203,8 @@ static void injection(void)
     tap_ok(good, "k messages leave a node together in alpha + max(k s / R_N, s / R_b)");
 }
 
-/* The same for two pairs, but rank 1 sums half a vector before.  Rank 2, which hears from rank 0, sums a whole one. */
+/* Two pairs send as in build_halves, but rank 1 first sums half a vector. Rank 2, which receives from rank 0, first
+ * sums a whole one. */
 static void late(struct hs_builder *builder, const struct hs_shape *shape, int64_t sum)
 {
     int before = -1;
@@ -227,8 +230,8 @@ static void build_late_sum(struct hs_builder *builder, const struct hs_shape *sh
 }
 
 /*
- * With R_N = R_b the first message has the node for itself for d = gamma m / 2 seconds, then half of it.  It ends at
- * alpha + 2 m beta - d, and the second, which is alone again for its last d seconds, at alpha + 2 m beta.
+ * With R_N = R_b the first message has the node alone for d = gamma m / 2 seconds, then half of it. It ends at alpha +
+ * 2 m beta - d, and the second, which is alone for its last d seconds, at alpha + 2 m beta.
  */
 static void late_message(void)
 {
@@ -268,7 +271,7 @@ static void places(void)
     tap_ok(good, "a rank with so many ports sends so many messages at the same time");
 }
 
-/* Rank 0 shows its vector; rank 1 sums a quarter of its own, then waits, copies and sums what it sees. */
+/* Rank 0 exposes its vector; rank 1 sums a quarter of its own, then waits, copies and sums the exposed one. */
 static void build_shown(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
@@ -287,7 +290,7 @@ static void shared_memory(void)
 {
     double n = 8000, copy = tiers.shm.alpha + n * tiers.shm.beta, sum = n * tiers.gamma;
     struct hs_machine slow = tiers, plain = tiers;
-    slow.gamma = 1e-6; /* so slow that rank 1 is the last to be ready */
+    slow.gamma = 1e-6; /* slow enough that rank 1 is the last to be ready */
     plain.shm = (struct hs_link){0};
     tap_ok(copy + tiers.signal > sum / 4 &&
                same_price(price_of_steps(build_shown, 2, 1, 8000, &tiers), 2 * copy + tiers.signal + sum),
@@ -299,7 +302,7 @@ static void shared_memory(void)
            "without a price of their own shared copies are copies");
 }
 
-/* Broken rows must give a status. */
+/* Invalid rows must return an error. */
 static void build_silent_receiver(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank > 0)

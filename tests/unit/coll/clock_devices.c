@@ -1,13 +1,13 @@
 /*
- * Devices that ranks share, on the clock: cases that can be computed by hand, and all rows: with a device for each rank
- * they take what they take without, with fewer no less than a device has to do.
+ * Devices shared by ranks, on the clock: cases computed by hand, and all rows: with one device per rank they cost as
+ * much as without devices, with fewer at least the work of a device.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
 
-/* Of a device: launch, per byte copied through shared memory, copied, summed; a turn. */
+/* A device: launch; seconds per byte copied through shared memory, copied, summed; a turn. */
 static const struct hs_machine device = {
     .alpha = 1e-3, .gamma = 3e-9, .copy = 2e-9, .shm = {.alpha = 5e-6, .beta = 1e-9}, .devices = 1, .turn = 40e-6};
 
@@ -35,7 +35,7 @@ static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
     hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes, copy);
 }
 
-/* Three sums, one chain; or the third after the first alone, which then is work of its own. */
+/* Three sums as one chain; or the third depends on the first only and becomes separate work. */
 static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
 {
     int64_t bytes = shape->bytes;
@@ -91,7 +91,7 @@ static void cases(void)
            "without devices there are neither launches nor turns");
 }
 
-/* The designs on one device, closed forms; signals cost nothing. */
+/* The designs on one device, by closed forms; signals cost nothing. */
 static void designs(void)
 {
     enum { N = 8000 };
@@ -116,7 +116,7 @@ static void designs(void)
     tap_ok(apart, "on a device each: a copy in, the sum, a copy out");
 }
 
-/* Every row: a device for each rank is a processor for each; fewer have the more to do. */
+/* Every row: a device per rank is like a processor per rank; fewer devices have more work each. */
 static void rows(void)
 {
     static const struct hs_machine tiers = {.alpha = 3.0e-6,
@@ -151,7 +151,7 @@ static void rows(void)
                         m.turn = 0;
                         double one = price_of(alg, &shape, &m, NULL);
                         const struct hs_machine work = {.gamma = m.gamma, .copy = m.copy, .shm = m.shm, .devices = 1};
-                        price_of(alg, &shape, &work, &load); /* messages cost nothing: the busiest device is left */
+                        price_of(alg, &shape, &work, &load); /* messages cost nothing: only the busiest device counts */
                         fewer++;
                         faster += one < load.most[0] * (1 - 1e-12) || one < 0.9 * plain;
                         contended += one > 1.5 * plain;

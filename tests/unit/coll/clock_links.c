@@ -1,4 +1,4 @@
-/* The clock with links that price long messages apart, and on machines that are faster in one thing. */
+/* The clock with links that price long messages separately, and on machines that are faster in one parameter. */
 #include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -40,7 +40,7 @@ static void closed_forms(void)
     tap_ok(parted && mixed > 20, "van de Geijn: halves by rendezvous, parts eagerly (%d such shapes)", mixed);
 }
 
-/* Rank 0 sends so many bytes to rank 2, rank 1 to rank 3: the first two ranks are one node. */
+/* Rank 0 sends `segment` bytes to rank 2, rank 1 `bytes` to rank 3; the first two ranks are one node. */
 static void build_two(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t bytes = shape->rank % 2 ? shape->bytes : shape->segment;
@@ -74,7 +74,8 @@ static void sharing(void)
         }
     tap_ok(good, "two messages leave a node together in alpha + max(2 n inject, n beta), both of their length");
 
-    /* Together the long one takes 2 inject per byte, and inject when the short one, which beta holds up, has left. */
+    /* The long message takes 2 inject per byte while both are in flight, and inject after the short one, limited by
+     * beta, has left. */
     m = (struct hs_machine){
         .network = {.alpha = 1e-6, .beta = 2e-9, .eager = EAGER, .alpha_long = 1e-6, .beta_long = 0.5e-9},
         .inject = 0.6e-9};
@@ -97,7 +98,7 @@ static void places(void)
     tap_ok(good, "every link has an `eager` of its own");
 }
 
-/* One thing of a machine. */
+/* One parameter of a machine. */
 static double *part_of(struct hs_machine *m, int i)
 {
     struct hs_link *const link[] = {&m->network, &m->node, &m->socket, &m->shm};
@@ -122,7 +123,7 @@ static void draw_machine(struct hs_machine *m, int inject)
     m->signal *= 100;
 }
 
-/* How much slower, relatively, a machine is that is faster in one thing: the most over all its parts. */
+/* The largest relative slowdown of a machine that is faster in one parameter, over all its parameters. */
 static double slower(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine, int *bad)
 {
     struct hs_clock_report report;
@@ -138,7 +139,7 @@ static double slower(const struct hs_alg *alg, const struct hs_shape *shape, con
     return most;
 }
 
-/* Returns how much slower a faster machine has been at most. */
+/* Returns the largest slowdown on a faster machine. */
 static double monotonous(int inject, int draws)
 {
     const struct hs_alg *alg;
@@ -168,8 +169,8 @@ static double monotonous(int inject, int draws)
     return bad || runs < draws * rows / 2 ? HUGE_VAL : most;
 }
 
-/* The messages that the busiest port carries for each broadcast when ranks in a row are roots in turn, by counting
- * those that ports carry in the schedule of each root. */
+/* The messages of the busiest port per broadcast when consecutive ranks are roots in turn, counted in the schedule of
+ * each root. */
 static double busiest(const struct hs_alg *alg, int size, int roots)
 {
     int most = 0, sent[2][16] = {{0}}; /* out, in */

@@ -1,7 +1,7 @@
 /*
- * Signals between processes that sleep: none is lost.  Processes in a ring pass a number on, each asleep until it
- * comes. In the library a nap ends by itself after a moment, which would hide a lost signal; here a nap lasts until the
- * signal comes, and a lost one ends in an error.
+ * Signals between sleeping processes are never lost. Processes in a ring pass on a number, each asleep until it
+ * arrives. In the library a nap ends by itself after a moment, which would hide a lost signal; here it lasts until the
+ * signal, and a lost one is an error.
  */
 #include "coll/node/directory.h"
 #include "support/tap.h"
@@ -18,9 +18,9 @@
 
 enum { ASLEEP = 1 << 20, PATIENCE_S = 100 };
 
-static int slept_through; /* naps that nothing has ended */
+static int slept_through; /* naps that ended without a signal */
 
-/* In place of the C library's: futexes alone come here.  One that waits, waits for PATIENCE_S. */
+/* Replaces the C library's; only futexes come here. A waiting one waits for PATIENCE_S. */
 long syscall(long number, ...)
 {
     static long (*next)(long, ...);
@@ -38,13 +38,13 @@ long syscall(long number, ...)
     return result;
 }
 
-/* The part of process `me`; 0, or 1 if its word is not what it was, or it takes too long. */
+/* Runs process `me`; 0, or 1 if its counter is wrong or it takes too long. */
 static int pass_on(struct hs_directory_entry *entry, int ranks, int me, int rounds)
 {
     struct hs_directory directory = {.entry = entry, .ranks = ranks, .me = me};
     int before = (me + ranks - 1) % ranks;
     for (int i = 1; i <= rounds; i++) {
-        uint64_t wanted = me ? (uint64_t)i : (uint64_t)i - 1; /* the first one begins each round */
+        uint64_t wanted = me ? (uint64_t)i : (uint64_t)i - 1; /* the first process starts each round */
         while (!hs_signalled(&directory, before, HS_USED, wanted)) {
             if (slept_through)
                 return 1;
@@ -83,7 +83,7 @@ static void test_ring(int ranks, int rounds)
     munmap(entry, bytes);
 }
 
-/* Nobody sleeps for what has been signalled already, nor where nothing is awaited. */
+/* A rank does not sleep if the signal has already come, or if nothing is awaited. */
 static void test_awake(void)
 {
     struct hs_directory_entry entry[2];

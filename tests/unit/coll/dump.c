@@ -1,4 +1,4 @@
-/* What the dump prints, word for word. */
+/* The exact output of dump. */
 #include "coll/schedule/dump.h"
 #include "support/tap.h"
 
@@ -12,7 +12,7 @@ static void expect(const char *name, char *text, const char *want)
     free(text);
 }
 
-/* The list of a rank, or the rounds of all; NULL if they cannot be made. */
+/* The list of a rank, or the rounds of all; NULL on failure. */
 static char *dump(const struct hs_alg *alg, const struct hs_shape *shape, int rounds)
 {
     char *text = NULL;
@@ -42,7 +42,7 @@ static char *rounds_of(enum hs_collective collective, const char *name, struct h
     return dump(hs_alg_find(collective, name), &shape, 1);
 }
 
-/* Rank 1 copies from rank 0's SHARED when a signal allows it, and tells rank 2. */
+/* Rank 1 copies from rank 0's SHARED after a signal, and signals rank 2. */
 static void build_shared(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

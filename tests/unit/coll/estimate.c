@@ -1,6 +1,6 @@
 /*
- * The clock of many ranks, by the lists of some: against closed forms, against the clock of all ranks, and the choices
- * that rest on it.
+ * The clock of many ranks, estimated from some lists: against closed forms, against the clock of all ranks, and the
+ * choices that rely on it.
  */
 #include "coll/select/select.h"
 #include "support/coll/sweep.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The built-in one, the same on 1 Gbit/s, and one with gaps; filled in by main. */
+/* The built-in machine, the same with 1 Gbit/s, and one with gaps; main fills in the first two. */
 enum { MACHINES = 3 };
 static struct hs_machine machines[MACHINES] = {
     [2] = {.network = {.alpha = 2e-6, .beta = 1e-10, .gap = 5e-7},
@@ -31,7 +31,7 @@ static double estimate_of(const struct hs_alg *alg, const struct hs_shape *shape
     return status ? NAN : estimate.seconds;
 }
 
-/* Ranks on nodes of their own: each row's cost as its paper has it. */
+/* Ranks on separate nodes: each row costs what its paper says. */
 static void test_closed_forms(void)
 {
     const struct hs_machine hockney = {.alpha = 3e-6, .beta = 1e-9};
@@ -68,7 +68,7 @@ static void test_closed_forms(void)
     tap_ok(lists > 0 && lists < 2048, "at most %lld lists of each", (long long)lists);
 }
 
-/* A sample's ranks do what they do among all, but wait for less. */
+/* Sampled ranks do what they do among all ranks, but wait less. */
 static void test_samples(void)
 {
     const struct hs_alg *alg;
@@ -95,7 +95,7 @@ static void test_samples(void)
            bad);
 }
 
-/* The seconds of the best row, each with its defaults, by the lists of all ranks. */
+/* The seconds of the best row, each with default parameters, by the lists of all ranks. */
 static double best_of_all(const struct hs_question *question, const struct hs_machine *machine)
 {
     const struct hs_alg *alg;
@@ -166,7 +166,7 @@ static void test_node_aware(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* Planning's work, in lists that are built: no more than there are ranks; nothing when it is asked again. */
+/* The number of lists that planning builds: at most one per rank, and none when asked again. */
 static void test_work(void)
 {
     enum { RANKS = 16384, NODES = 1024 };
@@ -192,7 +192,7 @@ static void test_work(void)
            (long long)most);
 }
 
-/* dpml with all ranks as leaders, in pieces, and inside sockets: what is tried is found where it is best. */
+/* dpml with all ranks as leaders, in pieces, and inside sockets: the search finds the best tried parameters. */
 static void test_parameters(void)
 {
     const struct hs_alg *dpml = hs_alg_find(HS_ALLREDUCE, "dpml");

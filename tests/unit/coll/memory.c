@@ -1,4 +1,4 @@
-/* The collective layer with memory that runs out, at every place where it can. */
+/* The collective layer when memory runs out, at every allocation. */
 #include "coll/schedule/dump.h"
 #include "support/coll/sweep.h"
 #include "support/failing_memory.h"
@@ -24,7 +24,7 @@ static hsumma_status use_clock(const struct hs_alg *alg, const struct hs_shape *
     return hs_clock(alg, shape, &machine, memory, &report);
 }
 
-/* Messages that share what their node may send. */
+/* Messages that share a node's bandwidth. */
 static hsumma_status use_flow(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory)
 {
     struct hs_clock_report report;
@@ -56,7 +56,7 @@ static const struct {
 } users[] = {
     {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
 
-/* Fails at one place after the other; adds what went wrong, and counts the places. */
+/* Fails each allocation in turn; adds the failures, and counts the allocations. */
 static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shape, int *bad, int *most)
 {
     hsumma_status status = HSUMMA_ERR_MEMORY;
@@ -69,7 +69,7 @@ static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shap
     }
 }
 
-/* Every row where it can serve: on several nodes, with room and without, or on one. */
+/* Every row where it fits: on several nodes, with and without shared memory, or on one. */
 int main(void)
 {
     struct hs_topology places[] = {topology_blocks(8, 2, 1, 64 * UNIT, 1), topology_blocks(8, 1, 1, 64 * UNIT, 1),

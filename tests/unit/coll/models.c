@@ -1,7 +1,7 @@
 /*
- * The papers' cost models against the clock on the schedules of this library: node-aware allreduce (Bienz, Olson and
- * Gropp 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5).  With --table: the figures for people
- * (doc/results/models.md), and no tests.
+ * The papers' cost models against the clock on this library's schedules: node-aware allreduce (Bienz, Olson and Gropp
+ * 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table it prints the figures of
+ * doc/results/models.md and runs no tests.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Not the paper's figures, which it does not print, but of their size for a Cray XE6 of 2012: half a microsecond and
- * 5 GB/s inside a node, 2.5 us and 2 GB/s between two processes, 6 GB/s out of a node, 2 GB/s of sums.
+ * Figures of the size for a Cray XE6 of 2012; the paper prints none: half a microsecond and 5 GB/s inside a node, 2.5
+ * us and 2 GB/s between two processes, 6 GB/s out of a node, 2 GB/s of sums.
  */
 static const struct hs_machine blue_waters = {.alpha = 2.5e-6,
                                               .beta = 1 / 2.0e9,
@@ -19,14 +19,14 @@ static const struct hs_machine blue_waters = {.alpha = 2.5e-6,
                                               .node = {.alpha = 5e-7, .beta = 1 / 5.0e9},
                                               .inject = 1 / 6.0e9};
 
-/* ceil(log_ppn n): steps of NAP between nodes. */
+/* ceil(log_ppn n): the number of NAP's steps between nodes. */
 static int nap_steps(int nodes, int ppn)
 {
     return ppn > 1 ? log_up(ppn, nodes) : 0;
 }
 
-/* An allreduce of s bytes on n nodes of ppn processes each; room: shared memory of every process.  Between nodes the
- * papers do recursive doubling.  The report is empty if the row does not serve. */
+/* An allreduce of s bytes on n nodes of ppn processes; room: each process's shared memory. Between nodes the papers use
+ * recursive doubling. The report is empty if the row does not fit. */
 static struct hs_clock_report measure(const char *name, int nodes, int ppn, int64_t s, int64_t room,
                                       struct hs_parameters with, const struct hs_machine *machine)
 {
@@ -71,7 +71,7 @@ static double smp(const struct hs_machine *m, int n, int ppn, double s)
     return 2 * inside(m, ppn, s) + log2_up(n) * between(m, 1, s) + (log2_up(n) + log2_up(ppn)) * m->gamma * s;
 }
 
-/* In every step one process of a node is in the subgroup that it would talk to, and idle: ppn - 1 send. */
+/* In every step the process whose counterpart subgroup is its own stays idle: ppn - 1 send. */
 static double nap(const struct hs_machine *m, int n, int ppn, double s, int senders)
 {
     int steps = nap_steps(n, ppn);
@@ -102,7 +102,7 @@ static void node_aware_equations(void)
     tap_ok(below, "and no more than equation 6 as it is written, with ppn");
 }
 
-/* Dependent messages between nodes: the clock of a machine on which nothing else takes time. */
+/* The number of dependent messages between nodes, by the clock of a machine on which nothing else takes time. */
 static int rounds_between(const char *name, int nodes, int ppn)
 {
     struct hs_machine only = {.alpha = 1, .node = {.alpha = 1e-9, .beta = 0}};
@@ -130,7 +130,7 @@ static void node_aware_counts(void)
     tap_ok(good, "messages between nodes by process, by node and in a row: log2 n, log2 n and log_ppn n");
 }
 
-/* By which SMP is faster than NAP on 256 nodes of 16; negative: slower. */
+/* The time by which SMP is faster than NAP on 256 nodes of 16; negative: slower. */
 static double lead_of_smp(int64_t s)
 {
     return seconds("nap", 256, 16, s, &blue_waters) - seconds("smp", 256, 16, s, &blue_waters);
@@ -166,8 +166,8 @@ static void node_aware_shape(void)
 }
 
 /*
- * DPML, on a cluster of the paper's time: one process gets 3 GB/s of the 12 GB/s that leave a node, and copies 6 GB/s.
- * a = alpha, b = beta, c = gamma, a' and b' = shm.
+ * DPML, on a cluster of the paper's time: a process gets 3 GB/s of the 12 GB/s that leave a node, and copies 6 GB/s. a
+ * = alpha, b = beta, c = gamma, a' and b' = shm.
  */
 static const struct hs_machine omni_path = {.alpha = 1.2e-6,
                                             .beta = 1 / 3.0e9,
@@ -175,13 +175,13 @@ static const struct hs_machine omni_path = {.alpha = 1.2e-6,
                                             .shm = {.alpha = 2e-7, .beta = 1 / 6.0e9},
                                             .inject = 1 / 12.0e9};
 
-/* Equations 2 and 6: one way between a process and the l leaders. */
+/* Equations 2 and 6: one direction between a process and the l leaders. */
 static double t_copy(const struct hs_machine *m, double n, int leaders)
 {
     return leaders * (m->shm.alpha + m->shm.beta * n / leaders);
 }
 
-/* Equation 3 as printed is (p / (h l) - 1) n c, which is 0 for l = ppn; but a leader sums ppn partitions of n/l. */
+/* Equation 3 as printed is (p / (h l) - 1) n c, which is 0 for l = ppn, but a leader sums ppn partitions of n/l. */
 static double t_comp(const struct hs_machine *m, double n, int ppn, int leaders)
 {
     return (ppn - 1) * (n / leaders) * m->gamma;
@@ -199,10 +199,10 @@ static double dpml_equation(const struct hs_machine *m, double n, int nodes, int
 }
 
 /*
- * What the schedule saves.  A leader keeps its own partition, so it has l - 1 copies to make and is ready one copy
- * before the others.  If all are leaders, that copy is saved; if not, the leaders' own l - 1 partitions can be summed
- * meanwhile.  Pieces take turns: between nodes, messages and sums overlap, so that of all R k messages and sums only
- * the longer kind counts, and one of the shorter (a shop of two machines with equal jobs).
+ * What the schedule saves. A leader keeps its own partition, so it makes l - 1 copies and is ready one copy before the
+ * others. If all are leaders, that copy is saved; if not, the leaders' own l - 1 partitions can be summed meanwhile.
+ * Pieces are pipelined: between nodes messages and sums overlap, so of all R k messages and sums only the longer kind
+ * counts, plus one of the shorter (a two-machine flow shop with equal jobs).
  */
 static double dpml_saving(const struct hs_machine *m, double n, int nodes, int ppn, int leaders, int pieces)
 {
@@ -222,7 +222,7 @@ static void dpml_equations(void)
 {
     struct hs_machine m = omni_path;
     int exact = 1, above = 1, runs = 0;
-    m.inject = 0; /* the paper's model has none */
+    m.inject = 0; /* the paper's model has no injection limit */
     for (int ppn = 2; ppn <= 16; ppn *= 2)
         for (int h = 2; h * ppn <= 128; h *= 2)
             for (int l = 1; l <= ppn; l *= 2)
@@ -236,7 +236,8 @@ static void dpml_equations(void)
     tap_ok(above, "and no more than equation 7 with (ppn - 1) n/l c for the sums");
 }
 
-/* Equation 3 as printed, against what the schedule sums: a leader ppn - 1 partitions and log2 h more between nodes. */
+/* Equation 3 as printed, against the sums in the schedule: a leader sums ppn - 1 partitions, and log2 h more between
+ * nodes. */
 static void dpml_counts(void)
 {
     int good = 1, copies = 1, printed = 1;
@@ -248,7 +249,7 @@ static void dpml_counts(void)
         good &=
             report.between_rank_max.messages == 2 * log2_up(8) && report.between_rank_max.bytes == part * log2_up(8);
         good &= report.between_node_max.bytes == n * log2_up(8) && report.tier[HS_IN_SOCKET].messages == 0;
-        copies &= report.shared_copies == h * (2 * ppn * n - l * part); /* in and out, but a leader's own part in */
+        copies &= report.shared_copies == h * (2 * ppn * n - l * part); /* in and out, except a leader's own part in */
         printed &= (ppn / l - 1) * n <= (ppn - 1) * part && ((ppn / l - 1) * n == (ppn - 1) * part) == (l == 1);
     }
     tap_ok(good, "a leader sums ppn - 1 partitions of its node, and sends log2 h messages per piece");
@@ -256,7 +257,8 @@ static void dpml_counts(void)
     tap_ok(printed, "equation 3 as printed is less than that for more than one leader");
 }
 
-/* Equation 1, for any number of processes; what is no power of two costs two messages and a sum on top of the floor. */
+/* Equation 1, for any number of processes; if it is not a power of two, two messages and a sum are added to the
+ * floor. */
 static void pure_recursive_doubling(void)
 {
     const struct hs_machine *m = &omni_path;

@@ -1,7 +1,7 @@
 /*
- * The rows that know nodes, on nodes of many sizes, in blocks and scattered, on sockets, with messages and with shared
- * memory inside: what the papers claim, counted from the lists: which ranks send between nodes, how often, and in how
- * many rounds (unit_prove: all other configurations).
+ * Rows that know nodes, on nodes of many sizes, in blocks and scattered, on sockets, with messages and with shared
+ * memory inside: the papers' claims, counted from the lists: which ranks send between nodes, how often, and in how many
+ * rounds (unit/coll/prove: all other configurations).
  */
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
@@ -12,7 +12,7 @@
 
 enum { UNIT = 8, MOST_RANKS = 4096, MOST_NODES = 1000 };
 
-/* How ranks lie on nodes.  SOCKETS: in blocks, and the row's nodes are sockets, two on each node. */
+/* Placement of ranks on nodes. SOCKETS: in blocks, and the row's nodes are sockets, two per node. */
 enum layout { BLOCKS, SOCKETS, SCATTERED, UNEVEN, UNEVEN_BLOCKS, LAYOUTS };
 
 static const char *const layout_names[] = {"blocks", "sockets", "scattered", "uneven nodes", "uneven blocks"};
@@ -26,10 +26,10 @@ struct place {
 /* Messages between nodes, counted from the lists. */
 struct traffic {
     int64_t messages;
-    int rank_max, rounds, by_others; /* by_others: sent by ranks that are not the lowest of their node */
+    int rank_max, rounds, by_others; /* by_others: sent by ranks that are not the lowest on their node */
 };
 
-/* Names of the nodes in ascending order, or shuffled; returns the number of ranks. */
+/* Names the nodes in ascending order, or shuffled; returns the number of ranks. */
 static int name_nodes(struct coll_sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
 {
     int size = 0;
@@ -59,11 +59,11 @@ static void begin(struct coll_sweep *sweep, struct place *place, enum layout lay
     place->topology.direct = room && (nodes + ppn) % 2;
     place->shape.topology = &place->topology;
     place->shape.with.level = layout == SOCKETS ? HS_SOCKET : HS_NODE;
-    place->shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* whose messages are known */
+    place->shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* the number of its messages is known */
     place->nodes = &place->topology.division[place->shape.with.level];
 }
 
-/* Ranks of the smallest node. */
+/* The number of ranks on the smallest node. */
 static int smallest(const struct place *place)
 {
     int least = place->shape.size;
@@ -72,7 +72,7 @@ static int smallest(const struct place *place)
     return least;
 }
 
-/* The longest chain of messages between nodes: relaxes until nothing changes. */
+/* The longest chain of messages between nodes, by relaxation. */
 static int rounds_between(const struct hs_lists *lists, const struct hs_division *nodes)
 {
     int *round = calloc((size_t)lists->steps + 1, sizeof *round), most = 0;
@@ -97,7 +97,7 @@ static int rounds_between(const struct hs_lists *lists, const struct hs_division
     return most;
 }
 
-/* SENDs of a rank to its own node, or to others. */
+/* The number of a rank's SENDs to its own node, or to others. */
 static int sends(const struct hs_list *list, const struct hs_division *nodes, int rank, int to_own)
 {
     int count = 0;
@@ -123,9 +123,9 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
     return traffic;
 }
 
-/* ---- what is claimed ---- */
+/* ---- claims ---- */
 
-/* Processes send L messages between nodes at most, in exactly L rounds. */
+/* A process sends at most L messages between nodes, in exactly L rounds. */
 static void nap(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int n = place->nodes->parts, ppn = place->shape.size / n, steps = ppn > 1 ? log_up(ppn, n) : 0;
@@ -154,7 +154,8 @@ static void smp(struct coll_sweep *sweep, const struct hs_alg *alg, struct place
         sweep_expect(sweep, &place->shape, "messages", report.messages, inside + between);
 }
 
-/* Reduction and broadcast: a tree over the leaders and one in every node, so p - 1 messages, n - 1 between nodes. */
+/* Reduction and broadcast: a tree over the leaders and one in each node, so p - 1 messages, n - 1 of them between
+ * nodes. */
 static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     uint64_t bracketing = 0;
@@ -174,7 +175,7 @@ static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct pl
     }
 }
 
-/* Segments: every message of the whole vector becomes one of each segment, and the last one ends in time. */
+/* Segments: every message of the whole vector becomes one message per segment, and the last one arrives in time. */
 static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int64_t p = place->shape.size, leaders = place->nodes->parts;
@@ -194,7 +195,7 @@ static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct
     }
 }
 
-/* Leaders send k times what their outer row sends, others nothing; inside a node only without shared memory. */
+/* A leader sends k times the messages of its outer row, other ranks none; inside a node only without shared memory. */
 static void dpml_on(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
 {
     const struct hs_division *nodes = place->nodes;
@@ -222,20 +223,20 @@ static void dpml(struct coll_sweep *sweep, const struct hs_alg *alg, struct plac
     int alone = place->nodes->parts == place->shape.size;
     for (int l = 1; l <= smallest(place); l++)
         for (int k = 1; k <= 3; k++) {
-            place->shape.bytes = UNIT * 4 * l * k; /* no piece of a quarter is empty */
+            place->shape.bytes = UNIT * 4 * l * k; /* every piece of a quarter has elements */
             place->shape.with.leaders = l;
             place->shape.with.pieces = k;
             place->topology.shared_bytes = 0;
             dpml_on(sweep, alg, place, 1);
             place->topology.shared_bytes = place->shape.bytes;
             dpml_on(sweep, alg, place, 1);
-            place->topology.shared_bytes = place->shape.bytes / 2; /* two halves: four chunks, unless all are alone */
+            place->topology.shared_bytes =
+                place->shape.bytes / 2; /* half of the vector, in two halves: four chunks, unless each rank is alone */
             dpml_on(sweep, alg, place, alone ? 1 : 4);
         }
 }
 
-/* The bits depend on the topology alone, not on l, k or the shared memory; for powers of two they are the usual ones.
- */
+/* The bits depend only on the topology, not on l, k or the shared memory; for powers of two they are the usual ones. */
 static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, ppn = place->shape.size / nodes;
@@ -258,7 +259,7 @@ static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct
         sweep_fault(sweep, &place->shape, "other bits than recursive_doubling");
 }
 
-/* One message per ordered pair of nodes, dealt out evenly; none inside a node with enough shared memory. */
+/* One message per ordered pair of nodes, evenly distributed; none inside a node with enough shared memory. */
 static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, least = smallest(place);
@@ -275,7 +276,7 @@ static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct pla
         sweep_expect(sweep, &place->shape, "messages", report.messages, report.inter_node_messages);
 }
 
-static const int64_t rooms[] = {0, 1 << 16, 200}; /* 200: one line for a stage, or none */
+static const int64_t rooms[] = {0, 1 << 16, 200}; /* 200: one cache line per stage, or none */
 
 enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
 
@@ -284,7 +285,7 @@ static const struct claim {
     const char *name, *what;
     void (*check)(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place);
     unsigned layouts;
-    int nodes, per_node, rooms; /* up to so many; the first so many rooms */
+    int nodes, per_node, rooms; /* upper limits; the number of rooms used */
 } claims[] = {
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << BLOCKS, 40, 16, 3},
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SCATTERED, 40, 6, 3},
@@ -299,7 +300,7 @@ static const struct claim {
     {HS_REDUCE_SCATTER, "node_aware", "one message per pair of nodes", pairs, EVERY_LAYOUT & ~(1 << SOCKETS), 12, 8, 2},
 };
 
-/* Where the row serves a place. */
+/* Checks a claim at a place if the row fits. */
 static void claim_at(struct coll_sweep *sweep, const struct claim *claim, enum layout layout, int nodes, int ppn,
                      int64_t room)
 {
@@ -350,7 +351,7 @@ static void nap_refuses(void)
 
 /* ---- other rows as stages ---- */
 
-/* Every row of the collective for the stage between nodes, and for the stages inside. */
+/* Every row of the collective as the stage between nodes, and as the stages inside. */
 static void any_rows(enum hs_collective collective, const char *name, int64_t room)
 {
     const struct hs_alg *alg = hs_alg_find(collective, name), *row;
@@ -378,7 +379,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
     }
 }
 
-/* The ring neither keeps the order nor brackets alike, which dpml promises with other rows between the nodes. */
+/* The ring neither keeps the order nor brackets uniformly, as dpml promises with other rows between nodes. */
 static void dpml_outer(void)
 {
     static const char *const names[] = {"ring", "reduce_bcast", "recursive_doubling", "dpml"};
@@ -396,7 +397,7 @@ static void dpml_outer(void)
     tap_ok(bad == 0, "dpml: ring, reduce_bcast, recursive_doubling and dpml between the nodes");
 }
 
-/* Its stages know the topology. */
+/* reduce_bcast passes the topology to its stages. */
 static void reduce_bcast(void)
 {
     static const char *const stages[][2] = {{NULL, NULL}, {"smp", "hierarchical"}, {"binomial", "binary_tree"}};
@@ -414,10 +415,10 @@ static void reduce_bcast(void)
     sweep_end(&sweep, 1, "reduce_bcast with stages that know the topology");
 }
 
-/* Vectors that ranks of a node read in place where a stage's lie alike on all of them. */
+/* Vectors that ranks of a node read in place, if a stage's vectors lie alike on all of them. */
 static void read_in_place(void)
 {
-    enum { LARGE = 1 << 16 }; /* shares of the room are multiples of 64 */
+    enum { LARGE = 1 << 16 }; /* the parts of the shared memory are multiples of 64 */
     struct coll_sweep sweep = {0};
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
         for (int n = 1; n <= 4; n++) {

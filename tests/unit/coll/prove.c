@@ -1,6 +1,6 @@
 /*
- * Every row of the registry through verify: "unit_prove" over a reduced range, "unit_prove all" over everything that is
- * claimed, "unit_prove all COLLECTIVE NAME" for one row.
+ * Runs every row of the registry through verify: "prove" over a reduced range, "prove all" over everything claimed,
+ * "prove all COLLECTIVE NAME" for one row.
  */
 #include "coll/proof/prove.h"
 #include "support/tap.h"
@@ -18,7 +18,7 @@ static double now(void)
 static void show(void *state, const struct hs_prove_row *row)
 {
     double *last = state, seconds = now() - *last;
-    /* Only rows that say what they refuse may leave out a part of the range. */
+    /* Only rows with an `unfit` function may skip a part of the range. */
     int enough = row->runs > 0 && row->largest >= 32 && (row->unfit == 0 || row->alg->unfit);
     *last = now();
     if (!tap_ok(row->failures == 0 && enough, "%s %s: %lld runs at %lld points, on up to %d ranks",

@@ -1,9 +1,9 @@
 /*
- * The algorithms of Rabenseifner and Traeff (2004): as fast as the paper says (unit_prove: and right).  All figures
- * come from the formulas of the paper and from its Table 1; what is measured are the schedules (verify, clock).
+ * The algorithms of Rabenseifner and Traeff (2004) are as fast as the paper says (unit/coll/prove: and right). All
+ * expected figures come from the paper's formulas and its Table 1; the schedules are measured (verify, clock).
  *
- *   unit_rabenseifner_traff            the tests
- *   unit_rabenseifner_traff --table    doc/results/table1.md
+ *   rabenseifner_traff            the tests
+ *   rabenseifner_traff --table    doc/results/table1.md
  */
 #include "support/coll/rabenseifner_traff.h"
 #include "coll/rabenseifner_traff/rt.h"
@@ -30,7 +30,7 @@ static const struct hs_alg *allreduce(const char *name)
     return hs_alg_find(HS_ALLREDUCE, name);
 }
 
-/* What the schedule takes, in alphas; the length is one that all cuts divide. */
+/* The time of the schedule in units of alpha, for a length that all cuts divide. */
 static double clock_of(const struct hs_alg *alg, const struct paper_setting *setting, double alpha)
 {
     struct hs_shape shape = {.size = setting->p, .unit = 8};
@@ -76,7 +76,7 @@ static void formulas(void)
     formula(&one_ring_row, paper_one_ring, 65, "Section 3.5");
 }
 
-/* Messages one after the other: seconds on a machine where nothing else takes time. */
+/* The number of consecutive messages: seconds on a machine where nothing else takes time. */
 static int rounds_of(const struct hs_alg *alg, int p, int64_t elements, int64_t threshold)
 {
     static const struct hs_machine only = {.alpha = 1};
@@ -127,7 +127,7 @@ static void transition(void)
 
 /*
  * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %", from (1 + 1/2^(n+1)) and
- * 2 times (2 m beta + m gamma), n = 3; both are bounds from above, short of them by 1/p' of the same.
+ * 2 times (2 m beta + m gamma), n = 3. Both are upper bounds; the true times are lower by 1/p' of the same.
  */
 static void savings(void)
 {
@@ -151,7 +151,7 @@ static uint64_t bracketing(const struct hs_alg *alg, int p, int root, int64_t th
     return hs_verify(alg, &shape, NULL, &hs_heap, &report) ? 0 : report.bracketing;
 }
 
-/* The bracketing: alike for all roots; for 3-2 elimination the same whether pieces are cut or not, m0 + (m1 + m2). */
+/* The bracketing is the same for all roots; for 3-2 elimination also whether pieces are cut or not: m0 + (m1 + m2). */
 static void brackets(void)
 {
     static const char *const rows[] = {"elimination_21", "elimination_32", "elimination_32_21", "small_ring"};
@@ -170,7 +170,7 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
-/* The other routing phases, powers of two and all rounds cut: a reverse of the reduction phase towards the root. */
+/* The other routing phases, for powers of two and all rounds cut: the reduction phase reversed, towards the root. */
 static void routing(void)
 {
     const struct hs_alg *reduce = hs_alg_find(HS_REDUCE_TO, "rabenseifner_traff");

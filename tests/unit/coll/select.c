@@ -1,4 +1,5 @@
-/* The choice of algorithms: words and rules, who decides, what cannot serve and what serves instead; without MPI. */
+/* The choice of algorithms: parsing of algorithms and rules, which setting decides, which algorithms do not fit and
+ * what replaces them; without MPI. */
 #include "coll/select/select.h"
 #include "support/tap.h"
 
@@ -6,7 +7,7 @@
 
 static const struct hs_machine machine = {.alpha = 1e-6, .beta = 1e-10, .gamma = 2e-10, .copy = 1e-10, .signal = 2e-7};
 
-/* Words, and what they are written as; NULL: refused, and the message says `says`. */
+/* Algorithms as text, and their canonical form; NULL: refused, with `says` in the message. */
 static void test_words(void)
 {
     static const struct {
@@ -122,7 +123,7 @@ static void test_rules(void)
 #define RULES "# a comment\n\nallreduce 8 2 0-1k nap # here as well\nallreduce\t8  4 0-1k ring\r\nallreduce * * * smp\n"
 #define LAST "bcast 16 * 0-inf chain(segment=4k)"
 
-/* Rules of a tuned file, which may have products between them. */
+/* Rules of a tuned file, which may contain lines of products. */
 static void test_tuned(const char *text)
 {
     static const char *const bad[] = {"",
@@ -167,7 +168,7 @@ static void test_tuned(const char *text)
     tap_ok(strstr(message.text, "version 3") && strstr(message.text, "knows 2"), "%s", message.text);
 }
 
-/* Asks and compares the line. */
+/* Asks, and compares the line. */
 static void chosen(struct hs_selector *selector, const struct hs_question *question, const char *begins,
                    const char *has)
 {
@@ -246,7 +247,8 @@ static void test_choice(void)
     hs_topology_free(&scattered, &hs_heap);
 }
 
-/* The model answers each collective, and the same for all sizes between two powers of two; without one, a default. */
+/* The model chooses for each collective, the same for all sizes between two powers of two; without a model, a
+ * default. */
 static void test_model(void)
 {
     struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};

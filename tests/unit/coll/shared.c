@@ -1,7 +1,7 @@
 /*
- * The rows of one node over shared memory, through verify: every number of ranks with rooms from too little to plenty,
- * chunks, levels k, roots; signals, copies and sums against what their heads say; a stage to which only some ranks
- * contribute; as stages of other rows; and every kind of ordering in the lists, taken away once.
+ * The rows for one node over shared memory, through verify: every number of ranks, rooms from too little to plenty,
+ * chunks, levels k, roots; signals, copies and sums against the claims of their files; a stage to which only some ranks
+ * contribute; as stages of other rows; and every kind of ordering in the lists, removed once.
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/lists.h"
@@ -11,15 +11,15 @@
 
 #include <string.h>
 
-enum { UNIT = 8, BIG = 65536 /* a unit with which few elements are much */ };
+enum { UNIT = 8, BIG = 65536 /* a unit for which few elements are many bytes */ };
 
-/* What a row does with long vectors, and how much room it may demand. */
-enum { CHUNKS = 1 /* cuts them */, EXPOSES = 2 /* may read them where they are */, BY_MESSAGES = 4, PLACES = 8 };
+/* How a row treats long vectors, and how much room it may need. */
+enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* may read them in place */, BY_MESSAGES = 4, PLACES = 8 };
 
 static const struct row {
     enum hs_collective collective;
     const char *name;
-    int flags; /* PLACES: needs up to two elements of room for each rank, or direct reads; else three elements */
+    int flags; /* PLACES: needs up to two elements of room per rank, or direct reads; otherwise three elements */
 } rows[] = {
     {HS_ALLREDUCE, "shared", CHUNKS | EXPOSES},
     {HS_REDUCE_TO, "shared", CHUNKS | EXPOSES},
@@ -50,13 +50,13 @@ static int64_t one_of(struct coll_sweep *sweep, const int64_t *choice, int choic
 }
 #define ONE_OF(sweep, ...) one_of(sweep, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
-/* Runs in several chunks, that read peers' IN or OUT, and that the row has refused. */
+/* Counts of runs in several chunks, of runs that read peers' IN or OUT, and of refusals. */
 struct kinds {
     int chunked, exposed, refused;
 };
 
-/* Whether some rank signals more often than for one chunk; and whether it reads what belongs to the caller of another.
- */
+/* Notes whether some rank signals more often than for one chunk, and whether one reads IN or OUT of another's
+ * caller. */
 static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struct hs_shape *shape)
 {
     struct hs_list list;
@@ -70,7 +70,7 @@ static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struc
     hs_list_free(&hs_heap, &list);
 }
 
-/* One shape at random. */
+/* Tests one random shape. */
 static void one(struct coll_sweep *sweep, const struct row *row, struct hs_topology *topology, struct kinds *kinds)
 {
     const struct hs_alg *alg = find(row);
@@ -127,7 +127,7 @@ static const struct setting {
   ten_segments = {8, M, 4 * 960, 960, 0, 0}, direct_reads = {BIG, LARGE, 3 * BIG, 0, 1, 1},
   plenty = {8, M, 1 << 20, 0, 0, 1}, four_chunks = {8, M, 1 << 20, M / 4, 0, 1};
 
-/* What P ranks do together, and the one that does most (-1: not said). */
+/* Expected counts for all P ranks, and for the rank with most (-1: unspecified). */
 static const struct count {
     const char *what;
     enum hs_collective collective;
@@ -213,7 +213,7 @@ static void test_refusals(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* The sums stand right behind each other, after one JOIN: what an executor can do as one piece of work. */
+/* Consecutive sums directly follow each other after one JOIN, so that an executor can merge them. */
 static void test_chains(void)
 {
     enum { SIX = 6 };
@@ -244,7 +244,7 @@ static void test_chains(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* How many steps of all lists write a peer's SHARED, or read a peer's IN or OUT. */
+/* Counts steps of all lists that write a peer's SHARED, or read a peer's IN or OUT. */
 static void count_peers(const struct hs_list *list, int size, int *writes, int *reads)
 {
     *writes = *reads = 0;
@@ -255,7 +255,7 @@ static void count_peers(const struct hs_list *list, int size, int *writes, int *
         }
 }
 
-/* Inside the nodes of another row: it takes part, and the whole is right. */
+/* Inside the nodes of another row: it is used, and the whole is right. */
 static void test_inside(const char *outer, const char *inner, int nodes, int level)
 {
     struct coll_sweep sweep = {0};
@@ -285,8 +285,8 @@ static void test_inside(const char *outer, const char *inner, int nodes, int lev
 }
 
 /*
- * A row of its own for verify: rank contributors + i sends IN to rank i, which adds it to its own, and the first ones'
- * sums are the contributions to the stage.
+ * A row for verify: rank contributors + i sends IN to rank i, which adds it to its own; the sums on the first ranks are
+ * the contributions to the stage.
  */
 static void build_folded(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -328,7 +328,7 @@ static void test_contributors(void)
     sweep_end(&sweep, 1, "allreduce shared, only the first ranks contribute");
 }
 
-/* Takes the dependencies of steps of one kind on steps of another out of a list; returns how many there were. */
+/* Removes the dependencies of steps of one kind on steps of another from a list; returns their number. */
 static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 {
     int gone = 0;
@@ -345,8 +345,8 @@ static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 }
 
 /*
- * Every kind of ordering in the lists of a shape must be missed when it is taken away; but where all parts are alike,
- * what a JOIN collects and the order of the SIGNALs follow from the others.
+ * Removing any kind of ordering from the lists of a shape must be detected; but if all parts are equal, the
+ * dependencies of JOINs and the order of SIGNALs follow from the others.
  */
 static void untied(const struct row *row, const struct hs_shape *shape)
 {
@@ -373,7 +373,7 @@ static void untied(const struct row *row, const struct hs_shape *shape)
            hs_collective_name(row->collective), shape->topology->direct ? "direct" : "in slots", kinds);
 }
 
-/* Of the rows named "shared". */
+/* For the rows named "shared". */
 static void test_untied(void)
 {
     for (int i = 0; i < 3; i++)

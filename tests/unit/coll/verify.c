@@ -1,6 +1,7 @@
 /*
- * Algorithms of which theory says how many messages, bytes and rounds they take: they do, for every number of ranks up
- * to 40 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit_prove: all others).
+ * Algorithms with known numbers of messages, bytes and rounds: verify finds exactly these, for every number of ranks up
+ * to 40 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit/coll/prove: all
+ * others).
  */
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
@@ -12,10 +13,10 @@
 
 enum { MOST_RANKS = 128 };
 
-/* What theory says of two ranks or more and a byte or more.  If some parts are empty, these are bounds from above. */
+/* Theory, for at least two ranks and one byte. With empty parts these are upper bounds. */
 struct theory {
     int64_t messages, bytes, rounds;
-    int sooner; /* `rounds` is only a bound from above */
+    int sooner; /* `rounds` is an upper bound only */
 };
 
 static int parts_filled(const struct hs_shape *shape)
@@ -26,7 +27,7 @@ static int parts_filled(const struct hs_shape *shape)
     return filled;
 }
 
-/* Segments of at most `segment` bytes, a whole number of elements, that the vector makes. */
+/* The number of segments of the vector, each of whole elements and at most `segment` bytes. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
     int64_t segment = shape->segment ? shape->segment : 65536, longest = segment / shape->unit * shape->unit;
@@ -74,7 +75,7 @@ static struct theory van_de_geijn(const struct hs_shape *shape)
     int p = shape->size;
     struct theory theory = {p - 1, (p - 1) * shape->bytes, log2_up(p) + p - 1, 0};
     for (int r = 1; r < p; r++) {
-        int tree = r & -r; /* ranks below r in the scatter, and r */
+        int tree = r & -r; /* ranks below r in the scatter, including r */
         theory.messages += p - (tree < p - r ? tree : p - r);
     }
     return theory;
@@ -98,7 +99,7 @@ static struct theory ring_allreduce(const struct hs_shape *shape)
     return (struct theory){2 * p * (p - 1), 2 * (p - 1) * shape->bytes, 2 * (p - 1), 0};
 }
 
-/* A message for every part and rank that is not its own. */
+/* One message per rank and foreign part. */
 static struct theory each_part(const struct hs_shape *shape)
 {
     int p = shape->size;
@@ -121,7 +122,10 @@ static struct theory halving(const struct hs_shape *shape)
     return theory;
 }
 
-enum { WHOLE = 1, COUNTS_PARTS = 2 }; /* all messages have the whole vector, or segments of it; empty parts are known */
+enum {
+    WHOLE = 1,
+    COUNTS_PARTS = 2
+}; /* WHOLE: all messages have the whole vector, or segments of it; COUNTS_PARTS: exact with empty parts */
 
 static const struct row {
     enum hs_collective collective;
@@ -152,7 +156,7 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all at one rank, irregular, many empty. */
+/* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all on one rank, irregular, many empty. */
 static const int64_t *cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
 {
     int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
@@ -189,7 +193,7 @@ static void one(struct coll_sweep *sweep, const struct row *row, const struct hs
         sweep_expect(sweep, shape, "rounds", report.rounds, theory.rounds);
 }
 
-/* All roots, sizes and schedules (of many ranks: some of them) on p ranks. */
+/* All roots, sizes and schedules on p ranks; with many ranks only some. */
 static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
 {
     int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;
@@ -237,8 +241,8 @@ static void same_trees(void)
 }
 
 /*
- * Without verify: the lists executed in list order on real numbers.  Each ordered pair exchanges one message at most,
- * so a matrix is the mail.  Returns the number of ranks that have finished.
+ * Executes the lists in order on real numbers, without verify. Each ordered pair exchanges at most one message, so a
+ * matrix holds the mail. Returns the number of ranks that have finished.
  */
 static int execute(const struct hs_list *list, int p, double (*slot)[HS_SLOTS][2], double *mail, unsigned char *full)
 {
@@ -299,7 +303,7 @@ static void real_numbers(int p)
     tap_ok(bad == 0, "reduce binomial, p = %d: the canonical sum, bit for bit, for every root", p);
 }
 
-/* Sums of neighbouring ranges are joined at once, so pairwise needs a few parts of memory, not one per rank. */
+/* Sums of neighbouring ranges are merged at once, so pairwise needs memory for a few parts, not for one per rank. */
 static void pairwise_memory(void)
 {
     int bad = 0;

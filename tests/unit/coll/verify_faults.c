@@ -1,4 +1,4 @@
-/* Faults planted in correct lists of messages: verify must find each and name it. */
+/* Faults planted in correct lists of messages: verify must find and name each. */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
 #include "support/coll/planted_fault.h"
@@ -8,7 +8,7 @@
 
 enum { UNIT = PLANT_UNIT, BYTES = PLANT_BYTES };
 
-/* Allreduce of two ranks that exchange; the SEND waits for the RECV or the other way round. */
+/* Allreduce of two ranks by an exchange; the SEND waits for the RECV, or the other way round. */
 static void exchange(struct hs_builder *builder, const struct hs_shape *shape, int send_first)
 {
     int me = shape->rank, peer = 1 - me, send = send_first ? hs_emit_send(builder, peer, hs_in(0), BYTES, -1) : -1;
@@ -93,7 +93,7 @@ static const struct planted_fault faults[] = {
     {"a window too small for the ring", &hs_alg_allgather_ring, 4, SET_WINDOW, 0, 0, 0, 1, "deadlock"},
 };
 
-/* No list is wrong here, but the shape. */
+/* The lists are right, but the shape is wrong. */
 static void partition(void)
 {
     static const int64_t part[3] = {0, BYTES - 3, BYTES};
@@ -153,7 +153,7 @@ static void order(void)
     hs_free_all(&hs_heap, list, 2);
 }
 
-/* Three ranks in a circle, and three instances of it: found by every schedule, eager or not. */
+/* A cycle of three ranks, and three instances of it: every schedule finds it, eager or not. */
 static void circles(void)
 {
     struct hs_shape shape = {.size = 3, .bytes = BYTES, .unit = UNIT};

@@ -1,5 +1,4 @@
-/* Shared memory of a node and the promises of rows: verify accepts correct lists and names each fault planted in them.
- */
+/* Shared memory of a node and the promises of rows: verify accepts correct lists and names each planted fault. */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
 #include "support/coll/planted_fault.h"
@@ -11,7 +10,7 @@
 
 enum { RANKS = 3, UNIT = PLANT_UNIT, BYTES = PLANT_BYTES, HALF = BYTES / 2 };
 
-/* Broadcast from rank 0: one half through SHARED, which the message with the other half announces; a JOIN. */
+/* Broadcast from rank 0: one half through SHARED, announced by the message with the other half; a JOIN. */
 static void told_by_message(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
@@ -28,10 +27,10 @@ static void told_by_message(struct hs_builder *builder, const struct hs_shape *s
 static const struct hs_alg by_message = {HS_BCAST, "by_message", "", 0, .build = told_by_message};
 
 /*
- * What faults are planted in.  Allreduce "shared_buffer" in three chunks, two at a time, of four elements and three
- * places each.  Steps of ranks 1 and 2: 0 COPY in, 1 SIGNAL 1, 2 COPY in, 3 SIGNAL 2, 4 WAIT 1, 5 COPY out, 6 COPY in,
- * 7 SIGNAL 3, 8 WAIT 2, 9 COPY out, 10 WAIT 3, 11 COPY out; of rank 0, per chunk: 0 1 WAIT, 2 JOIN, 3 4 REDUCE,
- * 5 SIGNAL, 6 COPY out.  reduce_scatter "spread", which reads the peers' IN: 0 SIGNAL 1, 1 2 WAIT, 3 JOIN, 4 5 REDUCE,
+ * The lists in which faults are planted. Allreduce "shared_buffer" in three chunks, two at a time, of four elements and
+ * three places each. Steps of ranks 1 and 2: 0 COPY in, 1 SIGNAL 1, 2 COPY in, 3 SIGNAL 2, 4 WAIT 1, 5 COPY out, 6 COPY
+ * in, 7 SIGNAL 3, 8 WAIT 2, 9 COPY out, 10 WAIT 3, 11 COPY out; of rank 0, per chunk: 0 1 WAIT, 2 JOIN, 3 4 REDUCE,
+ * 5 SIGNAL, 6 COPY out. reduce_scatter "spread", which reads peers' IN: 0 SIGNAL 1, 1 2 WAIT, 3 JOIN, 4 5 REDUCE,
  * 6 SIGNAL 2, 7 8 WAIT, 9 JOIN.
  */
 enum { ROOM = 2 * 3 * 4 * UNIT };
@@ -79,7 +78,7 @@ static const struct planted_fault faults[] = {
      "deadlock: rank 0 step 4 (REDUCE) waits for rank 0 step 3 (REDUCE)"},
     {"a SIGNAL without shared memory", &hs_alg_reduce_scatter_spread, 3, SET_ROOM, 0, 0, 0, 0,
      "there is no shared memory"},
-    /* Places that are not there, or not to be touched. */
+    /* Invalid places. */
     {"SHARED that nobody has written", &hs_alg_allreduce_shared_buffer, 3, SET_COUNT, 1, 0, HS_COPY, 3 * UNIT,
      "reads unwritten memory"},
     {"more SHARED than there is room", &hs_alg_allreduce_shared_buffer, 3, SET_ROOM, 0, 0, 0, ROOM - UNIT,

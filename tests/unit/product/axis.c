@@ -9,7 +9,7 @@
 
 enum { N_MAX = 40, PROCS_MAX = 5, EXTENT_MAX = 48 };
 
-/* An axis written out: who owns each index, and where its block ends. */
+/* An axis as arrays: the owner of each index, and the end of its block. */
 struct laid_out {
     int owner[N_MAX];
     int64_t block_end[N_MAX];
@@ -29,7 +29,7 @@ static void lay_out(const struct hs_axis *axis, struct laid_out *all)
     }
 }
 
-/* owner, before, count, count_max, global, block_end and next of one axis; returns how many are wrong. */
+/* Checks owner, before, count, count_max, global, block_end and next of one axis; returns the number of errors. */
 static int wrong_axis(const struct hs_axis *axis)
 {
     struct laid_out all;
@@ -56,7 +56,7 @@ static int wrong_axis(const struct hs_axis *axis)
     return wrong + (hs_axis_count_max(axis) != most);
 }
 
-/* A part is the slice of the parent's owners, and local indices begin anew at its first index. */
+/* A part has the owners of its slice of the parent, and local indices start at 0 again. */
 static int wrong_part(const struct hs_axis *axis, const struct laid_out *all, int64_t offset, int64_t n)
 {
     struct hs_axis part = hs_axis_part(axis, offset, n);
@@ -107,7 +107,7 @@ static void test_axes(void)
     tap_ok(wrong_of_parts == 0, "parts: %lld axes, %lld wrong", (long long)parted, (long long)wrong_of_parts);
 }
 
-/* All axes of n indices with small blocks; the number of them. */
+/* All axes of n indices with small blocks; returns their number. */
 enum { SMALL_MAX = 512 };
 
 static int small_axes(int64_t n, int64_t nb_max, int procs_max, struct hs_axis *axis)
@@ -146,7 +146,7 @@ static void test_same(void)
            (long long)wrong);
 }
 
-/* A walk against the owners: the exact intervals, in ascending order, cut where they have to be. */
+/* A walk against the owners: the exact intervals, ascending, cut where they must be. */
 static int wrong_walk(const struct hs_axis *x, const struct laid_out *lx, int p, const struct hs_axis *y,
                       const struct laid_out *ly, int q, int64_t from, int64_t to, int64_t most)
 {
@@ -181,7 +181,7 @@ static int wrong_overlap(const struct hs_axis *x, const struct laid_out *lx, int
         count += lx->owner[g] == p && (!y || ly->owner[g] == q);
     struct hs_overlap stuck = hs_overlap_begin(x, p, y, q, 0, n);
     int64_t begin, length;
-    wrong += hs_overlap_next(&stuck, 0, &begin, &length); /* nothing is wanted */
+    wrong += hs_overlap_next(&stuck, 0, &begin, &length); /* an empty range */
     return wrong + (hs_overlap_count(x, p, y, q) != count);
 }
 
@@ -262,7 +262,7 @@ static void test_grid(void)
             wrong += all.size != P * Q || hs_group_rank(&all, all.me) != table[row * Q + col];
             for (int i = 0; i < P * Q; i++)
                 wrong += hs_group_rank(&all, i) != table[i];
-            /* the row and the column through this process, from their strides */
+            /* the row and the column of this process, from their strides */
             struct hs_group line[2] = {
                 {.table = table, .base = col, .stride = hs_grid_stride(&grid, 0), .size = P, .me = row},
                 {.table = table, .base = row * Q, .stride = hs_grid_stride(&grid, 1), .size = Q, .me = col}};
@@ -274,8 +274,8 @@ static void test_grid(void)
     tap_ok(wrong == 0, "grid: the whole, rows and columns of %d x %d, %d wrong", P, Q, wrong);
 }
 
-/* The sums of all members of a factored line, as text: each level's tree (coll/reduce/binomial.c) over the sums of
- * those inside. */
+/* The sums of all members of a factored line, as text: each level's tree (coll/reduce/binomial.c) over the sums of the
+ * levels inside. */
 struct text {
     char at[1024];
     size_t used;
@@ -319,11 +319,11 @@ static int same_sums(const struct hs_factors *x, const struct hs_factors *y)
     return one.used == other.used && memcmp(one.at, other.at, one.used) == 0;
 }
 
-/* The most levels of more than one member that any merging of neighbours leaves with the sums of a single level. */
+/* The most levels with several members, over all merges of neighbours that keep the sums of a single level. */
 static int most_levels(const struct hs_factors *factors, const struct hs_factors *single)
 {
     int most = 0;
-    for (int cuts = 0; cuts < 1 << (factors->levels - 1); cuts++) { /* bit l: level l stays apart from level l + 1 */
+    for (int cuts = 0; cuts < 1 << (factors->levels - 1); cuts++) { /* bit l: level l stays separate from level l + 1 */
         struct hs_factors merged = {0, {0}, {0}};
         int nontrivial = 0;
         for (int l = 0, size = 1; l < factors->levels; l++) {
@@ -341,7 +341,7 @@ static int most_levels(const struct hs_factors *factors, const struct hs_factors
     return most;
 }
 
-/* What hs_factors_merge_for_sums makes of a factored line. */
+/* Checks hs_factors_merge_for_sums for a factored line. */
 static int wrong_merge(const struct hs_factors *factors, int extent)
 {
     struct hs_factors merged, single;
@@ -351,7 +351,7 @@ static int wrong_merge(const struct hs_factors *factors, int extent)
     wrong += merged.levels < 1 || merged.levels > factors->levels;
     for (int l = merged.levels - 1; l >= 0; l--) {
         wrong += merged.stride[l] != product;
-        if (merged.size[l] > 1) { /* the innermost level with members among those that were merged */
+        if (merged.size[l] > 1) { /* the innermost merged level with several members */
             int inner = factors->levels - 1;
             while (factors->size[inner] == 1 || factors->stride[inner] < product)
                 inner--;
@@ -364,7 +364,7 @@ static int wrong_merge(const struct hs_factors *factors, int extent)
     return wrong + (product != extent) + !same_sums(&merged, &single) + (nontrivial != most_levels(factors, &single));
 }
 
-/* Whether the digits of all coordinates count up in the mixed radix of the sizes. */
+/* Checks that the digits of consecutive coordinates count up in the mixed radix of the sizes. */
 static int wrong_digits(const struct hs_factors *factors, int extent)
 {
     int digit[HS_LEVELS_MAX] = {0}, wrong = 0;
@@ -416,7 +416,7 @@ static void test_factors(void)
            merged_away, made, wrong_merges);
 }
 
-/* Blocks near the end of int64_t: "all in one block" is a way to say it. */
+/* Blocks near the end of int64_t, a way to put everything into one block. */
 static void test_huge_blocks(void)
 {
     int64_t wrong = 0;

@@ -1,4 +1,5 @@
-/* The fits of hsumma calibrate: what made the points comes out again, nothing is negative, little is invented. */
+/* The fits of hsumma calibrate: they recover the parameters that generated the points, none is negative, and little is
+ * invented. */
 #include "calibrate/fit.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -23,7 +24,8 @@ static double error_at(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, in
     return sqrt(sum / points);
 }
 
-/* Random points, also some that want to be negative: no step from the answer that stays at 0 or above is better. */
+/* Random points, some of which pull towards negative costs: no step from the answer within nonnegative costs improves
+ * it. */
 static void test_nonnegative(void)
 {
     enum { CASES = 300, POINTS = 12 };
@@ -127,7 +129,7 @@ static void test_gemm(void)
     tap_ok(near(found.flop, cost.flop, 1e-6) && near(found.c, cost.c, 1e-6) && found.ab == cost.ab &&
                near(found.call, cost.call, 1e-4),
            "GEMM: likewise where the price of packing is known");
-    /* without anything but C's traffic below 192 the rate there is worse by more than 3 % */
+    /* with C's traffic as the only extra cost, rates below 192 are worse by more than 3 % */
     tap_ok(fit_knee(point, points) == 192, "the knee: the least width within 3 %% of the best, in the largest product");
     for (int i = 0; i < points; i++)
         point[i].seconds = 1e-11 * (double)(point[i].m * point[i].n * point[i].k);

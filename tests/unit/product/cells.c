@@ -1,7 +1,7 @@
 /*
- * What goes between cells is proven: for drawn products, hierarchies and ranks on nodes of any shape, the lists of each
- * panel on each level are taken from the loops of all processes and verified as a collective over cells.  One member of
- * each cell carries, all of them under one tag, and sends nothing to its own node.
+ * Proves the collectives between cells: for random products, hierarchies and ranks on nodes of any shape, the lists of
+ * each panel on each level are taken from the loops of all processes and verified as a collective over cells. Per cell
+ * one member is the carrier; all carriers use the same tag, and none sends to its own node.
  *
  *     cells [CASES [FIRST]]
  */
@@ -18,7 +18,7 @@
 
 enum { USUAL = 1200, ROWS = 64 };
 
-/* Lists that have been proven, by row; of cells that are unequal or scattered. */
+/* Numbers of proven lists, by row; and with unequal or scattered cells. */
 static struct {
     const struct hs_alg *row;
     int64_t proven, unequal, scattered;
@@ -51,7 +51,7 @@ static const struct hs_channel *channel_of_level(const struct hs_loop *loop, int
     return &conveyor->channel[operand == HS_C ? conveyor->channels - 2 - level : level + 1];
 }
 
-/* The number in the group of the process at a place of the grid; -1: it carries nothing. */
+/* The group member of the process at a place of the grid; -1: not a carrier. */
 static int member_at(const struct hs_group *group, int place)
 {
     for (int m = 0; m < group->size; m++)
@@ -60,7 +60,7 @@ static int member_at(const struct hs_group *group, int place)
     return -1;
 }
 
-/* The list of a carrier, with members of the group as peers. */
+/* The list of a carrier, with peers as group members. */
 static const char *take_list(const struct line_level *at, int member, struct hs_list *list)
 {
     int place = hs_group_place(&at->group, member), node = at->scene->node[at->job->rank[place]];
@@ -80,7 +80,7 @@ static const char *take_list(const struct line_level *at, int member, struct hs_
     return NULL;
 }
 
-/* Whether exactly the carriers have a list: each member of the line that is in one of the cells looks the same way. */
+/* Checks that exactly the carriers have a list, and that all members of these cells on the line agree on the group. */
 static const char *wrong_carriers(const struct line_level *at, int *taking_part)
 {
     const struct hs_division *division = at->mover->cells->division;
@@ -132,7 +132,7 @@ static const char *prove_panel(const struct line_level *at)
     return what;
 }
 
-/* All panels of an operand, as the process at `place` sees its line; each group is looked at by one of them. */
+/* Proves all panels of an operand, as the process at `place` sees its line; each group is proven once. */
 static const char *prove_operand(const struct scene *scene, int number, int place, int operand)
 {
     const struct job *job = &scene->job[number];

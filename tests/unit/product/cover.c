@@ -1,4 +1,4 @@
-/* The processes that own anything, against all runs of processes tried one after the other. */
+/* The processes that own anything, against a search over all runs of processes. */
 #include "dist/cover.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -18,7 +18,7 @@ static int covers(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
     return 1;
 }
 
-/* Over its cover an axis has the same owners, by their places, and the same local indices. */
+/* Over its cover an axis has the same owners, by place, and the same local indices. */
 static int wrong_axis(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
 {
     struct hs_axis part = hs_cover_axis(&cover, axis);

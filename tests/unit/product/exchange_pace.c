@@ -1,6 +1,6 @@
 /*
- * What an exchange takes for each byte, against the lists of all processes: their messages, added up by port and node.
- * Drawn grids, layouts, operands and nodes.
+ * The price per byte of an exchange, against the lists of all processes: their messages, summed by port and node.
+ * Random grids, layouts, operands and nodes.
  */
 #include "hsumma/cost/exchange_pace.h"
 #include "support/product/model_product.h"
@@ -12,13 +12,14 @@ enum { MOST = 36 };
 static const struct hs_machine machine = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 
-/* Bytes of one owner's panels: of each process's ports, and of each node's ways. */
+/* Bytes of one owner's panels: through each process's ports, and over each node's links. */
 struct sums {
     double between[2][MOST], inside[2][MOST], way[2][MOST]; /* out, in */
     double messages[2][MOST], all;
 };
 
-/* The messages that a process sends for the panels of each owner; 0: there is no memory, or the spec does not fit. */
+/* Adds the messages that a process sends for the panels of each owner; 0 without memory, or if the spec does not
+ * fit. */
 static int add_process(struct model_product product, const struct model_how *how, int operand, int place,
                        const struct hs_topology *nodes, struct sums *of, int64_t *panels)
 {
@@ -95,7 +96,7 @@ static int drawn(struct model_product *product, struct model_how *how, int *oper
     return variant.role[*operand].moves && variant.role[*operand].exchanged;
 }
 
-/* 1: as the lists say; 0: otherwise; -1: some owner has nothing. */
+/* 1: agrees with the lists; 0: differs; -1: some owner has nothing. */
 static int agrees(const struct model_product *product, const struct model_how *how, int operand,
                   const struct hs_topology *nodes)
 {

@@ -1,10 +1,10 @@
 /*
  * The engines of all ranks in one process, in random order: the loop over messages and the product inside a node,
- * agreements and executions of several plans one after the other, over drawn layouts, hierarchies, grids and nodes.
- * Elements are small integers, so each C is compared exactly; a tile or buffer that is written too early makes it
- * wrong, and what can never go on is a deadlock.
+ * agreements and consecutive executions of several plans, with random layouts, hierarchies, grids and nodes. Elements
+ * are small integers, so each C is compared exactly; a tile or buffer that is written too early makes it wrong, and
+ * ranks that can never continue are a deadlock.
  *
- *     interleave [INTERLEAVINGS [CASE]]      from that case on, each of which has 40 interleavings
+ *     interleave [INTERLEAVINGS [CASE]]      from this case on; each case has 40 interleavings
  */
 #include "interleave/pool.h"
 #include "interleave/schedule.h"
@@ -36,8 +36,8 @@ static void tell_case(const struct scene *scene, uint64_t number, int interleavi
 }
 
 /*
- * Interleavings of cases from `number` on, until something is wrong if `until_wrong`; else it is told of, and the next
- * case follows.  How many are wrong; *runs: of so many.
+ * Runs interleavings of cases from `number` on. With until_wrong it stops at the first error; otherwise it reports
+ * errors and continues. Returns the number of errors; *runs: of interleavings.
  */
 static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie message_lie, struct scene_lie lie,
                          int until_wrong)
@@ -66,7 +66,7 @@ static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie messag
     return wrong;
 }
 
-/* The tool itself: lies of MPI and of ranks are found. */
+/* The tool itself: it finds misbehaviour of MPI and of ranks. */
 static void test_lies(uint64_t number)
 {
     static const struct {
@@ -87,7 +87,7 @@ static void test_lies(uint64_t number)
     }
 }
 
-/* Where MPI fails on a rank, those of its node end. */
+/* If MPI fails on a rank, the ranks of its node end. */
 static void test_failures(uint64_t number, int64_t runs)
 {
     int64_t wrong = run_cases(number, &runs, NETWORK_FAILS, (struct scene_lie){0, 0}, 0);

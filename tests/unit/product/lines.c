@@ -1,6 +1,6 @@
 /*
- * What lines share: a node's way out is priced by what all lines of the node carry, also where they are of unequal
- * length; and exchanges under way together by what all owners' panels take, if they can be.
+ * What lines share: a node's outgoing link is priced by what all lines of the node carry, also if they have unequal
+ * lengths; and concurrent exchanges by what all owners' panels take, if they can be concurrent.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"
@@ -9,7 +9,7 @@
 
 enum { NODES = 4, EACH = 4 };
 
-/* The lines along the columns of a grid whose rows are the nodes: each node has one process of each line. */
+/* The sharing of lines along the columns of a grid whose rows are the nodes: each node has one process of each line. */
 static double sharing_of(const struct hs_axis *want, const struct hs_grid *grid, const struct hs_topology *topology,
                          int cells)
 {

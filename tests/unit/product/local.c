@@ -1,8 +1,8 @@
 /*
- * The local product on a device (summa/local/local.h), on the stand-in, against the BLAS: shapes, operations, types,
- * places of the operands and amounts of memory are drawn from a seeded generator.  Entries are small integers, so that
- * every sum is exact whatever the tiles and their order; then random ones with a residual.  A table between the product
- * and the device counts what is asked of it and lets one call fail.
+ * The local product on a device (summa/local/local.h), on the stand-in, against the BLAS, with random shapes,
+ * operations, types, places of the operands and amounts of memory. Entries are small integers, so every sum is exact
+ * for any tiles in any order; then random entries with a residual. A table of functions between the product and the
+ * device counts calls and lets one fail.
  */
 #include "summa/local/local.h"
 #include "base/wait.h"
@@ -11,18 +11,18 @@
 
 #include "support/product/gemm_case.h"
 
-/* What stands between: the row of the stand-in with some calls replaced. */
+/* The functions in between: the stand-in's, with some replaced. */
 static struct {
     struct hs_device *device;
     struct hs_device_kind kind;
     const struct hs_device_kind *real;
-    long calls, fail_at; /* of those that can fail; 0: none fails */
-    int sticky;          /* all that follow fail, too */
-    size_t room;         /* bytes that get gives at most; 0: as many as there are */
+    long calls, fail_at; /* of functions that can fail; 0: none fails */
+    int sticky;          /* all later calls fail too */
+    size_t room;         /* limit of `get` in bytes; 0: none */
     int held;            /* allocations, pinned or not, streams and events */
 } between;
 
-/* What a call that can fail returns before it is made. */
+/* The status of a call that can fail, decided before it is made. */
 static hsumma_status verdict(struct hs_device *device)
 {
     long call = ++between.calls;
@@ -109,7 +109,7 @@ static hsumma_status complete(struct hs_device *device, struct hs_event *event, 
     return status ? status : between.real->complete(device, event, is);
 }
 
-/* One that fails has written half of it, wrongly. */
+/* A failing copy has written half of the block, wrongly. */
 static hsumma_status copy_block(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
                                 const void *src, size_t src_pitch, size_t bytes, size_t columns)
 {
@@ -138,7 +138,7 @@ static hsumma_status gemm(struct hs_device *device, struct hs_stream *stream, hs
                : between.real->gemm(device, stream, type, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* 0: there is none. */
+/* 0 on failure. */
 static int open_device(const char *policy)
 {
     struct hs_device *device = NULL;
@@ -183,10 +183,10 @@ struct test_case {
 struct matrix {
     int64_t rows, cols, ld;
     size_t bytes;
-    char *host, *data; /* what it is to be; where the product finds it */
+    char *host, *data; /* its contents in host memory; where the product finds them */
 };
 
-/* poison: NaN instead of entries; padding is a guard. */
+/* poison: NaN in place of entries; padding holds guards. */
 static void fill(const struct test_case *t, struct matrix *x, int poison)
 {
     for (int64_t j = 0; j < x->cols; j++)
@@ -224,7 +224,7 @@ static void drop(const struct test_case *t, struct matrix *x, int id)
     free(x->host);
 }
 
-/* Elements that differ from what the BLAS makes of the same, by more than rounding. */
+/* Elements that differ from the BLAS's result by more than rounding. */
 static int64_t compare(const struct test_case *t, const struct matrix *want, const char *got)
 {
     double most = t->whole ? 0 : 16 * hs_scalars[t->type].epsilon * (double)(t->extent[2] + 8) * 8;
@@ -234,7 +234,7 @@ static int64_t compare(const struct test_case *t, const struct matrix *want, con
     return wrong;
 }
 
-/* The status of the product, and how many elements are wrong. */
+/* Runs the product; *wrong: number of wrong elements. */
 static hsumma_status run(struct hs_local *local, const struct test_case *t, int64_t *wrong)
 {
     const struct hs_scalar *scalar = &hs_scalars[t->type];
@@ -267,7 +267,7 @@ static hsumma_status run(struct hs_local *local, const struct test_case *t, int6
     return status;
 }
 
-/* The first product of a local on the open device. */
+/* Runs the first product of a new local on the open device. */
 static hsumma_status run_first(const struct hs_local_limits *limits, const struct test_case *t, struct hs_local **local,
                                int64_t *wrong)
 {
@@ -276,7 +276,7 @@ static hsumma_status run_first(const struct hs_local_limits *limits, const struc
     return status ? status : run(*local, t, wrong);
 }
 
-/* Both closed; what is still held. */
+/* Closes both; returns what is still allocated. */
 static int closed(struct hs_local *local)
 {
     hs_local_free(local);
@@ -317,7 +317,7 @@ static void describe(char *text, size_t room, const struct test_case *t)
              t->where[0], t->where[1], t->where[2], t->whole ? "" : ", random");
 }
 
-/* Products of all kinds through one local after the other. */
+/* Products of all kinds through several locals. */
 static void test_products(const char *policy, int64_t memory, int64_t edge, int64_t piece, int64_t most, int cases)
 {
     struct hs_local *local = NULL;
@@ -343,7 +343,7 @@ static void test_products(const char *policy, int64_t memory, int64_t edge, int6
     tap_ok(closed(local) == 0, "nothing is held afterwards: %d", between.held);
 }
 
-/* Each call fails once: C is right, or the status says so; and it is as it was, or the status says so. */
+/* Each call fails in turn: C is right or the status is an error, never an error with C in unpinned host memory. */
 static void test_failures(enum where where, double beta, int sticky)
 {
     int64_t bad = 0, saved = 0, lost = 0;
@@ -363,7 +363,7 @@ static void test_failures(enum where where, double beta, int sticky)
         bad += off != failed;
         saved += failed && !status;
         lost += failed && status;
-        if (off && !status) { /* the next one is the BLAS's */
+        if (off && !status) { /* the BLAS makes the next one */
             hsumma_status next = run(local, &t, &wrong);
             bad += next || wrong || hs_local_counts(local)[0] != 1;
         }
@@ -381,7 +381,7 @@ static void test_failures(enum where where, double beta, int sticky)
            beta, (long long)saved, (long long)lost, (long long)bad, at);
 }
 
-/* Less memory than was thought, and too little for anything. */
+/* Less memory than expected, and too little for anything. */
 static void test_short_of_memory(void)
 {
     static const size_t rooms[] = {64 << 10, 16 << 10, 64};
@@ -401,7 +401,7 @@ static void test_short_of_memory(void)
     }
 }
 
-/* What crosses over is what the head of summa/local/tiles.h says. */
+/* The traffic equals the formulas in summa/local/tiles.h. */
 static void test_traffic(void)
 {
     static const struct {
@@ -410,7 +410,7 @@ static void test_traffic(void)
         int64_t in, out; /* elements */
     } cases[] = {
         {HOST, 0, 2 * 256 * 256, 256 * 256},
-        {HOST, 1, 2 * 256 * 256, 256 * 256}, /* added up by the host */
+        {HOST, 1, 2 * 256 * 256, 256 * 256}, /* added by the host */
         {PINNED, 1, 3 * 256 * 256, 256 * 256},
         {DEVICE, 1, 2 * 256 * 256, 0},
     };
@@ -429,7 +429,7 @@ static void test_traffic(void)
     }
 }
 
-/* Every multiplication once; each tile of C sees its panels one after the other; places suffice for a block. */
+/* Every multiplication happens once; each tile of C gets its panels in order; there are enough places for a block. */
 static void test_tilings(void)
 {
     int64_t bad = 0, tilings = 0, blocks = 0;
@@ -469,7 +469,7 @@ static void test_tilings(void)
            (long long)tilings, (long long)blocks, (long long)bad);
 }
 
-/* Small products stay with the BLAS, large ones do not, and without a device all do. */
+/* Small products use the BLAS, large ones the device; without a device all use the BLAS. */
 static void test_choice(void)
 {
     struct hs_local *local = NULL;

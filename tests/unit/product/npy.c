@@ -1,4 +1,4 @@
-/* The header of .npy files, good and malicious ones, and the file that appears only when it is complete. */
+/* The header of .npy files, valid and malicious ones, and output files that appear only when complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #define SHAPE "'shape': (3, 4)"
 
 typedef struct bytes {
-    unsigned char *data; /* exactly `size` bytes of the heap, so that a sanitizer sees a read beyond */
+    unsigned char *data; /* exactly `size` heap bytes, so that a sanitizer detects reads beyond */
     size_t size;
 } bytes;
 
-/* A header whose length field says `length`, or the truth if that is negative. */
+/* A header whose length field is `length`, or right if that is negative. */
 static bytes header_bytes(int version, const char *text, long length)
 {
     size_t start = version == 1 ? 10 : 12, written = strlen(text);
@@ -63,7 +63,7 @@ static void test_good(void)
          0);
 }
 
-/* A message that contains `part`. */
+/* A test: the error message contains `part`. */
 static void bad_bytes(bytes b, const char *part, const char *name)
 {
     npy_error error = {""};
@@ -165,7 +165,7 @@ static void test_bad_lengths(void)
     }
 }
 
-/* Every header with one byte changed or cut off anywhere is read or refused, within its bytes. */
+/* Every header with one byte changed or truncated anywhere is read or refused, within its bytes. */
 static void test_damage(void)
 {
     static const char text[] = " {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   \n";

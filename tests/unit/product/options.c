@@ -1,4 +1,4 @@
-/* Options: what each accepts and refuses, who wins, what a refusal says, and the public listing. */
+/* Options: accepted and refused values, precedence, error messages, and the public list. */
 #include "base/options.h"
 #include "support/tap.h"
 
@@ -10,11 +10,11 @@
 
 #define FIELD(how, member) .kind = how, .at = offsetof(struct hs_settings, member)
 
-/* What each option accepts, and what that sets, as show writes it; what it refuses, and a part of the message that says
- * what was expected. */
+/* The values that each option accepts, with the settings they make as printed by show; the values that it refuses; and
+ * a part of the message that describes valid values. */
 static const struct row {
-    enum { UNKNOWN, TEXT, INT, LONG, PART, NODES, WIDTHS, NAMES, GRIDS } kind; /* TEXT: stays one */
-    size_t at;                                                                 /* the field in struct hs_settings */
+    enum { UNKNOWN, TEXT, INT, LONG, PART, NODES, WIDTHS, NAMES, GRIDS } kind; /* TEXT: kept as text */
+    size_t at;                                                                 /* offset in struct hs_settings */
     const char *expected;
     struct {
         const char *text, *sets;
@@ -55,7 +55,7 @@ static const struct row {
                       .refuses = {"a,b,c,d,e,f,g", "outer=flat", "outer=flat,chain", "outer=a,inner=b,c",
                                   "outer=,inner=b", "a,,b", "a,", "",
                                   "a23456789012345678901234567890123456789012345678901234567890(l=4"
-                                  /* 64 letters: one more than a word has */}},
+                                  /* 64 letters: one more than the limit */}},
     [HS_OPT_REDUCE] = {FIELD(NAMES, reduce), .expected = "outer=NAME,inner=NAME",
                        .accepts = {{"auto", ""},
                                    {"binomial", "<binomial>"},
@@ -169,7 +169,7 @@ typedef struct shown {
     char text[200];
 } shown;
 
-/* The setting behind an option, as text; "?" for an option that this test does not know. */
+/* The setting of an option, as text; "?" for an option unknown to this test. */
 static shown show(enum hs_option option, const struct hs_settings *settings)
 {
     const void *at = (const char *)settings + rows[option].at;
@@ -209,7 +209,7 @@ static shown show(enum hs_option option, const struct hs_settings *settings)
         for (int i = 0; i < names->count; i++)
             used += snprintf(text + used, size - (size_t)used, "<%s>", names->name[i]);
         break;
-    case GRIDS: /* of groups or levels, whichever counts */
+    case GRIDS: /* groups or levels, whichever applies */
         used = snprintf(text, size, "%d", settings->levels);
         for (int l = 0; l < settings->levels; l++)
             used +=
@@ -226,7 +226,7 @@ static const char *name_of(enum hs_option option)
     return info.name;
 }
 
-/* "name=text", as options are written. */
+/* "name=text", the form of options. */
 static shown word_of(enum hs_option option, const char *text)
 {
     shown word;
@@ -234,7 +234,7 @@ static shown word_of(enum hs_option option, const char *text)
     return word;
 }
 
-/* What is set after three texts, of which NULL says nothing. */
+/* The setting after three texts; NULL sets nothing. */
 static shown after(const char *environment, const char *context, const char *plan, enum hs_option option)
 {
     struct hs_options options;
@@ -245,7 +245,7 @@ static shown after(const char *environment, const char *context, const char *pla
     return show(option, &options.settings);
 }
 
-/* What the variables of the environment set. */
+/* The setting by environment variables. */
 static shown by_environment(enum hs_option option)
 {
     struct hs_options options;
@@ -253,7 +253,7 @@ static shown by_environment(enum hs_option option)
     return hs_options_environment(&options, NULL) ? (shown){"refused"} : show(option, &options.settings);
 }
 
-/* Whether a text sets what it should; says so if not. */
+/* Whether a text makes the expected setting; reports if not. */
 static int sets(enum hs_option option, const char *text, shown is, const char *wanted)
 {
     int right = strcmp(is.text, wanted) == 0;
@@ -278,7 +278,7 @@ static void test_values(void)
            "a number of bytes needs no factor, however large");
 }
 
-/* A refusal names who said it, the option, the value and what was expected. */
+/* A refusal names the source, the option, the value and valid values. */
 static int refuses(enum hs_option option, const char *text, enum hs_said_by by)
 {
     static const char *const sayer[] = {
@@ -336,13 +336,13 @@ static void test_precedence(void)
 {
     int wrong = 0, tested = 0;
     for (enum hs_option i = 0; i < HS_OPTIONS; i++) {
-        int last = 0; /* of the values that say something; it and the one before are said */
+        int last = 0; /* index of the last value that is not empty; it and the one before are used */
         for (int v = 0; rows[i].accepts[v].text; v++)
             last = rows[i].accepts[v].text[0] ? v : last;
         const char *wanted[2] = {rows[i].accepts[last - 1].sets, rows[i].accepts[last].sets};
         const shown word[2] = {word_of(i, rows[i].accepts[last - 1].text), word_of(i, rows[i].accepts[last].text)};
         int plan_counts = hs_option_taken(i, HS_BY_PLAN);
-        for (int who = 0; who < 8; who++) { /* bit b: sayer b says the first value, the last of them wins */
+        for (int who = 0; who < 8; who++) { /* bit b: source b has the first value; the last source wins */
             const int environment = who & 1, context = who >> 1 & 1, plan = who >> 2 & 1;
             const char *text[3] = {word[environment].text, word[context].text, word[plan].text};
             wrong += !sets(i, "of three", after(text[0], text[1], text[2], i), wanted[plan_counts ? plan : context]);
@@ -369,7 +369,7 @@ static void test_precedence(void)
     tap_ok(wrong == 0, "who has said it is remembered; in one text the last word wins");
 }
 
-/* groups and levels say the same thing: the later word wins, and in one place levels over an earlier groups. */
+/* groups and levels set the same thing: the later source wins, and within one source levels override earlier groups. */
 static void test_hierarchy(void)
 {
     static const struct {
@@ -439,7 +439,7 @@ static void test_environment(void)
         }
     setenv("HSUMMA_BLOCK", "7", 1);
     setenv("HSUMMA_LOOKAHEAD", "3", 1);
-    setenv("HSUMMA_SEGMENT", "", 1); /* not set */
+    setenv("HSUMMA_SEGMENT", "", 1); /* counts as not set */
     wrong += !sets(HS_OPT_BLOCK, "7", by_environment(HS_OPT_BLOCK), "7");
     wrong += !sets(HS_OPT_LOOKAHEAD, "3", by_environment(HS_OPT_LOOKAHEAD), "3");
     wrong += !sets(HS_OPT_SEGMENT, "", by_environment(HS_OPT_SEGMENT), "0");
@@ -460,7 +460,7 @@ static void test_environment(void)
     tap_ok(wrong == 0, "texts are the context's, blanks and quotation marks included: %d wrong", wrong);
 }
 
-/* What can be written reads as the same value again. */
+/* Written options read back as the same values. */
 static void test_writing(void)
 {
     static const enum hs_option written[] = {
@@ -482,7 +482,7 @@ static void test_writing(void)
     tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
 }
 
-/* A tuned file says how a product is done, and nothing else. */
+/* A tuned file says only how a product is done. */
 static void test_tuned(void)
 {
     struct hs_options options;

@@ -1,4 +1,4 @@
-/* Panels, and packing into them, against lists of indices written out, for all small pairs of axes. */
+/* Panels, and packing into them, against explicit lists of indices, for all small pairs of axes. */
 #include "summa/panels.h"
 #include "summa/pack.h"
 #include "support/tap.h"
@@ -9,14 +9,14 @@
 
 enum { N_MAX = 24, PROCS_MAX = 4, TIERS_MAX = 3, AXES_MAX = 256 };
 
-/* The looped dimension written out: the indices run after run, each of one pair of owners. */
+/* The looped dimension as a list: indices run after run, each of one pair of owners. */
 struct listing {
     int runs, pair[N_MAX], owner[N_MAX][2];
-    int begin[N_MAX + 1]; /* of each run in index[] */
+    int begin[N_MAX + 1]; /* of each run, in index[] */
     int64_t index[N_MAX];
 };
 
-/* A run for each pair, in the order in which they first occur. */
+/* One run per pair, in order of first occurrence. */
 static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct listing *all)
 {
     int used = 0;
@@ -38,7 +38,7 @@ static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct 
     all->begin[all->runs] = used;
 }
 
-/* A run for each turn: in round r the indices of each pair that have r turns of it before them. */
+/* One run per turn: round r has the indices of each pair that r turns precede. */
 static void list_turns(const struct listing *pairs, int64_t turn, struct listing *all)
 {
     int used = 0, n = pairs->begin[pairs->runs];
@@ -90,7 +90,7 @@ static int wrong_pairs(const struct hs_pairs *pairs, const struct listing *all)
     return wrong + (pairs->width_max != widest);
 }
 
-/* The innermost panels: pieces of `width` of each turn's indices, whatever the outer widths are. */
+/* The innermost panels: pieces of `width` of each turn's indices, independent of outer widths. */
 static int wrong_panels(const struct hs_panels *panels, const struct listing *all, int64_t width)
 {
     int t = 0;
@@ -114,7 +114,7 @@ static int wrong_panels(const struct hs_panels *panels, const struct listing *al
     return t != panels->count;
 }
 
-/* A tier: pieces of its width of each turn's indices, made of whole panels of the tier inside it. */
+/* A tier: pieces of its width of each turn's indices, made of whole panels of the inner tier. */
 static int wrong_tier(const struct hs_panels *panels, const struct listing *all, int tier, int64_t width)
 {
     const struct hs_tier *of = &panels->tier[tier];
@@ -124,7 +124,7 @@ static int wrong_tier(const struct hs_panels *panels, const struct listing *all,
             int left = all->begin[run + 1] - at, wanted = left < width ? left : (int)width, inside = 0;
             if (o >= of->count || of->first[o] != t || hs_tier_width(panels, tier, o) != wanted)
                 return 1;
-            if (tier + 1 < panels->tiers) /* it begins where one of the tier inside begins */
+            if (tier + 1 < panels->tiers) /* it starts at a panel of the inner tier */
                 wrong += panels->tier[tier + 1].first[panels->tier[tier + 1].of[t]] != t;
             for (; inside < wanted; inside += panels->panel[t++].width) {
                 if (t >= panels->count)
@@ -202,7 +202,7 @@ static void test_panels(void)
     tap_ok(bad_tiers == 0, "tiers nest, widths and offsets are right: %lld wrong", (long long)bad_tiers);
 }
 
-/* Many panels in short turns take no longer than others: owners that lie alike give the natural order. */
+/* Many panels in short turns take no longer than others: owners with equal layouts give the natural order. */
 static void test_many(void)
 {
     enum { MANY = 1 << 20 };
@@ -224,7 +224,7 @@ static double entry(int64_t loop, int64_t pinned)
     return (double)(1 + loop * 100 + pinned);
 }
 
-/* Where (loop, pinned) lies in a place. */
+/* The position of (loop, pinned). */
 static int64_t at(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 {
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
@@ -252,7 +252,7 @@ static void fill(struct local *local, const struct hs_axis *looped, int p, const
     local->matrix = (struct hs_matrix){(char *)local->data, local->ld};
 }
 
-/* What the slabs of a run must hold for these pinned indices; returns the number of elements. */
+/* The right contents of a run's slabs for these pinned indices; returns the number of elements. */
 static int64_t expected_slabs(const struct hs_run_of_panels *run, const struct listing *all,
                               const struct hs_axis *pinned, int q, double *slabs)
 {
@@ -282,8 +282,8 @@ static int is_in_run(const struct hs_run_of_panels *run, const struct listing *a
     return position >= before && position < before + width;
 }
 
-/* After an update of the run's lines with slabs that hold `entry`: factor * old + entry there, everything else as it
- * was. */
+/* Checks an update of the run's lines with slabs that hold `entry`: factor * old + entry there, and nothing else
+ * changed. */
 static int wrong_update(const struct local *local, const struct local *old, const struct hs_run_of_panels *run,
                         const struct listing *all, const struct hs_axis *pinned, int q, double beta)
 {
@@ -322,7 +322,7 @@ static struct {
     int64_t runs, in_place, pack, unpack, exchange_in, exchange_out, alike, own;
 } bad;
 
-/* hs_pack, hs_unpack and hs_in_place of one run. */
+/* Tests hs_pack, hs_unpack and hs_in_place on one run. */
 static void try_run(const struct hs_run_of_panels *run, const struct listing *all, const struct hs_axis *pinned, int q)
 {
     static const double betas[] = {1, 0, -2};
@@ -348,7 +348,7 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
     bad.unpack += wrong_update(&local, &old, run, all, pinned, q, beta) != 0;
 }
 
-/* What stays on a process that holds as q and takes as i goes as it would by a message. */
+/* What a process, holder q and taker i at once, keeps is copied as a message would be. */
 static void try_own(const struct hs_run_of_panels *run, int q, int i, double beta)
 {
     static double message[ROOM], slabs[2][ROOM];
@@ -400,7 +400,8 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
             wrong += slabs[e] != want[e];
         bad.exchange_in += wrong != 0;
         try_own(run, i % own->nprocs, i, beta);
-        for (int q = 0; q < own->nprocs; q++) { /* the way of C: the same message, made on the other side */
+        for (int q = 0; q < own->nprocs;
+             q++) { /* for C in the other direction: the same message, made on the other side */
             for (int e = 0; e < ROOM; e++)
                 back[e] = GUARD;
             hs_exchange_copy(run, HS_SLABS_TO_MESSAGE, q, i, (char *)back, NULL, (char *)want, NULL);
@@ -472,7 +473,7 @@ static void test_packing(void)
     tap_ok(bad.exchange_out == 0, "exchange outward: C = beta C + sums: %lld wrong", (long long)bad.exchange_out);
 }
 
-/* Complex numbers take the same way: one run, elements of 16 bytes. */
+/* Complex numbers likewise: one run, elements of 16 bytes. */
 static void test_complex(void)
 {
     static const double beta[2] = {0, 1};
@@ -492,7 +493,7 @@ static void test_complex(void)
             data[i][1] = 100 + i;
         }
         hs_pack(&run, &matrix, pinned.n, (char *)slabs);
-        int64_t start = hs_in_place(&run); /* both operands alike: always */
+        int64_t start = hs_in_place(&run); /* both operands alike: always in place */
         for (int64_t e = 0; e < count; e++) {
             int64_t from = start + e % panels.panel[t].width + e / panels.panel[t].width * ld;
             wrong += start < 0 || slabs[e][0] != (double)from || slabs[e][1] != 100 + (double)from;

@@ -1,7 +1,7 @@
 /*
- * What the planner knows of cells (summa/messages/cells.h): which cells stand for those of all lines, what a line of
- * them costs, how much memory their tiles take; when a product shares panels, and when words for that are refused.
- * Against sums written out by hand, and against the loops of all processes of drawn grids on drawn nodes.
+ * The planner's knowledge of cells (summa/messages/cells.h): the cells that stand for those of all lines, their prices,
+ * the memory of their tiles; when a product shares panels, and when options for that are refused. Compared with sums
+ * written out by hand, and with the loops of all processes of random grids on random nodes.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"
@@ -16,7 +16,7 @@ static int near(double is, double want)
 /* --- prices --------------------------------------------------------------------------------------------------------
  */
 
-/* A 4 x 4 grid; A (m x k) travels along rows, B (k x n) along columns; 16 panels of 64 for each. */
+/* A 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 each. */
 static const struct hs_machine cluster = {.alpha = 5e-6,
                                           .beta = 1e-9,
                                           .inject = 0.6e-9,
@@ -26,7 +26,7 @@ static const struct hs_machine cluster = {.alpha = 5e-6,
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
 static const struct model_how panels_of_64 = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
 
-/* A message between nodes; `together` lines leave the node at the same time. */
+/* A message between nodes; `together` lines use the node's link at once. */
 static double between(double bytes, double together)
 {
     return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
@@ -89,7 +89,7 @@ static void prices(void)
 
 static void levels(void)
 {
-    /* a row of 8 on nodes of 2, one row to a node: groups of 4 are 2 cells */
+    /* a row of 8 on nodes of 2, one row per node: groups of 4 are 2 cells */
     struct model_product row = tall;
     struct model_how how = {.stationary = HS_C, .levels = 1, .groups = {1, 2}, .outer = 128, .block = 64};
     int nodes[16];
@@ -118,7 +118,7 @@ static void levels(void)
 /* --- against the loops of all processes ----------------------------------------------------------------------------
  */
 
-enum { MOST = 24 }; /* processes of a drawn grid */
+enum { MOST = 24 }; /* processes of a random grid */
 
 struct drawn {
     struct model_product product;
@@ -157,11 +157,11 @@ static struct drawn draw_one(void)
     return d;
 }
 
-/* What the loops of all processes find. */
+/* Facts from the loops of all processes. */
 struct found {
-    int64_t workspace, shared;                               /* of the process, the node that needs most */
-    int least[2], least_of_several[2], lines[2], members[2]; /* hs_line_cells */
-    int cut[2];                                              /* the levels of some line are those of its members */
+    int64_t workspace, shared;                               /* of the process, and of the node, with most */
+    int least[2], least_of_several[2], lines[2], members[2]; /* as in hs_line_cells */
+    int cut[2]; /* the levels of some line are levels of its members, not cells */
 };
 
 static void look_at_axis(struct found *found, const struct hs_problem *problem, const struct hs_spec *spec,
@@ -253,7 +253,7 @@ static void against_loops(int cases)
         struct hs_spec spec = model_spec(&d.product, &d.how);
         struct hs_topology topology;
         spec.cells = 1;
-        int knows = draw(6); /* rows that know nodes: then the other operand alone is shared */
+        int knows = draw(6); /* with rows that know nodes only the other operand is shared */
         for (int l = 0; l < spec.levels && knows < 2; l++)
             *(knows ? &spec.reduce[l] : &spec.bcast[l]) =
                 knows ? hs_alg_find(HS_REDUCE_TO, "smp") : hs_alg_find(HS_BCAST, "hierarchical");
@@ -343,7 +343,7 @@ static void decisions(void)
     }
 }
 
-/* So many panels that counters of the directory could not count them. */
+/* More panels than the directory's counters can count. */
 static void too_many(void)
 {
     struct plan_question q = on_16_nodes("block=1 stationary=C");
@@ -359,7 +359,7 @@ static void too_many(void)
            "and refused if they should be");
 }
 
-/* Bytes of shared memory that each candidate needs are within what there is; sharing costs less than messages. */
+/* Each candidate's shared memory fits what is available; sharing costs less than messages. */
 static void within(int cases)
 {
     int shared = 0, above = 0, dearer = 0, narrow = 0, asked = 0;

@@ -1,7 +1,7 @@
 /*
- * What a product is predicted to cost, against the closed forms of the HSUMMA paper (Quintin, Hasanov and Lastovetsky,
- * ICPP 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between
- * nodes, exchanges, multiplications, copies, overlap.
+ * The predicted cost of a product, against the closed forms of the HSUMMA paper (Quintin, Hasanov and Lastovetsky, ICPP
+ * 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between nodes,
+ * exchanges, multiplications, copies, overlap.
  */
 #include "support/product/model_product.h"
 #include "support/tap.h"
@@ -18,7 +18,7 @@ static double log_2(double x)
     return round(log2(x));
 }
 
-/* The paper's machine: one port, no nodes, multiplications apart. */
+/* The paper's machine: one port, no nodes, multiplications separate. */
 static struct hs_profile paper_machine(double alpha, double beta)
 {
     return (struct hs_profile){
@@ -93,8 +93,7 @@ static void closed_forms(void)
     }
 }
 
-/* Van de Geijn, B = b.  1: less at x groups along each axis, and the more the nearer to sqrt(p); -1: more; 0: neither.
- */
+/* Van de Geijn, B = b. 1: x groups along each axis cost less, most near sqrt(p); -1: more; 0: neither. */
 static int verdict(int64_t n, int q, int64_t b, double alpha, double beta, double *ratio)
 {
     struct hs_profile profile = paper_machine(alpha, beta);
@@ -131,7 +130,7 @@ static void conditions(void)
         const char *name;
         double alpha, beta;
         int64_t n, b;
-        int q, per_element, per_byte; /* what the condition says */
+        int q, per_element, per_byte; /* by the condition */
     } rows[] = {
         {"Graphene", 1e-4, 1e-9, 8192, 64, 8, 1, -1},       {"Graphene", 1e-4, 1e-9, 8192, 64, 16, 1, 1},
         {"Graphene", 1e-4, 1e-9, 8192, 512, 8, -1, -1},     {"Graphene", 1e-4, 1e-9, 8192, 512, 16, 1, -1},
@@ -150,7 +149,7 @@ static void conditions(void)
     }
 }
 
-/* Nodes: a 4 x 4 grid; A (m x k) travels along rows, B (k x n) along columns; 16 panels of 64 for each. */
+/* Nodes: a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 each. */
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
@@ -161,7 +160,7 @@ static double inside(double bytes)
     return cluster.node.alpha + bytes * cluster.node.beta;
 }
 
-/* `together` lines leave the node at the same time. */
+/* `together` lines use the node's link at once. */
 static double between(double bytes, double together)
 {
     return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
@@ -218,7 +217,7 @@ static void topologies(void)
 }
 
 /* Roots change from panel to panel: a line of 8 on nodes of 2 is priced from both roots of a node, on nodes of 4 from
- * one in the middle.  A tree from there crosses between nodes once more than from the first process of a node. */
+ * one in the middle. A tree from there crosses between nodes once more than from the first process of a node. */
 static void roots(void)
 {
     struct model_product row = tall;
@@ -235,8 +234,8 @@ static void roots(void)
            "a line with several processes to a node: the price from a typical root");
 }
 
-/* A transposed: its panels pass through an exchange.  Blocks of its rows are other than C's, so that all have to do
- * with all. */
+/* A transposed: its panels pass through an exchange. Its rows have other blocks than C's, so every process exchanges
+ * with every other. */
 static void exchanges(void)
 {
     struct model_product product = model_product_square(512, 4);
@@ -277,15 +276,15 @@ static void exchanges(void)
 }
 
 /*
- * A transposed: four holders in a row of the grid, four takers in a column, or all.  All panels' bytes, by whichever
- * port or node has most to do: of the bytes of a panel it gives or takes a part, and some of them inside its node.
+ * A transposed: four holders in a row of the grid, four takers in a column, or all. The price covers all panels' bytes,
+ * through the busiest port or node, which gives or takes a part of each panel, some of it inside its node.
  */
 static void exchange_paces(void)
 {
-    enum { APART, ROWS, COLUMNS }; /* a row of the grid is a node, or a column is; each process has its own */
+    enum { APART, ROWS, COLUMNS }; /* each process on its own node; nodes are rows of the grid; nodes are columns */
     static const struct {
         int nodes, spread;
-        double inject, pace; /* of beta */
+        double inject, pace; /* in units of beta */
         const char *what;
     } rows[] = {
         {APART, 0, 0, 1 / 4.0, "each process on its own node: a holder gives a quarter"},
@@ -365,7 +364,7 @@ static void multiplications(void)
         tap_ok(near(model_predict(&product, &rows[i].how, &profile, NULL).gemm, rows[i].seconds), "%s", rows[i].what);
 }
 
-/* What is not a panel's width or not in place. */
+/* Sizes that are no multiple of a panel's width, and operands not in place. */
 static void odd_ends(void)
 {
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
@@ -390,11 +389,11 @@ static void odd_ends(void)
 }
 
 /*
- * Panels one after the other, and what is saved where a window of them is in flight: after the first, each takes its
- * way's share of the window, or what the port with most to do has to; two thirds of what that would save.
+ * Consecutive panels, and the saving with a window of them in flight: after the first, each takes its path's share of
+ * the window, or the work of the busiest port; two thirds of what that would save.
  */
 struct row {
-    double way, busy, first; /* of all panels: the longer way, the work of that port; of the first ones: their ways */
+    double way, busy, first; /* of all panels: the longer path, the work of that port; of the first ones: their paths */
     double window, panels;
 };
 static double in_a_row(double all, struct row row)
@@ -423,8 +422,8 @@ static void overlap(void)
     product.block[HS_A][1] = 32;
     how.lookahead = 1;
     struct hs_prediction is = model_predict(&product, &how, &slow, NULL);
-    /* a message; every panel has two of them in a row.  Panels of A have another root each, so that the port with most
-     * to do has two for two panels; four of B have the same, which sends two for each. */
+    /* One message; every panel has two consecutive ones. Panels of A have different roots, so the busiest port sends
+     * two for two panels; four panels of B have the same root, which sends two for each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
     double comm = in_a_row(64 * t, (struct row){32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
     tap_ok(near(is.comm, comm) && is.copy > 0 &&
@@ -433,9 +432,9 @@ static void overlap(void)
 }
 
 /*
- * Panels that are in flight together: a chain of 4 passes one message on at a time, and is done after 3.  While the
- * root stays, its port has a message for each panel; so has the second's, while two or three in a row are roots; four
- * in a row have three for each of four panels.
+ * Panels in flight together: a chain of 4 passes on one message at a time, and completes after 3. While the root stays,
+ * its port has one message per panel, and so has the second's while two or three consecutive ranks are roots; four in
+ * turn have three for each of four panels.
  */
 static void windows(void)
 {
@@ -446,7 +445,7 @@ static void windows(void)
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small;
-    for (int turn = 1; turn <= 4; turn *= 2) { /* of the four panels that have one root */
+    for (int turn = 1; turn <= 4; turn *= 2) { /* of the four panels with one root */
         struct model_how how = {.stationary = HS_C,
                                 .levels = 0,
                                 .groups = {1, 1},
@@ -461,7 +460,7 @@ static void windows(void)
             how.lookahead = windows[i] - 1;
             double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
             wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
-            how.lookahead = 0; /* without lookahead as many owners at a time cost the same, and hide nothing */
+            how.lookahead = 0; /* without lookahead, as many owners at a time cost the same, and hide nothing */
             how.owners = windows[i];
             struct hs_prediction blocking = model_predict(&product, &how, &profile, NULL);
             wrong += !near(blocking.comm, want) || !near(blocking.seconds, want + blocking.gemm + blocking.copy);

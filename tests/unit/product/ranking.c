@@ -1,4 +1,4 @@
-/* The ranking of candidates, against all of them sorted; and which line of a grid stands for the others. */
+/* The ranking of candidates, against a sort of all; and which line of a grid stands for the others. */
 #include "base/memory.h"
 #include "hsumma/search/candidate.h"
 #include "support/random.h"
@@ -10,7 +10,7 @@ enum { CANDIDATES = 60, KINDS = 2 * HS_RANKED, PRICES = 9 };
 
 static struct hs_ranking ranking; /* too large for a stack */
 
-/* The first of those of a kind that cost least; -1: there is none. */
+/* The first of the cheapest of a kind; -1: none. */
 static int best_of_kind(const int *kind, const int *price, int wanted)
 {
     int best = -1;
@@ -20,7 +20,7 @@ static int best_of_kind(const int *kind, const int *price, int wanted)
     return best;
 }
 
-/* The candidates that should be ranked: one of each kind, ascending, the earlier one first on a tie. */
+/* The expected ranking: one of each kind, ascending, the earlier one first on a tie. */
 static int sorted(const int *kind, const int *price, int at[HS_RANKED])
 {
     int count = 0;
@@ -40,8 +40,8 @@ static void ranks(int cases)
         for (int i = 0; i < CANDIDATES; i++) {
             kind[i] = draw(kinds);
             price[i] = draw(PRICES);
-            struct hs_choice choice = {.prediction = {.seconds = 1 + price[i], .exchanges = i}}; /* i: to be known by */
-            choice.spec.node = HS_NODE_SHARED; /* where the width alone makes a kind */
+            struct hs_choice choice = {.prediction = {.seconds = 1 + price[i], .exchanges = i}}; /* identifies it */
+            choice.spec.node = HS_NODE_SHARED; /* a node's kinds differ only in the width */
             choice.spec.width[0] = kind[i];
             hs_rank(&ranking, &choice);
         }
@@ -55,7 +55,7 @@ static void ranks(int cases)
            cases, wrong);
 }
 
-/* Nodes of the row that stands for both rows of a 2 x 4 grid; -1: no memory. */
+/* The number of nodes in the row that stands for both rows of a 2 x 4 grid; -1 without memory. */
 static int nodes_of_rows(const int node[8])
 {
     static const int rank[8] = {0, 1, 2, 3, 4, 5, 6, 7};

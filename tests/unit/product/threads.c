@@ -1,8 +1,9 @@
 /*
- * Threads of the BLAS: a process's share of the cores, numbers set for a product and put back, choices of the user.
- *   unit_threads [LIBRARY BUILD [CHOSEN [overlooked]]]
- * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: threads that the environment asks for;
- * overlooked: by a variable that this build of the BLAS does not read.
+ * Threads of the BLAS: a process's share of the cores, numbers that are set for a product and restored, the user's
+ * settings.
+ *   threads [LIBRARY BUILD [CHOSEN [overlooked]]]
+ * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: threads set in the environment; overlooked:
+ * by a variable that this build of the BLAS does not read.
  */
 #include "support/product/gemm_case.h"
 
@@ -25,7 +26,7 @@ static int expected_threads = 1, chosen, overlooked;
 
 static int seen_least, seen_most; /* BLAS threads inside the local GEMM */
 
-/* Comes before the library's. */
+/* Overrides the library's. */
 void cblas_dgemm(const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, const enum CBLAS_TRANSPOSE tb,
                  const int m, const int n, const int k, const double alpha, const double *a, const int lda,
                  const double *b, const int ldb, const double beta, double *c, const int ldc)
@@ -39,13 +40,13 @@ void cblas_dgemm(const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, co
     next(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* OpenMP's number, which OpenBLAS built with OpenMP changes; -1 if there is none. */
+/* OpenMP's number, which OpenBLAS built with OpenMP changes; -1 without OpenMP. */
 static int openmp_now(void)
 {
     return omp_get_max_threads ? omp_get_max_threads() : -1;
 }
 
-/* What the library itself keeps: for BLIS -1 (or less than 1) and for MKL 0 if nothing was ever set. */
+/* The library's own number: for BLIS -1 (or less than 1) and for MKL 0 if never set. */
 static int64_t kept(void)
 {
     if (strcmp(hs_threads_library(), "BLIS") == 0)
@@ -77,7 +78,7 @@ static void test_set(void)
         return;
     }
     first = openmp_now();
-    omp_set_num_threads(7); /* OpenBLAS's own number stays behind: only its GEMM looks */
+    omp_set_num_threads(7); /* OpenBLAS's own number lags behind: only its GEMM reads this */
     before = hs_threads_set(2);
     inside = openmp_now();
     hs_threads_restore(before);
@@ -108,7 +109,7 @@ static struct hs_cpus cpus_of(int first, int last, int step)
     return cpus;
 }
 
-/* The shares of processes that may use these processors, as text. */
+/* The shares, as text, of processes that may use these processors. */
 static void shares(const char *root, const struct hs_cpus *cpus, int ranks, double quota, char *text, size_t room)
 {
     static struct hs_core_users mine[8], all;
@@ -183,7 +184,7 @@ static void test_quota(const char *root)
     tap_ok(good, "groups of version 1 are not looked at");
 }
 
-/* One product with these options, which must see so many threads (0: as many as before); nothing else may change. */
+/* One product with these options, which must use `want` threads (0: as many as before); nothing else may change. */
 static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *options, int want)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 70, 16);
@@ -200,7 +201,7 @@ static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *op
            hs_threads_now());
 }
 
-/* A call that fails leaves the threads alone, too. */
+/* A call that fails leaves the threads unchanged too. */
 static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);
@@ -229,7 +230,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(hs_threads_user_chose() == obeys), "the user has %schosen", obeys ? "" : "not ");
     if (chosen)
         tap_ok(everywhere(share == chosen && (overlooked || hs_threads_now() == chosen)), "%d threads", chosen);
-    outer = hs_threads_set(5); /* the program's own */
+    outer = hs_threads_set(5); /* set by the program */
     product(grid, ctx, NULL, obeys ? 0 : share);
     product(grid, ctx, "threads=2", 2);
     product(grid, ctx, "threads=user", 0);

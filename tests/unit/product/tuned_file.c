@@ -1,5 +1,5 @@
-/* The tuned file: what merging leaves of it, many writers at once, writers that are killed, files that cannot be
- * written; without MPI. */
+/* The tuned file: the result of merging, concurrent writers, killed writers, files that cannot be written; without
+ * MPI. */
 #include "coll/select/select.h"
 #include "hsumma/tuned/tuned.h"
 #include "support/failing_memory.h"
@@ -36,7 +36,7 @@ static int save(const char *path, const char *text, size_t length)
     return !file || fwrite(text, 1, length, file) != length || fclose(file) ? -1 : 0;
 }
 
-/* The whole file in one read, which is of one state of it. */
+/* Reads the whole file at once, in a single state. */
 static ssize_t load(const char *path, char text[TEXT])
 {
     int file = open(path, O_RDONLY);
@@ -54,7 +54,7 @@ static int holds(const char *path, const char *text)
     return length == (ssize_t)strlen(text) && memcmp(found, text, (size_t)length) == 0;
 }
 
-/* Entries of a directory whose names have this in them. */
+/* The number of directory entries whose names contain `part`. */
 static int entries(const char *directory, const char *part)
 {
     int count = 0;
@@ -73,7 +73,7 @@ static hsumma_status merge(const char *path, const char *line, struct hs_message
     return hs_tuned_merge(path, &line, 1, &hs_heap, message);
 }
 
-/* Products in a text that both readers take, else -1. */
+/* The number of products in a text that both readers accept, else -1. */
 static int products(const char *text)
 {
     struct hs_tuned tuned = {0};
@@ -129,12 +129,12 @@ static void test_merge(void)
     hs_rules_free(&rules, &hs_heap);
 }
 
-/* Files that must stay as they are, and lines that are none. */
+/* Files that must not change, and invalid lines. */
 static void test_untouched(void)
 {
     static const struct {
         const char *old, *line, *says;
-        size_t length; /* 0: of the text */
+        size_t length; /* 0: length of the text */
     } cases[] = {
         {"", "gemm a 1 block=2", "has not been changed", 0},
         {"hsumma tuned 3\ngemm a 1 blocks=2\n", "gemm a 1 block=2", "version 3", 0},
@@ -228,7 +228,7 @@ static void test_places(void)
     tap_ok(good && strstr(message.text, "symbolic links"), "%s", message.text);
 }
 
-/* In a child, as a user who may not write; 0: right, 2: it cannot be tried. */
+/* In a child, as a user without write permission; 0: right, 2: cannot be tested. */
 static int as_nobody(const char *path, const char *says)
 {
     pid_t child = fork();
@@ -264,7 +264,7 @@ static void test_may_not(void)
 
     pid_t child = fork();
     int status = 1;
-    if (child == 0) { /* as on a file system that is full, in the middle of the text */
+    if (child == 0) { /* the limit imitates a file system that fills up in the middle of the text */
         struct hs_message message = {""};
         struct rlimit limit = {20, 20};
         signal(SIGXFSZ, SIG_IGN);
@@ -278,7 +278,7 @@ static void test_may_not(void)
 
 enum { WRITERS = 8, LINES = 50 };
 
-/* What processes tell each other. */
+/* Shared between processes. */
 struct board {
     volatile int over, reads, done;
 };
@@ -294,7 +294,7 @@ static int write_lines(const char *path, int writer)
     return bad;
 }
 
-/* Reads until all is over: the file is whole at any moment, and nothing goes out of it. */
+/* Reads until the end: the file is complete at any moment, and never loses anything. */
 static int read_always(const char *path, struct board *board)
 {
     static char text[TEXT];
@@ -367,7 +367,7 @@ static void test_killed(struct board *board)
         nanosleep(&(struct timespec){.tv_nsec = 1000000 + (long)i * 7919 % 41 * 500000}, NULL);
         wrong += child < 0 || kill(child, SIGKILL) || waitpid(child, NULL, 0) != child;
         int done = board->done, found = load(path, text) < 0 && errno == ENOENT ? 0 : products(text);
-        wrong += found < done || found > done + 1; /* it may have been killed before it could say so */
+        wrong += found < done || found > done + 1; /* it may have been killed before it could report */
         board->done = found;
     }
     strays = entries(place, "killed.tmp-");
@@ -378,7 +378,7 @@ static void test_killed(struct board *board)
            board->done, strays, wrong, message.text);
 }
 
-/* A child that finds the file locked for too long; it takes a while, so other tests go on. */
+/* A child that finds the file locked for too long; it takes a while, so other tests continue. */
 static pid_t begin_locked(void)
 {
     char path[400], lock[420];

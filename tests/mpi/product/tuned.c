@@ -252,14 +252,13 @@ static void test_grids(hsumma_context *ctx)
         char ta, tb;
         int64_t m, n, k, nb;
         int processes, rows, cols; /* -1: any that leaves out at most one process */
-    } cases[] = {
-        {'N', 'N', 4096, 4096, 4096, 64, 16, 4, 4},
-        {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* the columns of both are distributed: only C is summed */
-        {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* likewise for rows */
-        {'N', 'N', 1 << 16, 64, 64, 0, 8, 8, 1},
-        {'N', 'N', 64, 1 << 16, 64, 0, 8, 1, 8},
-        {'N', 'N', 3000, 3000, 3000, 64, 7, -1, -1},
-        {'N', 'N', 100, 100, 100, 32, 1, 1, 1}};
+    } cases[] = {{'N', 'N', 4096, 4096, 4096, 64, 16, 4, 4},
+                 {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* the columns of both are spread: only C is summed */
+                 {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* likewise for rows */
+                 {'N', 'N', 1 << 16, 64, 64, 0, 8, 8, 1},
+                 {'N', 'N', 64, 1 << 16, 64, 0, 8, 1, 8},
+                 {'N', 'N', 3000, 3000, 3000, 64, 7, -1, -1},
+                 {'N', 'N', 100, 100, 100, 32, 1, 1, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         int rows = 0, cols = 0, p = cases[i].processes;
         double seconds = 0;

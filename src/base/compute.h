@@ -1,7 +1,7 @@
 /*
  * The cost of local work in a simulated run.  Each function advances the simulated clock by the profile's cost of the
- * work, and tells the caller whether to do it as well (it does where data are real).  A NULL hs_compute means a real
- * machine: the work is done and takes its own time.
+ * work, and returns whether the caller must do it as well (it must where data are real).  A NULL hs_compute means a
+ * real machine: the work is done and takes its own time.
  */
 #ifndef HS_BASE_COMPUTE_H
 #define HS_BASE_COMPUTE_H

@@ -22,7 +22,7 @@
 enum hs_memory_kind {
     HS_MEMORY_HOST,   /* the system's: any address that the device does not know */
     HS_MEMORY_PINNED, /* page-locked host memory, which the device's copies access directly */
-    HS_MEMORY_DEVICE, /* this device's */
+    HS_MEMORY_DEVICE, /* this device's own memory */
     HS_MEMORY_OTHER   /* accessible to the device, but not its own: managed, mapped, a peer's */
 };
 

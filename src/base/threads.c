@@ -105,8 +105,8 @@ typedef void function(void);
  */
 static const struct library {
     const char *name;
-    function *first, *second;  /* of the library: it is present if both are */
-    int (*is_there)(void);     /* and if this returns 1; may be NULL */
+    function *first, *second;  /* two of its functions: it is present if both are */
+    int (*is_there)(void);     /* a further condition for its presence; may be NULL */
     int (*serial)(void);       /* 1: its threads cannot be set; may be NULL */
     int (*get)(void);          /* the state for the threads now in use */
     int (*swap)(int state);    /* sets the state and returns the previous one */

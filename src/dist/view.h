@@ -9,7 +9,7 @@ struct hs_view {
     /* Of the part as stored: rows (distributed down the grid), columns (distributed along it). */
     struct hs_axis axis[2];
     int64_t origin[2];  /* this process's local indices of the part's first row and column */
-    int64_t rows, cols; /* of the part on this process */
+    int64_t rows, cols; /* extent of the part on this process */
     int64_t ld;
     char op; /* 'N', 'T' or 'C' */
 };

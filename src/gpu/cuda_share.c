@@ -13,7 +13,7 @@ struct cuda_export {
     } handle;
     char location[64];       /* of the device */
     int64_t process, space;  /* process id, and its pid namespace */
-    uint64_t address, bytes; /* in that process */
+    uint64_t address, bytes; /* of the memory, in that process */
 };
 static_assert(sizeof(struct cuda_export) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
 

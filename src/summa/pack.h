@@ -66,7 +66,7 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
 /* Whether the product is only C = beta C (alpha = 0, or an empty product): it is done locally, and A and B are not
  * read. */
 int hs_only_scales(const struct hs_problem *problem, const void *alpha);
-/* If so, scales C and returns 1; returns 0, with nothing done, if there is something to multiply. */
+/* If so, scales C and returns 1.  Otherwise does nothing and returns 0. */
 int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c);
 
 #endif

@@ -31,7 +31,7 @@ struct hs_role {
     int pinned;    /* the dimension that it shares with the stationary operand */
     int own_axis;  /* grid axis of the pinned dimension in this operand */
     int want_axis; /* grid axis of the pinned dimension in the stationary operand */
-    int exchanged; /* these axes, or the layouts on them, differ: panels pass through an exchange */
+    int exchanged; /* own_axis and want_axis, or the layouts on them, differ: panels pass through an exchange */
     /* Of an exchange: most indices of the pinned dimension that a process packs for others, and takes from them; [1]:
      * with spread (hs_spec). */
     int64_t give_max[2], take_max[2];

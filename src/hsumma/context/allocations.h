@@ -36,7 +36,8 @@ struct hs_allocations {
  */
 hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
                           const struct hs_allocator *memory, void **given, struct hs_message *message);
-/* Like hs_allocate, in a device's memory, which all mates map if the devices allow it.  HSUMMA_ERR_DEVICE too. */
+/* Like hs_allocate, in a device's memory, which all mates map if the devices allow it.  A further error is
+ * HSUMMA_ERR_DEVICE. */
 hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
                                     struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                     void **given, struct hs_message *message);

@@ -12,7 +12,7 @@ struct shares {
 
 /* Data that a process sends or receives for one owner's panels. */
 struct port {
-    double between, inside; /* between nodes, inside nodes: parts of the operand */
+    double between, inside; /* between nodes and inside nodes, as parts of the operand */
     int messages;
 };
 
@@ -21,7 +21,7 @@ struct exchange_look {
     const struct hs_role *role;
     struct shares shares;
     struct port *holder;
-    int *to, *from;        /* number of messages: of each holder to one member of each line, and of each taker */
+    int *to, *from;        /* number of messages of each holder to one member of each line, and of each taker */
     int *first, *next;     /* holders by node: the first, and after each the next one; -1: none */
     double *leave, *enter; /* data that leave and enter each node */
     double *ways;          /* sums of leave and enter over all owners examined */

@@ -165,7 +165,7 @@ int hs_line_cut(const struct hs_line_table *lines, int axis, const struct hs_fac
     for (int l = 0; l < members->levels; l++) {
         if (members->size[l] == 1)
             continue;
-        /* an outer level, now that there is one inside it */
+        /* `outer` is an outer level, now that one inside it is known */
         if (outer >= 0 && (together == 0 || members->stride[outer] % together))
             return outer;
         outer = l;

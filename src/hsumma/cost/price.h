@@ -35,8 +35,8 @@ static inline double hs_least_in_pipeline(double seconds, double busy, int windo
 {
     return window == 1 || busy < seconds / window ? seconds / window : busy;
 }
-/* The share of the ideal saving that panels in flight together achieve, where ideally they share nothing but ports;
- * slightly below what was measured on TCP (doc/results/planner.md). */
+/* Panels in flight together save this share of the ideal, in which they share nothing but ports; slightly below what
+ * was measured on TCP (doc/results/planner.md). */
 #define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {

@@ -19,8 +19,8 @@ enum { HS_PROFILE_SOURCE = 256, HS_HOST_TEXT = 256 };
 
 struct hs_profile {
     struct hs_machine machine; /* messages, sums, copies */
-    /* Likewise for data in device memory, whose messages pass through the host.  The number of devices per node is not
-     * in the file: it comes from the context's processes. */
+    /* Messages, sums and copies of data in device memory; messages pass through the host.  The number of devices per
+     * node is not in the file: it comes from the context's processes. */
     struct hs_machine device_machine;
     /* Seconds per message of an exchange after the first, when many processes send to many at once; 0: like a single
      * message. */

@@ -73,7 +73,7 @@ struct text_part {
 struct profile_reading {
     const char *rest;         /* not yet read */
     struct text_part line;    /* without its comment, and without blanks at its ends */
-    int number;               /* its number */
+    int number;               /* the line's number */
     int said[PROFILE_FIELDS]; /* the line that gave each field; 0: none yet */
     int said_host;
     const char *host;

@@ -1,4 +1,4 @@
-/* Disjoint pairs of ranks whose messages stay inside sockets, cross between sockets, or between nodes. */
+/* Disjoint pairs of ranks whose messages stay inside sockets, cross between sockets, or cross between nodes. */
 #ifndef HS_HSUMMA_NETWORK_RANK_PAIRS_H
 #define HS_HSUMMA_NETWORK_RANK_PAIRS_H
 

@@ -370,8 +370,8 @@ static void let_messages_move(hsumma_plan *plan)
 }
 
 /*
- * With shared memory, this process sleeps until others have done what it waits for.  They may wait for MPI to deliver
- * its earlier messages, so MPI is probed too.
+ * With shared memory, this process sleeps until others have done what it waits for.  Those may wait for earlier
+ * messages of this process, so it probes MPI too.
  */
 static hsumma_status idle(void *state, int times)
 {

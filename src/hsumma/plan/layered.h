@@ -106,7 +106,7 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
 struct hs_layered_price {
     int count, extent[2];
     double product, move[3], seconds;
-    int64_t part_bytes, workspace_bytes; /* per process: of the parts of A, B and C; of these and panels */
+    int64_t part_bytes, workspace_bytes; /* bytes per process: of the parts of A, B and C; of the parts and of panels */
 };
 /* Prices `count` layers on the processes of A's grid, without creating them.  HSUMMA_ERR_WORKSPACE if the parts exceed
  * the limit; errors of a layer's plan; HSUMMA_ERR_MEMORY. */

@@ -47,7 +47,7 @@ struct hsumma_plan {
     hsumma_grid *held[3];
     hsumma_grid *grid; /* A's */
     int in_grid;       /* this process is in the grid */
-    int member;        /* and in the problem's grid, which may lack processes that own nothing */
+    int member;        /* this process is also in the problem's grid, which may lack processes that own nothing */
     int *ranks;        /* of the problem's grid, if it is smaller */
     int cached;        /* held by the context's cache instead of the caller; then it does not hold the context */
     struct hs_problem problem;
@@ -87,8 +87,8 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
 
 /* Hashes the fields of a descriptor that must agree on all processes; layout: as for hs_request_hash. */
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
-/* A hash of the arguments that must agree on all processes; the request must have been checked.  layout: only what a
- * later run has in common too, so neither the identity of grids nor options. */
+/* A hash of the arguments that must agree on all processes; the request must have been checked.  layout: leaves out the
+ * identity of grids and the options, so that a later run gets the same hash. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
 
 /* The problem of a request; simulated: storage for its scalar in a simulated run. */

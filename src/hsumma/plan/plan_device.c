@@ -83,7 +83,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
              status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
              ctx->message.text);
     on->why_not = on->reason;
-    if (status == HSUMMA_ERR_DEVICE) /* later plans have none either */
+    if (status == HSUMMA_ERR_DEVICE) /* holds for later plans too */
         hs_fail(&ctx->no_tiles, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,

@@ -155,7 +155,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         status = hs_plan_create(ctx, &rival, 1, &trial->plan[trial->count]);
         if (status == HSUMMA_ERR_MPI)
             break;
-        if (status) /* the same on all processes: it does not participate */
+        if (status) /* the same on all processes: this rival is skipped */
             continue;
         trial->plan[trial->count]->holder = plan;
         trial->rank[trial->count++] = i;
@@ -166,7 +166,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
     }
     plan_spans(trial);
-    if (!plan->in_grid) /* it has made the rivals with the others, and does not execute */
+    if (!plan->in_grid) /* this process made the rivals with the others, but does not execute them */
         hs_trial_end(plan);
     return HSUMMA_OK;
 }
@@ -239,7 +239,7 @@ void hs_trial_remember(hsumma_plan *holder)
     struct hs_trial *trial = &holder->trial;
     if (trial->count && trial->to_remember)
         hs_tuned_put(&holder->ctx->tuned, trial->key, trial->seconds[trial->turn], trial->plan[trial->turn]->line,
-                     &holder->ctx->memory); /* its memory has been reserved */
+                     &holder->ctx->memory); /* cannot fail: memory has been reserved */
     trial->to_remember = 0;
 }
 

@@ -39,7 +39,7 @@ struct hs_trial {
     int remembers;         /* no option has excluded candidates */
     int stepping;          /* candidates share the first execution, which is pending or running */
     int sharer[HS_RANKED]; /* the candidates that share it */
-    int sharers;           /* their number; the first is 0 */
+    int sharers;           /* number of sharers; the first is candidate 0 */
     /* The current span, the number of spans before the last, the current span's panels. */
     int span, spans, from, to;
     struct hs_times together;      /* sum over the spans so far */

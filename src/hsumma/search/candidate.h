@@ -15,7 +15,7 @@ struct hs_chooser {
     int64_t limit;         /* bytes of workspace per process */
     int cells;             /* nodes share panels, if their memory suffices */
     int mates[2];          /* for specs (hs_spec.mates) */
-    const char *apart;     /* why they do not (hs_choice.apart) */
+    const char *apart;     /* why nodes do not share panels (hs_choice.apart) */
     struct hs_ranking *ranking;
     struct hs_line_table lines;
     /* Of the current stationary operand. */

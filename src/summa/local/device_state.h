@@ -1,4 +1,4 @@
-/* State that the parts of local.h share: what is held of the device, and the product in progress. */
+/* State that the parts of local.h share: the device resources held, and the product in progress. */
 #ifndef HS_SUMMA_LOCAL_DEVICE_STATE_H
 #define HS_SUMMA_LOCAL_DEVICE_STATE_H
 
@@ -81,9 +81,9 @@ struct hs_local {
     struct hs_walk planned;
     struct hs_walk multiplied; /* the next to multiply */
     struct hs_loading loading;
-    struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in the ring: [left, complete) */
-    int64_t complete, left, gone;            /* [0, gone) have been written to C */
-    int64_t columns_left, columns_gone;      /* of the tile in progress */
+    struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in a ring: [left, complete) */
+    int64_t complete, left, gone;            /* numbers of tiles of C: complete, enqueued to leave, written to C */
+    int64_t columns_left, columns_gone;      /* columns of the next tile: enqueued to leave, written to C */
 };
 
 /* A tile in the caller's memory: its stored rows and columns; pitch: the leading dimension of its slot. */

@@ -9,8 +9,8 @@
  *   2. the last panels ("finish"), one tile of C after the other: each tile leaves for the host while the next ones
  *      are multiplied, so little remains to copy after the last multiplication.
  * Every second block goes through the panels of k in reverse order: it begins with the panels that the previous block
- * used last, and reuses the tiles of their common row or column of blocks that still have slots.  Each tile of C sums
- * all panels of k in ascending or in descending order, so the bits of the result depend on the tiling only.
+ * used last, so tiles of A or B that both blocks need are reused if they still have slots.  Each tile of C sums all
+ * panels of k in ascending or in descending order, so the bits of the result depend on the tiling only.
  *
  * The model: C leaves once and, if beta is not 0, enters once; A enters once per column of blocks, B once per row:
  *     bytes in = size (m k J + k n I + (beta ? m n : 0)),  bytes out = size m n     for I x J blocks,

@@ -33,7 +33,7 @@ struct hs_node_device {
     struct hs_device_share share; /* the tiles are the owner's memory */
     int owner;
     size_t bytes;
-    struct hs_stream *copies, *products; /* sums run on copies too */
+    struct hs_stream *copies, *products; /* sums run on `copies` too */
     struct hs_event *turn;               /* of this process only, to make one of its streams wait for another */
     struct hs_stream *outside;           /* the stream on which the caller orders results */
 };

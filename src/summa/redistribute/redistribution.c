@@ -129,8 +129,8 @@ static int64_t copies(const struct hs_layout *source, const struct hs_layout *ta
 }
 
 /*
- * The number of rounds, the same on all processes: for the process that could have most to send or receive.  In a round
- * a transfer may have one element more than its share.
+ * The number of rounds, the same on all processes: enough for the most that any process could have to send or receive.
+ * In a round a transfer may have one element more than its share.
  */
 static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
                          int memberships, int64_t limit, int64_t *needs)

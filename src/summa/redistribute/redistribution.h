@@ -34,7 +34,7 @@ struct hs_transfer {
     int source, with[2];  /* the index of the source, and the other process's place in the other layout */
     int rank;             /* the other process */
     int64_t far;          /* its distance; 0: this process itself */
-    int64_t elements, at; /* of the block; offset in bytes of its piece in the round's buffer */
+    int64_t elements, at; /* elements: of the block; at: offset in bytes of its piece in the round's buffer */
 };
 
 enum { HS_ROUNDS_AT_A_TIME = 4 };
@@ -44,7 +44,7 @@ struct hs_redistribution {
     const struct hs_scalar *scalar;
     int channel, sources;
     int64_t rounds;
-    struct hs_side target, *source; /* an array: one per source */
+    struct hs_side target, *source; /* source: an array, one per source */
     struct hs_transfer *transfer;   /* sends, then receives; the latter by block and source */
     int sends, recvs;
     const struct hs_transfer **message; /* all of them, in the order in which messages are posted */
@@ -55,10 +55,10 @@ struct hs_redistribution {
     struct hs_instance instance[HS_ROUNDS_AT_A_TIME];
     void *work;
     /* Of the current execution. */
-    struct hs_matrix to, *from; /* an array: one per source */
+    struct hs_matrix to, *from; /* from: an array, one per source */
     union hs_value beta;
     char *buffers;
-    int64_t next, done; /* the next round to begin, rounds complete */
+    int64_t next, done; /* the next round to begin; number of complete rounds */
 };
 
 /*
@@ -76,7 +76,7 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, s
  * nodes. */
 enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
 struct hs_redistribution_load {
-    int64_t elements[2][HS_LOAD_KINDS]; /* those that stay are in elements[0] */
+    int64_t elements[2][HS_LOAD_KINDS]; /* elements that stay on the process are in elements[0] */
     int64_t messages[2];                /* per round */
 };
 /* Counts the load of any process of a communicator of `size`.  A topology of size 0: every process has its own node.

@@ -18,7 +18,7 @@ struct hs_product_memory {
     struct hs_directory directory;
     const int *mate; /* of each rank of the context: its index in the directory, -1 on other nodes */
     char *memory;    /* tiles */
-    /* Of the tiles, the same on all nodes; 0: there is no memory, and `refused` says why. */
+    /* Bytes of the tiles, the same on all nodes; 0: there is no memory, and `refused` says why. */
     size_t bytes;
     uint64_t executions;              /* of all plans of the grid; the same count on all its processes */
     struct hs_taken *taken;           /* of each rank of this node */

@@ -9,8 +9,8 @@
 
 /*
  * A line that represents all lines of its kind (same axis and level): the first or the last of them, whichever spans
- * more nodes.  On a level, the lines that are busy at the same time are the one with the root of the whole line and all
- * parallel ones; the busy lines of a node share its outgoing link.
+ * more nodes.  A level divides each line of the grid into groups, of which only the one with the root is busy.  The
+ * busy groups of all parallel lines work at the same time and share their nodes' outgoing links.
  */
 struct hs_line {
     int axis, nodes;

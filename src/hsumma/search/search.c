@@ -258,8 +258,9 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 }
 
 /*
- * Searches lookaheads other than 1: none; and windows of as many panels as the longest line has members, so that each
- * member sends one, but at most four or eight.  With lookahead=0 owners=auto, numbers of owners instead.
+ * Searches lookaheads other than 1.  One is none.  The others put as many panels in flight as the longest line has
+ * members, at most four or eight, so that each member is the root of one.  With lookahead=0 owners=auto it searches
+ * numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {

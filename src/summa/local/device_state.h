@@ -72,7 +72,7 @@ struct hs_local {
 
     /* The product in progress. */
     struct hs_product product;
-    hsumma_status status; /* of starting it */
+    hsumma_status status; /* result of starting it */
     int running, on_device;
     int ending; /* `ended` has been recorded */
     enum hs_way way[3];

@@ -89,8 +89,8 @@ hsumma_status hs_redistribution_count(const struct hs_layout *source, int source
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);
 
 /*
- * Begins an execution; can only fail by an MPI error.  from[i] (of each source on this process) and to point to the
- * first local element of the part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards call
+ * Begins an execution; can only fail by an MPI error.  from[i] (for each source on this process) and `to` point to the
+ * first local element of a part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards call
  * hs_comm_wait(comm, hs_redistribution_advance, redistribution).
  */
 void hs_redistribution_start(struct hs_redistribution *redistribution, const struct hs_matrix *from, const void *beta,

@@ -8,7 +8,7 @@ LDFLAGS  ?=## further flags of the linker
 WERROR   ?=## 1: warnings are errors
 SANITIZE ?=## sanitizers, e.g. address,undefined (as "make asan" does)
 V        ?=## 1: print full commands
-PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, BINDIR, DATADIR, DOCDIR, MANDIR
+PREFIX   ?= /usr/local## where "make install" puts things; also LIBDIR, INCLUDEDIR, MODDIR, BINDIR, DATADIR, DOCDIR, MANDIR
 DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
@@ -222,9 +222,9 @@ $(BUILD)/obj/src/api/scalapack/blacs_static.o: src/api/scalapack/blacs.c $(BUILD
 
 # The Fortran module is part of the library. It calls no Fortran run-time library, so C programs need none.
 $(eval $(call stamp,fortran,$$(fortran)))
-$(module_source): fortran/expand.awk fortran/hsumma.F90.in
+$(module_source): fortran/expand.awk fortran/hsumma.F90.in $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
-	$(Q)awk -f $^ >$@
+	$(Q)awk -f $(filter fortran/%,$^) | sed $(name_mpi) >$@
 $(BUILD)/obj/fortran/hsumma.o: $(module_source) $(BUILD)/obj/fortran.stamp
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
@@ -352,29 +352,35 @@ doc: man ## those, and the manual in HTML: BUILD/doc/html/index.html (needs Doxy
 # Installation.
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+MODDIR     ?= $(LIBDIR)/fortran
 BINDIR     ?= $(PREFIX)/bin
 DATADIR    ?= $(PREFIX)/share/hsumma
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
 MANDIR     ?= $(PREFIX)/share/man
 headers := $(wildcard include/*.h include/*.hpp)
-module_mpich := mpich
-module_openmpi := ompi-c
-mpi_module = $(if $(findstring $(MPI),$(MPICC)),$(if $(call module,--modversion,$(module_$(MPI))),$(module_$(MPI))))
 # Files for pkg-config and CMake use paths relative to themselves, so that an installed tree can move; pkg-config omits
 # flags for system directories only if it can recognise them.
 templates = $(patsubst packaging/%.in,%,$(wildcard packaging/*.pc.in packaging/*.cmake.in))
 configs = $(foreach file,$(templates),$(if $(filter %.pc,$(file)),pkgconfig,cmake/hsumma)/$(file))
 way = $(shell realpath -ms --relative-to=$(1) $(2))
 within_prefix = $(1:$(PREFIX)/%=$${prefix}/%)
-mpi_mark = $(firstword $(shell echo '$(hash)include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -owE 'MPICH_VERSION|OMPI_MAJOR_VERSION'))
 hash := \#
+# By mpi.h: MPICH and all that share its ABI define its macro.
+mpi_mark = $(firstword $(shell echo '$(hash)include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -owE 'MPICH_VERSION|OMPI_MAJOR_VERSION'))
+any_source = $(or $(shell printf '$(hash)include <mpi.h>\nMPI_ANY_SOURCE\n' | $(MPICC) -E -x c - | tail -n 1),MPI_ANY_SOURCE)
+wrapper = $(patsubst /usr/bin/%,%,$(lastword $(MPICC)))
+# For what stops the compiler where a program is compiled with another MPI than the library's.
+name_mpi = -e 's|@MPI_MARK@|$(mpi_mark)|; s|@ANY_SOURCE@|$(any_source)|' -e 's|@MPICC@|$(wrapper)|; s|@MPIFORT@|$(subst mpicc,mpifort,$(wrapper))|' \
+    -e 's|@BUILT_WITH@|$(if $(filter OMPI%,$(mpi_mark)),Open MPI,$(if $(mpi_mark),MPICH,another MPI))|'
 substitutions = PC_PREFIX=$(if $(filter /usr,$(PREFIX)),/usr,$${pcfiledir}/$(call way,$(LIBDIR)/pkgconfig,$(PREFIX))) \
     PC_LIBDIR=$(call within_prefix,$(LIBDIR)) PC_INCLUDEDIR=$(call within_prefix,$(INCLUDEDIR)) \
     INCLUDE_FROM_CMAKE=$(call way,$(LIBDIR)/cmake/hsumma,$(INCLUDEDIR)) \
-    VERSION=$(VERSION) MAJOR=$(major) MPI=$(MPI) MPI_MARK=$(mpi_mark) REQUIRES_PRIVATE=$(mpi_module)
+    MODULE_FROM_CMAKE=$(call way,$(LIBDIR)/cmake/hsumma,$(MODDIR)) SOURCE_FROM_CMAKE=$(call way,$(LIBDIR)/cmake/hsumma,$(DATADIR)) \
+    PC_MODULE=$(if $(MPIFC),-I$(call within_prefix,$(MODDIR))) \
+    VERSION=$(VERSION) MAJOR=$(major) MPI=$(MPI) MPI_MARK=$(mpi_mark)
 
 install: all ## libraries, headers, command, files for CMake and pkg-config, licence
-	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(LIBDIR)/cmake/hsumma $(INCLUDEDIR) $(BINDIR) $(DATADIR) $(DOCDIR))
+	install -d $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(LIBDIR)/cmake/hsumma $(INCLUDEDIR) $(if $(MPIFC),$(MODDIR)) $(BINDIR) $(DATADIR) $(DOCDIR))
 	install -m 644 $(BUILD)/libhsumma.a $(DESTDIR)$(LIBDIR)
 	for so in $(notdir $(shared)); do \
 	    install -m 755 $(BUILD)/$$so $(DESTDIR)$(LIBDIR)/$$so.$(VERSION) && \
@@ -382,7 +388,9 @@ install: all ## libraries, headers, command, files for CMake and pkg-config, lic
 	    ln -sf $$so.$(major) $(DESTDIR)$(LIBDIR)/$$so || exit; done
 	$(if $(pmpi),install -m 755 $(pmpi) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(filter %.a,$(shims)) $(DESTDIR)$(LIBDIR)
-	install -m 644 $(headers) $(if $(MPIFC),$(BUILD)/hsumma.mod) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)
+	$(if $(mpi_mark),sed '/^$(hash)include <mpi.h>/r packaging/other_mpi.h.in' include/hsumma.h | sed $(name_mpi) >$(DESTDIR)$(INCLUDEDIR)/hsumma.h)
+	$(if $(MPIFC),install -m 644 $(BUILD)/hsumma.mod $(DESTDIR)$(MODDIR))
 	install -m 644 $(module_source) $(DESTDIR)$(DATADIR)
 	$(if $(command),install -m 755 $(command) $(DESTDIR)$(BINDIR) && ln -sf hsumma $(DESTDIR)$(BINDIR)/hsumma_bench)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
@@ -390,12 +398,13 @@ install: all ## libraries, headers, command, files for CMake and pkg-config, lic
 	for file in $(configs); do \
 	    sed -e '/^# @/d' $(foreach s,$(substitutions),-e 's|@$(subst =,@|,$(s))|g') -e 's|@LIBS_PRIVATE@|$(lib_libs)|' \
 	        packaging/$${file##*/}.in >$(DESTDIR)$(LIBDIR)/$$file || exit; done
+	$(if $(DESTDIR),,@echo 'Next: $(wrapper) program.c $$(PKG_CONFIG_PATH=$(LIBDIR)/pkgconfig pkg-config --cflags --libs hsumma) -Wl,-rpath,$(LIBDIR)')
 
 uninstall: ## removes what "make install" has put there
 	rm -f $(addprefix $(DESTDIR),$(addprefix $(LIBDIR)/,libhsumma.a libhsumma_pmpi.so $(notdir $(shims)) $(foreach so,$(notdir $(shared)),$(so) $(so).$(major) $(so).$(VERSION)) $(configs)) \
-	    $(headers:include/%=$(INCLUDEDIR)/%) $(INCLUDEDIR)/hsumma.mod $(DATADIR)/hsumma.F90 $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
+	    $(headers:include/%=$(INCLUDEDIR)/%) $(MODDIR)/hsumma.mod $(DATADIR)/hsumma.F90 $(BINDIR)/hsumma $(BINDIR)/hsumma_bench $(DOCDIR)/LICENSE \
 	    $(addprefix $(MANDIR)/,man1/hsumma.1 man1/hsumma-*.1 man7/hsumma-options.7))
-	-rmdir $(addprefix $(DESTDIR),$(DATADIR) $(DOCDIR) $(LIBDIR)/cmake/hsumma)
+	-rmdir --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(if $(MPIFC),$(MODDIR)) $(DATADIR) $(DOCDIR) $(LIBDIR)/cmake/hsumma)
 
 dist: ## source archive of the last commit, BUILD/hsumma-VERSION.tar.gz
 	@mkdir -p $(BUILD)

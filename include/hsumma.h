@@ -231,8 +231,8 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * The first context over several nodes measures the messages between them if no profile has them, in less than 0.1 s.
  *
  * Errors: HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device, or it cannot be used), HSUMMA_ERR_MEMORY,
- * HSUMMA_ERR_MPI.  After an error *ctx is NULL and, if message is not NULL, up to size bytes of explanation are stored
- * there.  Free with hsumma_free().
+ * HSUMMA_ERR_MPI (also: the program runs with another MPI than the library was built with).  After an error *ctx is
+ * NULL and, if message is not NULL, up to size bytes of explanation are stored there.  Free with hsumma_free().
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
+#include "hsumma/context/mpi_family.h"
 #include "hsumma/trace/trace_file.h"
 
 #include <stdio.h>
@@ -199,12 +200,19 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
                                 char *message, size_t size)
 {
     int initialised = 0;
+    char library[96];
+    enum hs_mpi_family built = hs_mpi_built(), runs = hs_mpi_runs(library, sizeof library);
     struct hs_message text = {""};
     hsumma_context *ctx = NULL;
     MPI_Comm own = MPI_COMM_NULL;
     *result = NULL;
     hsumma_status status = HSUMMA_OK;
-    if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
+    if (built && runs && built != runs)
+        status = hs_fail(&text, HSUMMA_ERR_MPI,
+                         "hsumma was built with %s, but the program runs with %s: compile and link it with the wrapper "
+                         "of %s",
+                         hs_mpi_family_name[built], library, hs_mpi_family_name[built]);
+    else if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
         status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Init has not been called");
     else if (comm == MPI_COMM_NULL)
         status = hs_fail(&text, HSUMMA_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL");

@@ -61,13 +61,14 @@ static int dispatch(int argc, char **argv, int rank)
 
 int main(int argc, char **argv)
 {
-    int rank, provided, code;
+    int rank, provided, code, is_doctor = argc > 1 && !strcmp(argv[1], cmd_doctor.name);
 
-    if (argc > 1 && !strcmp(argv[1], cmd_doctor.name))
+    if (is_doctor)
         doctor_before_mpi();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    code = dispatch(argc, argv, rank);
+    if (is_doctor || !doctor_refuses(MPI_COMM_WORLD, &code))
+        code = dispatch(argc, argv, rank);
     quiet_barrier(MPI_COMM_WORLD); /* the blocking barrier of MPI_Finalize would take cores from slower ranks */
     MPI_Finalize();
     return code;

@@ -159,7 +159,7 @@ static void advise_binding(const doctor_job *j, finding *f)
 {
     int each = j->cores.online / j->node_ranks > 1 ? j->cores.online / j->node_ranks : 1;
 
-    if (j->mpi.runs == FAMILY_OPENMPI)
+    if (j->mpi.runs == HS_MPI_OPENMPI)
         doctor_advises(f, "mpiexec --map-by slot:PE=%d --bind-to core", each);
     else
         doctor_advises(f, "mpiexec -bind-to core:%d (MPICH); srun --cpu-bind=cores -c %d", each, each);

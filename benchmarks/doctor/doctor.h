@@ -12,18 +12,18 @@
 
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
+#include "hsumma/context/mpi_family.h"
 
 enum { DOCTOR_TEXT = 400, DOCTOR_FACTS = 4, DOCTOR_CHECKS = 6 };
 
 /* mpi.c */
-typedef enum mpi_family { FAMILY_UNKNOWN, FAMILY_MPICH, FAMILY_OPENMPI } mpi_family;
 typedef struct job_mpi {
-    mpi_family built, runs; /* the MPI of the program's headers; of the library that runs */
-    unsigned loaded;        /* a bit for each family with a library in the process */
-    char library[96];       /* the library's version string */
-    int unlike;             /* differs from rank 0's library */
-    const char *launcher;   /* NULL: unknown */
-    int launched, number;   /* processes that the launcher started, and this one's number among them */
+    enum hs_mpi_family built, runs; /* the MPI of the program's headers; of the library that runs */
+    unsigned loaded;                /* a bit for each family with a library in the process */
+    char library[96];               /* the library's version string */
+    int unlike;                     /* differs from rank 0's library */
+    const char *launcher;           /* NULL: unknown */
+    int launched, number;           /* processes that the launcher started, and this one's number among them */
 } job_mpi;
 
 /* cores.c; mostly about this rank's node */
@@ -146,6 +146,10 @@ void doctor_list(const unsigned char *is, int count, char *text, size_t size);
 
 /* memory.c: warns on stderr if /dev/shm is too small, before MPI_Init, which would end the program. Local. */
 void doctor_before_mpi(void);
+
+/* Nonzero if another MPI's launcher started the processes, each of which would run the whole command alone. The first
+ * one then reports it on stderr, and *code is this process's exit status. */
+int doctor_refuses(MPI_Comm comm, int *code);
 
 /* --- the examination of a job ------------------------------------------------------------------------------------ */
 

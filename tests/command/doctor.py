@@ -190,6 +190,18 @@ def test_mpi(scratch):
         planted.add("mixed-mpi")
         ok(process.returncode and [row["name"] for row in rows] == ["mixed-mpi"] and "2 processes" in rows[0]["what"],
            "fault: the launcher of another MPI; it is said once", *said(process))
+        product = os.path.join(scratch, "C.npy")
+        for line in (f"multiply A.npy B.npy -o {product}", "explain -m 100", "--version"):
+            process = subprocess.run([other, *extra, "-n", "3", "env", *CLEAN, BENCH, *line.split()], capture_output=True,
+                                     text=True, timeout=120)
+            lines = [text for text in process.stderr.splitlines() if text.startswith("hsumma: ")]
+            ok(process.returncode and len(lines) == 1 and "3 processes" in lines[0] and "start it with" in lines[0]
+               and not process.stdout and not os.path.exists(product), f"  hsumma {line.split()[0]} is refused by it",
+               *said(process))
+    srun = ["SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0"]
+    refuses(bench(0, "explain -m 100", settings=srun), "srun has started four processes, MPI knows one", "srun", "4 processes")
+    prints(bench(0, "explain -m 100", settings=[*srun, "SLURM_PTY_PORT=1"]), "  but not in a shell of srun --pty")
+    prints(bench(1, "explain -m 100", settings=srun), "  nor where the MPI's own launcher has started one process there")
     library = os.path.join(scratch, {"mpich": "libmpi.so.40", "openmpi": "libmpich.so.12"}[MPI])
     shutil.copy(os.path.join(TOOLS, "mpich_yield.so"), library)  # any library under that name
     finds(["mixed-mpi"], True, root, "libraries of two MPIs in one process", preload=[library])

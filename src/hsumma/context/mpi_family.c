@@ -18,7 +18,7 @@ enum hs_mpi_family hs_mpi_built(void)
 #endif
 }
 
-/* "MPICH Version:\t4.0.2" becomes "MPICH 4.0.2". */
+/* Turns "MPICH Version:\t4.0.2" into "MPICH 4.0.2". */
 static void shorten(char *text)
 {
     char *cut = strstr(text, " Version:");
@@ -39,7 +39,7 @@ enum hs_mpi_family hs_mpi_runs(char *name, size_t size)
                     {"MPICH", HS_MPI_MPICH},
                     {"Intel(R) MPI", HS_MPI_MPICH},
                     {"MVAPICH", HS_MPI_MPICH}};
-    enum { MPICH_LONGEST = 8192 }; /* the library may be another than that of mpi.h */
+    enum { MPICH_LONGEST = 8192 }; /* the loaded library may not be that of mpi.h */
     char text[MPICH_LONGEST > MPI_MAX_LIBRARY_VERSION_STRING ? MPICH_LONGEST : MPI_MAX_LIBRARY_VERSION_STRING] = "";
     enum hs_mpi_family family = HS_MPI_UNKNOWN;
     int length;

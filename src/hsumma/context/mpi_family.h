@@ -1,18 +1,19 @@
-/* Whose mpi.h this has been compiled with, and whose library answers: across families handles and constants differ, so
- * that any other call would crash. */
+/* The MPI that hsumma was compiled for, and the one that the process has loaded. Handles and constants differ between
+ * the families, so a mismatch crashes at the first call with a handle. */
 #ifndef HS_HSUMMA_CONTEXT_MPI_FAMILY_H
 #define HS_HSUMMA_CONTEXT_MPI_FAMILY_H
 
 #include <stddef.h>
 
-/* MPICH's ABI has several other names. */
+/* Intel MPI, MVAPICH and Cray MPICH have MPICH's ABI. */
 enum hs_mpi_family { HS_MPI_UNKNOWN, HS_MPI_MPICH, HS_MPI_OPENMPI, HS_MPI_FAMILIES };
 
 extern const char *const hs_mpi_family_name[HS_MPI_FAMILIES];
 
 enum hs_mpi_family hs_mpi_built(void);
 
-/* The family of the library in the process, and up to size bytes of its name: "MPICH 4.0.2".  Before MPI_Init, too. */
+/* The family of the MPI library in the process; up to size bytes of its name, such as "MPICH 4.0.2". Works before
+ * MPI_Init. */
 enum hs_mpi_family hs_mpi_runs(char *name, size_t size);
 
 #endif

@@ -196,6 +196,22 @@ static void destroy(hsumma_context *ctx)
     hs_put(&hs_heap, ctx);
 }
 
+static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
+{
+    return hs_agree_by_mpi(((hsumma_context *)ctx)->comm.comm, vote);
+}
+
+/* A context that is refused on all, for what some have found: all get a message of one of these. */
+static void share_refusal(hsumma_context *ctx, hsumma_status status)
+{
+    const struct hs_voters voters = {.agree = agree_by_mpi, .state = ctx, .rank = ctx->comm.rank};
+    if (status >= HSUMMA_ERR_MPI)
+        return;
+    hsumma_status mine = ctx->message.text[0] ? status : HSUMMA_OK;
+    struct hs_verdict verdict = agree_by_mpi(ctx, (struct hs_vote){.status = mine});
+    hs_unlike_report(&voters, mine, verdict, &ctx->message);
+}
+
 hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **result,
                                 char *message, size_t size)
 {
@@ -255,6 +271,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_context_share_device(ctx);
         if (!status)
             status = hs_trace_open(ctx);
+        if (status)
+            share_refusal(ctx, status);
         text = ctx->message;
         if (status)
             hsumma_free(&ctx);

@@ -187,12 +187,23 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, int layers, const int extent[2],
                               hsumma_status mine)
 {
-    uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
-    for (int i = 0; i < 3; i++)
-        hash = hs_mix(hash, (uint64_t)request->extent[i]);
-    hash = hs_mix(hs_mix(hs_mix(hash, (uint64_t)layers), (uint64_t)extent[0]), (uint64_t)extent[1]);
-    return hs_context_agree_on(ctx, mine, (int64_t)(hash >> 1), "a distribution",
-                               "processes have given different products");
+    const char op[2][2] = {{request->op[0]}, {request->op[1]}};
+    const struct hs_given given[] = {{"type", .number = request->type},
+                                     {"transa", .text = op[0], .number = request->op[0]},
+                                     {"transb", .text = op[1], .number = request->op[1]},
+                                     {"m", .number = request->extent[0]},
+                                     {"n", .number = request->extent[1]},
+                                     {"k", .number = request->extent[2]},
+                                     {"layers", .number = layers},
+                                     {"the best grid's rows", .number = extent[0]},
+                                     {"the best grid's columns", .number = extent[1]}};
+    const int count = sizeof given / sizeof *given;
+    uint64_t hash = 0;
+    for (int i = 0; i < count; i++)
+        hash = hs_mix(hash, (uint64_t)given[i].number);
+    struct hs_verdict verdict =
+        hs_context_agree(ctx, (struct hs_vote){.status = mine, .hash = mine ? 0 : (int64_t)(hash >> 1)});
+    return hs_context_judge(ctx, mine, verdict, "hsumma_desc_best", given, count);
 }
 
 /* layers=L: lays the operands out over all processes. */

@@ -195,10 +195,13 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     int prepared = !status;
     struct hs_vote vote = {.status = status, .about = about, .hash = hash};
     struct hs_verdict verdict = hs_context_agree(ctx, vote);
-    status = hs_plan_explain(ctx, status, verdict);
-    if (!status && !verdict.alike)
-        status =
-            hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different types, sizes or descriptors");
+    struct hs_given given[3 + 2 * HS_DESC_GIVEN] = {{"type", .number = type}, {"m", .number = m}, {"n", .number = n}};
+    int count = 3;
+    if (!verdict.status && !verdict.alike) { /* then all have been checked */
+        count += hs_desc_given(desca, "A's descriptor", &given[count]);
+        count += hs_desc_given(descb, "B's descriptor", &given[count]);
+    }
+    status = hs_context_judge(ctx, status, verdict, "hsumma_redistribute", given, count);
     if (!status)
         status = run_move(ctx, ends, &move);
     if (prepared && !ctx->broken) { /* else MPI may still write to it */

@@ -82,6 +82,22 @@ static struct whereabouts tell(const int *desc)
     return mine;
 }
 
+/* What two processes have given otherwise of matrix e: the context's message. */
+static const char *name_difference(hsumma_context *ctx, const struct whereabouts *told, int one, int other, int e)
+{
+    static const char *const name[] = {[M_1] = "M",       [N_1] = "N",       [MB_1] = "MB",      [NB_1] = "NB",
+                                       [RSRC_1] = "RSRC", [CSRC_1] = "CSRC", [DTYPE_1] = "DTYPE"};
+    const struct whereabouts *a = &told[2 * one + e], *b = &told[2 * other + e];
+    unsigned f = 0;
+    while (f < sizeof name / sizeof *name && (!name[f] || a->desc[f] == b->desc[f]))
+        f++;
+    if (f == sizeof name / sizeof *name)
+        return "processes have given grids of different shapes";
+    hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "rank %d gave %s = %d in the descriptor of %c, rank %d gave %d", one,
+            name[f], a->desc[f], "AB"[e], other, b -> desc[f]);
+    return ctx->message.text;
+}
+
 /* Combines what the processes know of matrix e. NULL, or what is wrong; the same on all processes. */
 static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct whereabouts *told, int e,
                          struct known *known)
@@ -100,7 +116,7 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
         if (one->coord[0] < 0)
             continue;
         if (memcmp(one->shape, shape, sizeof one->shape) != 0 || memcmp(one->desc, desc, sizeof one->desc) != 0)
-            return "processes have given different descriptors";
+            return name_difference(shim->ctx, told, r, first, e);
         known->rank[one->coord[0] * shape[1] + one->coord[1]] = r;
         members++;
     }

@@ -63,4 +63,34 @@ static inline struct hs_verdict hs_verdict_alone(struct hs_vote vote, int rank)
     return hs_ballot_verdict(&ballot);
 }
 
+/*
+ * unlike.c: where ranks disagree a verdict only says that they do, or that one has failed.  After it, and only then,
+ * further agreements carry the texts of who gave what, a few letters each, so that every rank has the same message.
+ */
+
+/* Those that agree: one agreement with this rank's vote, blocking. */
+struct hs_voters {
+    struct hs_verdict (*agree)(void *state, struct hs_vote mine);
+    void *state;
+    int rank; /* this one, as verdicts have it */
+};
+
+/* Something that all ranks must give alike. */
+struct hs_given {
+    const char *name, *of; /* "m of A's descriptor"; of may be NULL */
+    int64_t number;
+    const char *text; /* what the message shows; both must be alike.  NULL: the number */
+};
+
+/*
+ * The message and status of ranks that have given something unlike: the name of the call or the first of the list that
+ * differs, and who gave which value of it.  Lists are as long on all ranks that are in the same call.
+ */
+hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call, const struct hs_given *given,
+                                int count, struct hs_message *message);
+
+/* The message of a rank whose own verdict was better than the one of all: that of the rank that has failed. */
+hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,
+                               struct hs_message *message);
+
 #endif

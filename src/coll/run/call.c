@@ -4,22 +4,6 @@
 
 #include <inttypes.h>
 
-const char *hs_call_about(int about)
-{
-    static const char *const texts[] = {
-        [HS_CALL_NOTHING] = "something is wrong",
-        [HS_CALL_COLLECTIVE] = "there is no such collective",
-        [HS_CALL_COUNT] = "the counts are out of their range",
-        [HS_CALL_ROOT] = "the root is out of its range",
-        [HS_CALL_OPERATOR] = "there is no such operator",
-        [HS_CALL_IN] = "in is NULL",
-        [HS_CALL_OUT] = "out is NULL",
-        [HS_CALL_MEMORY] = "there is no memory",
-        [HS_CALL_ALGORITHM] = "the algorithm cannot be used",
-    };
-    return texts[(unsigned)about < sizeof texts / sizeof *texts ? about : HS_CALL_NOTHING];
-}
-
 static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, struct hs_message *message)
 {
     if (op->op == HSUMMA_USER) {

@@ -25,7 +25,7 @@ struct hs_call {
     const char *algorithm;
 };
 
-/* What a verdict concerns, for ranks that did not find the error themselves. */
+/* What a verdict concerns: of several with one status the last of these wins. */
 enum hs_call_about {
     HS_CALL_NOTHING,
     HS_CALL_COLLECTIVE,
@@ -37,7 +37,6 @@ enum hs_call_about {
     HS_CALL_MEMORY,
     HS_CALL_ALGORITHM
 };
-const char *hs_call_about(int about);
 
 /*
  * Converts a call to bytes and checks what must be equal on all ranks. HSUMMA_ERR_ARGUMENT, with the cause in *about.

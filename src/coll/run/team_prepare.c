@@ -2,8 +2,11 @@
 #include "coll/run/team_parts.h"
 
 #include "base/hash.h"
+#include "base/operators.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
+
+#include <inttypes.h>
 
 enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* limits of the cache, which always keeps the most recent one */
 
@@ -53,6 +56,22 @@ static hsumma_status advance_agreement(void *state, int *worked, int *done)
 }
 
 static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
+                           struct hs_message *message);
+
+/* This rank's vote is a good one: it only carries what has been given. */
+static struct hs_verdict agree_again(void *team, struct hs_vote vote)
+{
+    struct hs_verdict verdict = {0};
+    verdict.status = agree(team, vote, &verdict, NULL);
+    return verdict;
+}
+
+static struct hs_voters voters_of(struct hs_team *team)
+{
+    return (struct hs_voters){.agree = agree_again, .state = team, .rank = team->comm->rank};
+}
+
+static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
                            struct hs_message *message)
 {
     hsumma_status status = hs_agreement_start(&team->agreement, mine);
@@ -65,24 +84,38 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
                        team->failure.text[0] ? team->failure.text : "MPI failed");
     }
     *verdict = hs_agreement_verdict(&team->agreement);
-    if (verdict->status && verdict->status != mine.status)
-        hs_fail(message, verdict->status, "on process %d: %s", verdict->rank, hs_call_about(verdict->about));
-    return verdict->status;
+    const struct hs_voters voters = voters_of(team);
+    return verdict->status ? hs_unlike_report(&voters, mine.status, *verdict, message) : HSUMMA_OK;
 }
 
 /* Says what differs between ranks. The kind of memory affects the algorithm, so it is compared first. */
-static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, struct hs_message *message)
+static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature,
+                            struct hs_message *message)
 {
-    struct hs_verdict verdict = {.alike = 1};
-    hsumma_status status =
-        team->comm->device ? agree(team, (struct hs_vote){.hash = call->on_device}, &verdict, message) : HSUMMA_OK;
-    if (status)
-        return status;
-    return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                   verdict.alike ? "processes have called different collectives, or with different sizes, roots, "
-                                   "operators or algorithms"
-                                 : "processes have given memory of different kinds: some of the device, some of the "
-                                   "host; expected one kind on all of them");
+    const struct hs_voters voters = voters_of(team);
+    const int user = call->op.op == HSUMMA_USER;
+    const int parts_count =
+        call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER ? team->group.size : 1;
+    uint64_t all_counts = 0;
+    char algorithm[HS_ALG_SPEC_TEXT], counts[96] = "";
+    hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
+    for (int r = 0; call->counts && r < team->group.size; r++) {
+        hs_append(counts, sizeof counts, "%s%" PRId64, r ? "," : "", call->counts[r]);
+        all_counts = hs_mix(all_counts, (uint64_t)call->counts[r]);
+    }
+    const struct hs_given given[] = {
+        {"memory", .text = call->on_device ? "the device's" : "the host's"},
+        {"collective", .text = hs_collective_name(call->collective)},
+        {"root", .number = call->root},
+        {"op", .text = call->reduces ? hs_op_name(call->op.op) : "none"},
+        {"element", .text = call->reduces && !user ? hs_element_name(call->op.element) : "none"},
+        {"the size of an element", .number = call->unit},
+        {"commutative", .number = user && call->op.commutative},
+        {"counts", .number = (int64_t)all_counts, .text = call->counts ? counts : "NULL"},
+        {"count", .number = call->counts ? 0 : call->bytes / call->unit / parts_count},
+        {"algorithm", .text = algorithm},
+    };
+    return hs_unlike_explain(&voters, "a collective", given, sizeof given / sizeof *given, message);
 }
 
 /* Creates the communicator for MPI's own collectives. */
@@ -194,7 +227,7 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
         vote.value = hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0);
     hsumma_status status = agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
-        status = unlike(team, call, message);
+        status = unlike(team, call, either, message);
     if (!status && fresh && fresh->device)
         status = need_pool(team, fresh, call, refused, message);
     if (!status && fresh) {

@@ -30,16 +30,18 @@ struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote)
     return verdict;
 }
 
-hsumma_status hs_context_agree_on(hsumma_context *ctx, hsumma_status mine, int64_t hash, const char *what,
-                                  const char *unlike)
+static struct hs_verdict agree_again(void *ctx, struct hs_vote vote)
 {
-    struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = mine, .hash = mine ? 0 : hash});
-    if (verdict.status && verdict.status != mine)
-        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (%s)", verdict.rank,
-                       hsumma_status_string(verdict.status), what);
-    if (!verdict.status && !verdict.alike)
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s", unlike);
-    return verdict.status;
+    return hs_context_agree(ctx, vote);
+}
+
+hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const char *call,
+                               const struct hs_given *given, int count)
+{
+    const struct hs_voters voters = {.agree = agree_again, .state = ctx, .rank = ctx->comm.rank};
+    if (verdict.status)
+        return hs_unlike_report(&voters, mine, verdict, &ctx->message);
+    return verdict.alike ? HSUMMA_OK : hs_unlike_explain(&voters, call, given, count, &ctx->message);
 }
 
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)

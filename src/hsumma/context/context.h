@@ -90,10 +90,10 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
 
 /* Joins the votes of all processes of the context; marks the context as broken if MPI fails.  Collective. */
 struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
-/* Agrees on a status and a hash.  On failure ctx->message says that `what` failed elsewhere, or, if hashes differ,
- * `unlike`.  The same status on all processes.  Collective. */
-hsumma_status hs_context_agree_on(hsumma_context *ctx, hsumma_status mine, int64_t hash, const char *what,
-                                  const char *unlike);
+/* After it: a status alike on all, with a message: that of the rank that has failed, or who has given what unlike
+ * in the call (coll/node/verdict.h).  mine: the status of this rank's vote.  Collective. */
+hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const char *call,
+                               const struct hs_given *given, int count);
 
 /* Drops one holder; the last one destroys the object. */
 void hs_context_release(hsumma_context *ctx);

@@ -68,6 +68,25 @@ static int64_t hash_of(const struct hs_grid *grid)
     return (int64_t)(hash >> 1);
 }
 
+/* After an agreement on the grid. */
+static hsumma_status judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const hsumma_grid *made,
+                           char order)
+{
+    const struct hs_grid *grid = made ? &made->grid : NULL;
+    char ranks[128] = "";
+    const char order_text[2] = {order};
+    struct hs_given given[] = {
+        {"nprow", .number = 0}, {"npcol", .number = 0}, {"order", .text = order_text}, {"ranks", .text = ranks}};
+    if (!verdict.status && !verdict.alike) { /* then every rank has a grid */
+        given[0].number = grid->extent[0];
+        given[1].number = grid->extent[1];
+        given[3].number = hash_of(grid);
+        for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
+            hs_append(ranks, sizeof ranks, "%s%d", i ? "," : "", grid->rank[i]);
+    }
+    return hs_context_judge(ctx, mine, verdict, "hsumma_grid_create", given, sizeof given / sizeof *given);
+}
+
 hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                              hsumma_grid **result)
 {
@@ -76,8 +95,9 @@ hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char orde
     if (ctx->broken)
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
     hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
-    status = hs_context_agree_on(ctx, status, status ? 0 : hash_of(&grid->grid), "a grid",
-                                 "processes have given different grids");
+    struct hs_verdict verdict =
+        hs_context_agree(ctx, (struct hs_vote){.status = status, .hash = status ? 0 : hash_of(&grid->grid)});
+    status = judge(ctx, status, verdict, grid, order);
     if (!status)
         status = hs_product_memory_make(ctx, &grid->shared);
     ctx->broken |= status == HSUMMA_ERR_MPI;

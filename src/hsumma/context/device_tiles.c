@@ -60,7 +60,7 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
     struct hs_verdict verdict =
         hs_agree(&ctx->agreement, (struct hs_vote){.status = status, .value = ctx->running != NULL});
     if (verdict.status && !status)
-        hs_fail(message, verdict.status, "process %d reports: %s (memory of its device)", verdict.rank,
+        hs_fail(message, verdict.status, "rank %d reports: %s (memory of its device)", verdict.rank,
                 hsumma_status_string(verdict.status));
     status = verdict.status;
     if (!status)

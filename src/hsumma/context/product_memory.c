@@ -92,7 +92,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
     }
     hs_product_memory_free(ctx, shared);
     if (verdict.status != HSUMMA_ERR_UNSUPPORTED)
-        return hs_fail(&ctx->message, verdict.status, "process %d reports: %s (memory of a grid)", verdict.rank,
+        return hs_fail(&ctx->message, verdict.status, "rank %d reports: %s (memory of a grid)", verdict.rank,
                        hsumma_status_string(verdict.status));
     shared->mate = ctx->comm.mates.mate;
     describe(ctx, verdict, shared->refused, sizeof shared->refused);

@@ -192,6 +192,20 @@ static void trace_product(const hsumma_plan *plan)
                          .operand = -1});
 }
 
+/* The message where another rank has failed, and nobody may wait for its words. */
+static void blame(hsumma_context *ctx, struct hs_verdict verdict)
+{
+    static const char *const about[] = {"",
+                                        " (A: pointer or leading dimension)",
+                                        " (B: pointer or leading dimension)",
+                                        " (C: pointer or leading dimension)",
+                                        " (alpha or beta is NULL)",
+                                        " (workspace)",
+                                        " (A and B overlap)"};
+    hs_fail(&ctx->message, verdict.status, "rank %d reports: %s%s", verdict.rank, hsumma_status_string(verdict.status),
+            verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
+}
+
 /* Ends an execution, successful or not. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
@@ -219,7 +233,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
                        hsumma_status_string(status), news[0] ? ", " : "", most, news);
     if (verdict.rank != ctx->comm.rank)
-        hs_plan_explain(ctx, HSUMMA_OK, verdict);
+        blame(ctx, verdict);
     return status;
 }
 

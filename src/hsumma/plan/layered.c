@@ -119,9 +119,7 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
         hs_fail(&ctx->message, status, "no memory for layers");
     struct hs_vote vote = {.status = status, .about = HS_ABOUT_MEMORY, .hash = status ? 0 : layered->count};
     struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
-    status = hs_plan_explain(ctx, status, verdict);
-    if (!status && !verdict.alike)
-        status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "processes have given different options or grids");
+    status = request->alone ? verdict.status : hs_request_judge(ctx, request, settings, status, verdict);
     for (int l = 0; l < (layered ? layered->count : 0) && !status; l++) {
         int each = layered->extent[0] * layered->extent[1];
         status = hs_grid_create(ctx, layered->extent, 'A', &rank[l * each], &layered->grid[l]);

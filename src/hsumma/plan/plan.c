@@ -96,21 +96,6 @@ hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], 
     return HSUMMA_OK;
 }
 
-hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict)
-{
-    static const char *const about[] = {"",
-                                        " (A: pointer or leading dimension)",
-                                        " (B: pointer or leading dimension)",
-                                        " (C: pointer or leading dimension)",
-                                        " (alpha or beta is NULL)",
-                                        " (workspace)",
-                                        " (A and B overlap)"};
-    if (verdict.status && verdict.status != mine)
-        hs_fail(&ctx->message, verdict.status, "process %d reports: %s%s", verdict.rank,
-                hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
-    return verdict.status;
-}
-
 static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
 {
     return settings->threads >= 0 ? settings->threads : ctx->threads;
@@ -126,7 +111,10 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
         return HSUMMA_OK;
     hsumma_status status = hs_layered_choose(plan->ctx, request, settings,
                                              (struct hs_layered_rival){plan->choice.prediction.seconds, 0}, count);
-    return hs_context_agree_on(plan->ctx, status, *count, "layers", "processes have chosen different layers");
+    struct hs_given chosen = {"layers", .number = *count};
+    struct hs_verdict verdict =
+        hs_context_agree(plan->ctx, (struct hs_vote){.status = status, .hash = status ? 0 : *count});
+    return hs_context_judge(plan->ctx, status, verdict, "layers=auto", &chosen, 1);
 }
 
 static struct hs_sharing sharing_of(const hsumma_plan *plan)
@@ -301,8 +289,7 @@ static hsumma_status connect(hsumma_plan *plan)
                          "the simulator has none of MPI's own collectives beside messages; expected another than mpi");
     else if (plan->member && (status = hs_loop_connect(&plan->loop)))
         hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
-    struct hs_verdict verdict = hs_agree(&ctx->agreement, (struct hs_vote){.status = status});
-    return hs_plan_explain(ctx, status, verdict);
+    return hs_context_judge(ctx, status, hs_context_agree(ctx, (struct hs_vote){.status = status}), "", NULL, 0);
 }
 
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
@@ -342,10 +329,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
     struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
     ctx->broken |= verdict.status == HSUMMA_ERR_MPI;
-    status = hs_plan_explain(ctx, status, verdict);
-    if (!status && !verdict.alike)
-        status = hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                         "processes have given different sizes, descriptors, operations or options");
+    status = request->alone ? verdict.status : hs_request_judge(ctx, request, &settings, status, verdict);
     int layers = 1;
     if (!status)
         status = choose_layers(plan, request, &settings, &layers);

@@ -90,6 +90,12 @@ uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of the arguments that must agree on all processes; the request must have been checked.  layout: leaves out the
  * identity of grids and the options, so that a later run gets the same hash. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
+/* The same of a descriptor, each with its name; whose: "A's descriptor".  Returns how many they are. */
+enum { HS_DESC_GIVEN = 13 };
+int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN]);
+/* hs_context_judge for an agreement on a request. */
+hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *request,
+                               const struct hs_settings *settings, hsumma_status mine, struct hs_verdict verdict);
 
 /* The problem of a request; simulated: storage for its scalar in a simulated run. */
 void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem);
@@ -116,9 +122,6 @@ int64_t hs_plan_bytes(const hsumma_plan *plan);
 
 /* Checks the leading dimensions of the whole matrices locally; *about: which one is wrong. */
 hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
-/* Returns the verdict's status; a process with a better status of its own gets a message with the failing rank and
- * subject. */
-hsumma_status hs_plan_explain(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict);
 
 /* execute.c.  Begins an execution, after a local check of pointers and of the leading dimensions, which may change from
  * call to call. */

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char names[] = "ABC";
 
@@ -79,24 +80,60 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     return HSUMMA_OK;
 }
 
+enum { GRID_NUMBER = 10 }; /* among what is given of a descriptor */
+
+int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])
+{
+    const struct hs_given fields[HS_DESC_GIVEN] = {
+        {"m", whose, desc->m, NULL},
+        {"n", whose, desc->n, NULL},
+        {"mb", whose, desc->mb, NULL},
+        {"nb", whose, desc->nb, NULL},
+        {"imb", whose, desc->imb, NULL},
+        {"inb", whose, desc->inb, NULL},
+        {"rsrc", whose, desc->rsrc, NULL},
+        {"csrc", whose, desc->csrc, NULL},
+        {"i", whose, desc->i, NULL},
+        {"j", whose, desc->j, NULL},
+        {"the grid (by order of creation)", whose, desc->grid->number, NULL},
+        {"the grid's rows", whose, desc->grid->grid.extent[0], NULL},
+        {"the grid's columns", whose, desc->grid->grid.extent[1], NULL},
+    };
+    memcpy(given, fields, sizeof fields);
+    return HS_DESC_GIVEN;
+}
+
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout)
 {
-    const int64_t field[] = {desc->m,
-                             desc->n,
-                             desc->mb,
-                             desc->nb,
-                             desc->imb,
-                             desc->inb,
-                             desc->rsrc,
-                             desc->csrc,
-                             desc->i,
-                             desc->j,
-                             layout ? 0 : desc->grid->number,
-                             desc->grid->grid.extent[0],
-                             desc->grid->grid.extent[1]};
-    for (unsigned f = 0; f < sizeof field / sizeof *field; f++)
-        hash = hs_mix(hash, (uint64_t)field[f]);
+    struct hs_given field[HS_DESC_GIVEN];
+    int fields = hs_desc_given(desc, NULL, field);
+    for (int f = 0; f < fields; f++)
+        hash = hs_mix(hash, layout && f == GRID_NUMBER ? 0 : (uint64_t)field[f].number);
     return hash;
+}
+
+hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *request,
+                               const struct hs_settings *settings, hsumma_status mine, struct hs_verdict verdict)
+{
+    static const char *const type[] = {"HSUMMA_S", "HSUMMA_D", "HSUMMA_C", "HSUMMA_Z"};
+    static const char *const whose[] = {"A's descriptor", "B's descriptor", "C's descriptor"};
+    struct hs_given given[8 + 3 * HS_DESC_GIVEN];
+    int count = 0;
+    if (!verdict.status && !verdict.alike) { /* then all have a request that has been checked */
+        const char op[2][2] = {{request->op[0]}, {request->op[1]}};
+        given[count++] = (struct hs_given){"type", .text = type[request->type]};
+        given[count++] = (struct hs_given){"transa", .text = op[0]};
+        given[count++] = (struct hs_given){"transb", .text = op[1]};
+        given[count++] = (struct hs_given){"m", .number = request->extent[0]};
+        given[count++] = (struct hs_given){"n", .number = request->extent[1]};
+        given[count++] = (struct hs_given){"k", .number = request->extent[2]};
+        for (int x = 0; x < 3; x++)
+            count += hs_desc_given(request->desc[x], whose[x], &given[count]);
+        given[count++] = (struct hs_given){"options", .text = request->options ? request->options : ""};
+        given[count++] = (struct hs_given){"layers", .number = settings->layers};
+        return hs_context_judge(ctx, mine, verdict, "a product", given, count);
+    }
+    return hs_context_judge(ctx, mine, verdict, "a product", NULL, 0);
 }
 
 int64_t hs_request_hash(const struct hs_request *request, int layout)

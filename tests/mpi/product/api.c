@@ -134,7 +134,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
     char who[32];
-    snprintf(who, sizeof who, "process %d ", victim);
+    snprintf(who, sizeof who, "rank %d", victim);
     for (int x = 0; x < 3; x++) {
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
         struct gemm_part local[3];
@@ -148,7 +148,7 @@ static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
                 c.desc[x].ld = bad[i];
             hsumma_status status = gemm_plan_create(ctx, &c, &plan);
             snprintf(value, sizeof value, "%" PRId64, bad[i]);
-            snprintf(name, sizeof name, rank == victim ? "of %c is" : "(%c:", "ABC"[x]);
+            snprintf(name, sizeof name, "of %c is", "ABC"[x]);
             seen += status == HSUMMA_ERR_ARGUMENT && !plan && strstr(hsumma_message(ctx), name) &&
                     strstr(hsumma_message(ctx), rank == victim ? value : who);
             seen += gemm_one_call(ctx, &c, local) == HSUMMA_ERR_ARGUMENT;
@@ -420,12 +420,16 @@ static void test_odds(void)
 
 /* A plan that is refused on all ranks because one rank has a different argument. */
 static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const hsumma_desc *a, const char *what,
-                          int victim)
+                          int victim, const char *said)
 {
     hsumma_plan *plan = NULL;
     hsumma_status status = hsumma_plan_create(ctx, c->type, c->ta, c->tb, c->m, c->n, c->k, a, &c->desc[1], &c->desc[2],
                                               c->options, &plan);
-    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan), "%s on rank %d: %s", what, victim, hsumma_message(ctx));
+    char words[80];
+    snprintf(words, sizeof words, said, victim);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !plan &&
+                      strstr(hsumma_message(ctx), rank == victim && !strstr(words, " gave ") ? "descriptor" : words)),
+           "%s on rank %d: %s", what, victim, hsumma_message(ctx));
 }
 
 /* Arguments that differ on one rank: the calls fail on all ranks, and no rank waits. */
@@ -437,15 +441,24 @@ static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim
     hsumma_plan *plan = NULL;
     hsumma_context *none = NULL;
     int mine = rank == victim;
-    refuse_unlike(ctx, &c, mine ? NULL : &c.desc[0], "a NULL descriptor", victim);
+    refuse_unlike(ctx, &c, mine ? NULL : &c.desc[0], "a NULL descriptor", victim, "rank %d: descriptor of A is NULL");
     other.m = mine ? 11 : 12;
-    refuse_unlike(ctx, &other, &c.desc[0], "another m", victim);
+    refuse_unlike(ctx, &other, &c.desc[0], "another m", victim, "rank %d gave m = 11, rank 0 gave 12");
+    hsumma_desc desc = c.desc[0];
+    desc.nb = mine ? 5 : 4;
+    refuse_unlike(ctx, &c, &desc, "another nb of A", victim, "rank %d gave nb of A's descriptor = 5, rank 0 gave 4");
+    other = c;
+    other.ta = mine ? 'C' : 'T'; /* the same for real elements, but not the same call */
+    other.m = other.k = 12;
+    refuse_unlike(ctx, &other, &c.desc[0], "another transa", victim, "rank %d gave transa = C, rank 0 gave T");
     other = c;
     other.options = mine ? "block=3" : "block=4";
-    refuse_unlike(ctx, &other, &c.desc[0], "other options", victim);
-    hsumma_status status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, NULL, 0);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none), "a context with bad options on rank %d: %s", victim,
-           hsumma_status_string(status));
+    refuse_unlike(ctx, &other, &c.desc[0], "other options", victim,
+                  "rank %d gave options = block=3, rank 0 gave block=4");
+    char said[200] = "";
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, said, sizeof said);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none && strstr(said, "block is \"0\"")),
+           "a context with bad options on rank %d: %s", victim, said);
     gemm_make(&c, local);
     double one = 1;
     status = gemm_plan_create(ctx, &c, &plan);

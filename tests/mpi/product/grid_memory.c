@@ -235,9 +235,9 @@ static void test_different(hsumma_context *ctx)
         hsumma_status status = hsumma_grid_create(ctx, by_columns ? size : 1, by_columns ? 1 : side,
                                                   way == 1 && last ? 'X' : 'R', NULL, &grid);
         good &= status == HSUMMA_ERR_ARGUMENT && !grid && process_segments() == before;
-        good &= strstr(hsumma_message(ctx), way == 0 ? "different grids"
+        good &= strstr(hsumma_message(ctx), way == 0 ? "gave nprow = "
                                             : last   ? "expected"
-                                                     : "process") != NULL ||
+                                                     : "rank") != NULL ||
                 (way == 2 && last);
     }
     ctx->broken = 1;

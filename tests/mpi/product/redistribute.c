@@ -206,7 +206,7 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid, const hsum
     refuse(ctx, N, N, a, &desca, last ? NULL : b, &descb, "NULL on one process", "B is NULL on process");
     refuse(ctx, N, N, last ? b : a, &desca, b, &descb, "one array on one process", "overlap");
     if (size > 1)
-        refuse(ctx, N - last, N, a, &desca, b, &descb, "another m on one process", "different");
+        refuse(ctx, N - last, N, a, &desca, b, &descb, "another m on one process", "gave m = 7, rank 0 gave 8");
     int kept = 1;
     for (int i = 0; i < N * N; i++)
         kept &= b[i] == 5;

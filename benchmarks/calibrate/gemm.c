@@ -95,8 +95,8 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     measure_shapes(cal, p, point, points, budget);
     if (!single)
         profile->knee = fit_knee(point, points);
-    /* Packing is taken from the copy rate: beside the multiplication it is too small to fit, but stationary operands
-     * differ in it. */
+    /* The cost of packing follows from the copy rate: beside the multiplication it is too small to be fitted, but it
+     * depends on the stationary operand. */
     fit_gemm(point, points, profile->knee, profile->machine.copy * (single ? 4 : 8), &profile->gemm[single]);
     for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;

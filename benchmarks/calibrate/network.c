@@ -111,8 +111,8 @@ static series series_between_nodes(calibration *cal, messages *m, const series *
     return s;
 }
 
-/* The max-rate model (Gropp, Olson and Samfass 2016): k concurrent messages take max(k inject, beta) per byte. 0: no
- * limit shows. */
+/* The max-rate model (Gropp, Olson and Samfass 2016): k concurrent messages take max(k inject, beta) per byte.
+ * Returns inject, or 0 if no limit is seen. */
 static double inject_of(calibration *cal, messages *m, double budget)
 {
     double one = time_stream(cal, m, 1, STREAM_BYTES, budget / 2);

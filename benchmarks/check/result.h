@@ -15,15 +15,15 @@
  *   one, (k + 4) eps (|alpha| sum |a| |b| + |beta| |c0|), with 2 k and twice the whole for complex types.
  *
  *   Rows: |d_i| against the rounding error expected in row i. The entries have random signs, so a partial sum of l
- * terms has the size of sqrt(sum |a|^2 |b|^2), not of the sum of moduli; rounding it adds an independent error of at
- * most eps times that. k of them have the standard deviation eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum over j is
- * a random walk as well:
+ *   terms has the size of sqrt(sum |a|^2 |b|^2), not of the sum of moduli; rounding it adds an independent error of
+ *   at most eps times that. k of them have the standard deviation eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum
+ *   over j is a random walk as well:
  *
  *     |d_i| <= 8 eps sqrt(k + 4) sqrt(V_i),   V_i = |alpha|^2 sum_l |a_il|^2 sum_j |b_lj|^2 + |beta|^2 sum_j |c0_ij|^2
  *
  *   (2 k for complex types). The bound is about ten times the errors observed, yet only 2e-12 at m = n = k = 1000 in
  *   double. An error e in one entry of C changes its row by |e| |x_j| >= |e| / 2 for each x, so 1e-9 is found up to
- * about n = 40,000.
+ *   about n = 40,000.
  */
 #ifndef HS_BENCHMARKS_CHECK_RESULT_H
 #define HS_BENCHMARKS_CHECK_RESULT_H

@@ -26,7 +26,7 @@ static int add_word(coll_run *run, const char *word)
     return !word || run->word[run->count - 1];
 }
 
-/* Adds MPI's own, then the items of --alg. */
+/* Adds MPI's own routine, then the algorithms that --alg names. */
 static int add_words(coll_run *run)
 {
     const char *words = run->args->algorithm ? run->args->algorithm : "all,auto";

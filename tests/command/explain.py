@@ -661,7 +661,7 @@ def test_collective():
 
 
 def test_layers():
-    """Layers over k on processes that share nothing: redistributions cost their bytes and messages, and are copied
+    """Layers over k on processes that share nothing: a redistribution costs its bytes and messages, and is copied
     twice."""
     beta, copy, alpha, m, k, p = 1e-8, 1e-10, 1e-6, 64, 65536, 16
     lines = f"hsumma profile 1\nnetwork.alpha_s {alpha}\nnetwork.beta_s_per_byte {beta}\ninject_s_per_byte 0\ncopy_s_per_byte {copy}\nend\n"

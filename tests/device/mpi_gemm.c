@@ -3,7 +3,7 @@
  * early gives wrong results. Random layouts against a direct triple loop, with each operand on the device or on the
  * host; bits; plans in turns, growing memory for tiles; refusals; errors of work and of memory.
  *
- *     mpi_gemm_device [CASES [FIRST]]     a failing case is reported by its number
+ *     mpi_gemm [CASES [FIRST]]     a failing case is reported by its number
  */
 #include "support/device/gemm_device.h"
 #include "support/product/gemm_random.h"

@@ -64,7 +64,7 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts; mostly equal for all operands with the dimension on one axis of the grid, which avoids exchanges. */
+/* Draws layouts. Operands with a dimension on the same grid axis mostly share its layout, which avoids exchanges. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];

@@ -145,7 +145,7 @@ static int is_in_grid(const struct scene *scene, int r)
     return 0;
 }
 
-/* A rank of the grid that is not a member of the job counts its executions. */
+/* A rank of the grid that is not a member of the job counts the job's executions. */
 static void pass_over(struct scene *scene, int r)
 {
     int turn = scene->rank[r].turn, counted = 0;

@@ -20,7 +20,7 @@ compiled() {
 "$root/scripts/check-layers" --build "$BUILD" >"$scratch/out"
 report "no border of src/ is crossed"
 
-# include FILE NAME: plants a file that includes one of another room
+# include FILE NAME: plants a file that includes one of another part
 include() {
     plant "src/$1" "#include $2"
     refused "$1:.*include" "$1 may not include $2"

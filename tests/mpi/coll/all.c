@@ -1,8 +1,8 @@
 /*
  * Every algorithm of the registry: all elements and operators, counts from zero to several segments, several roots, in
  * place, irregular parts, real and virtual nodes; compared with results computed without the library.
- *   mpi_coll          the matrix
- *   mpi_coll large    broadcasts of more than 2^31 bytes
+ *   all          the matrix
+ *   all large    broadcasts of more than 2^31 bytes
  */
 #include "support/coll/data.h"
 #include "support/tap.h"

@@ -67,7 +67,7 @@ static int end(struct task *task, int tasks, int order)
 static void test_orders(struct task *task)
 {
     static const char *const words[] = {NULL, "recursive_doubling", "shared", "ring", "mpi", "dpml", "smp", "nap"};
-    enum { TASKS = 20 }; /* not a multiple of 7 */
+    enum { TASKS = 20 }; /* not a multiple of 7, the step of the third order */
     for (unsigned w = 0; w < sizeof words / sizeof *words; w++) {
         int wrong = 0;
         for (int order = 0; order < 3; order++) {

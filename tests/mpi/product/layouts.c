@@ -364,7 +364,7 @@ static void test_bits(hsumma_context *ctx, int count)
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* other options are used */
         int stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
-        int wide = 1 + draw(3); /* outer panels, in inner ones */
+        int wide = 1 + draw(3); /* width of the outer panels, in inner ones */
         c.fractions = 1;
         c.alpha = 1.3;
         c.k += 20;

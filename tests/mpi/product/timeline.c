@@ -1,6 +1,6 @@
 /*
  * The timeline: what processes record of products and collective calls is complete and consistent with other counts of
- * the same messages and flops; when its file appears, and whether.
+ * the same messages and flops; its file is written when it should be.
  */
 #include "support/product/tuned_plan.h"
 

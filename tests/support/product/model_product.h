@@ -38,7 +38,7 @@ struct model_how {
     int owners;   /* as in hs_spec */
 };
 
-/* The spec; it has 0 levels if they do not divide the grid. */
+/* The spec; it has 0 levels if the groups do not divide the grid. */
 struct hs_spec model_spec(const struct model_product *product, const struct model_how *how);
 
 struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,

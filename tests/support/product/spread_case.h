@@ -32,7 +32,7 @@ struct spread_matrix {
     uint64_t seed;
     /* of this process: */
     int coord[2];
-    int64_t count[2], *index[2], ld; /* numbers and global indices of its rows and columns */
+    int64_t count[2], *index[2], ld; /* count and global indices of its rows and columns */
     char *data;
 };
 

@@ -379,7 +379,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
     }
 }
 
-/* The ring neither keeps the order nor brackets uniformly, as dpml promises with other rows between nodes. */
+/* The ring neither keeps the order nor brackets uniformly, as dpml does with the other algorithms between nodes. */
 static void dpml_outer(void)
 {
     static const char *const names[] = {"ring", "reduce_bcast", "recursive_doubling", "dpml"};

@@ -348,7 +348,7 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
     bad.unpack += wrong_update(&local, &old, run, all, pinned, q, beta) != 0;
 }
 
-/* What a process, holder q and taker i at once, keeps is copied as a message would be. */
+/* A process that both holds and takes elements (it is holder q and taker i) copies them as a message would. */
 static void try_own(const struct hs_run_of_panels *run, int q, int i, double beta)
 {
     static double message[ROOM], slabs[2][ROOM];

@@ -422,8 +422,8 @@ static void overlap(void)
     product.block[HS_A][1] = 32;
     how.lookahead = 1;
     struct hs_prediction is = model_predict(&product, &how, &slow, NULL);
-    /* One message; every panel has two consecutive ones. Panels of A have different roots, so the busiest port sends
-     * two for two panels; four panels of B have the same root, which sends two for each. */
+    /* t: one message; every panel needs two, one after the other. Panels of A have different roots, so the busiest port
+     * sends two for two panels; four panels of B have the same root, which sends two for each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
     double comm = in_a_row(64 * t, (struct row){32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
     tap_ok(near(is.comm, comm) && is.copy > 0 &&

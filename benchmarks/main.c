@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "commands.h"
 #include "doctor/doctor.h"
 #include "product/pblas.h"
@@ -40,6 +41,8 @@ static void print_version(void)
 static int dispatch(int argc, char **argv, int rank)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    struct hs_guess guess = hs_guess_of(word, strlen(word));
+    char meant[80];
 
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         if (rank == 0)
@@ -54,8 +57,11 @@ static int dispatch(int argc, char **argv, int rank)
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(word, commands[i]->name))
             return command_run(commands[i], argc - 1, argv + 1, MPI_COMM_WORLD);
-    command_fail(MPI_COMM_WORLD, 1, "%s%s: expected one that hsumma --help lists; try hsumma --help",
-                 argc > 1 ? "there is no command " : "no command", word);
+    for (int i = 0; i < COMMANDS; i++)
+        hs_guess_try(&guess, commands[i]->name, strlen(commands[i]->name));
+    hs_guess_text(&guess, "", meant, sizeof meant);
+    command_fail(MPI_COMM_WORLD, 1, "%s%s%s", argc > 1 ? "unknown command " : "no command is given", word,
+                 meant[0] ? meant : "; hsumma --help lists them");
     return COMMAND_BAD_INPUT;
 }
 

@@ -59,20 +59,20 @@ static int read_grid(const argument_given *given, void *at)
 #define OPERATION .read = argument_letter, .words = "NTC", .expected = "N, T or C"
 #define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or (0.5,-2) for complex types"
 #define LAYOUT(first, last) .read = read_layouts, .least = first, .most = last, .expected = LAYOUT_EXPECTED
-const argument arguments_product[] = {
-    {"m", 'm', SIZE, AT(m)},
-    {"n", 'n', SIZE, AT(n)},
-    {"k", 'k', SIZE, AT(k)},
-    {"type", .read = read_type, AT(type), .expected = "s, d, c or z"},
-    {"transa", OPERATION, AT(transa)},
-    {"transb", OPERATION, AT(transb)},
-    {"grid", .read = read_grid, .expected = "PxQ, both at least 1"},
-    {"nb", .read = argument_blocking, AT(nb), .expected = "a block size of at least 1, or checkerboard"},
-    {"layout", LAYOUT(0, 2)},
-    {"layout-a", LAYOUT(0, 0)},
-    {"layout-b", LAYOUT(1, 1)},
-    {"layout-c", LAYOUT(2, 2)},
-    {.name = NULL}};
+const argument arguments_product[] = {{"m", 'm', SIZE, AT(m)},
+                                      {"n", 'n', SIZE, AT(n)},
+                                      {"k", 'k', SIZE, AT(k)},
+                                      {"type", .read = read_type, AT(type), .expected = "s, d, c or z"},
+                                      {"transa", OPERATION, AT(transa)},
+                                      {"transb", OPERATION, AT(transb)},
+                                      {"grid", .read = read_grid, .expected = "PxQ, both at least 1"},
+                                      {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
+                                       .expected = "a block size of at least 1, or checkerboard"},
+                                      {"layout", LAYOUT(0, 2)},
+                                      {"layout-a", LAYOUT(0, 0)},
+                                      {"layout-b", LAYOUT(1, 1)},
+                                      {"layout-c", LAYOUT(2, 2)},
+                                      {.name = NULL}};
 const argument arguments_values[] = {
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"alpha", SCALAR, AT(alpha)},

@@ -56,6 +56,9 @@ int parse_double(const char *text, double *value);
 /* "2x3", both at least 1. */
 int parse_grid(const char *text, int *rows, int *cols);
 
+/* NULL, or what is wrong with a grid on so many ranks, in `text`. */
+const char *grid_refused(const char *option, int rows, int cols, int ranks, char *text, size_t size);
+
 /* "s", "d", "c", "z" in either case, or NumPy's names "float32", "float64", "complex64", "complex128". */
 int parse_type(const char *text, hsumma_type *type);
 
@@ -113,7 +116,7 @@ struct argument {
     argument_reader *read;
     size_t field; /* offset in the command's arguments: `at` */
     int64_t least, most;
-    const char *words;    /* for argument_word: "table|csv|json" are least, least + 1, ... */
+    const char *words;    /* for argument_word: "table|csv|json" are least, least + 1, ...; else to guess from */
     const char *expected; /* describes valid values; NULL: a number from least to most */
     enum { WITH_VALUE, WITHOUT_VALUE, MAY_HAVE_VALUE } value;
     const argument *rows; /* in a row without a name: further rows, for a structure at its field */

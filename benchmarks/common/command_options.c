@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "common/command.h"
 
 void command_options_free(command_options *options)
@@ -260,8 +261,26 @@ static void short_options(const struct option *all, char *text, size_t size)
     text[used] = 0;
 }
 
+/* "--word" or "--word=...", which is no option, or is short for several. */
+static int refuse_long(command_options *options, const struct option *all, const char *word)
+{
+    size_t length = strcspn(word + 2, "=");
+    struct hs_guess guess = hs_guess_of(word + 2, length);
+    char several[300] = "", meant[80];
+
+    for (const struct option *o = all; o->name; o++) {
+        hs_guess_try(&guess, o->name, strlen(o->name));
+        if (!strncmp(o->name, word + 2, length))
+            hs_append(several, sizeof several, "%s--%s", several[0] ? ", " : "", o->name);
+    }
+    if (several[0])
+        return command_refuse(options, "--%.*s is short for several options: %s", (int)length, word + 2, several);
+    return command_refuse(options, "there is no option --%.*s%s", (int)length, word + 2,
+                          hs_guess_text(&guess, "--", meant, sizeof meant));
+}
+
 /* Why getopt_long returned '?' or ':'. */
-static int explain(command_options *options, int opt, const char *word)
+static int explain(command_options *options, const struct option *all, int opt, const char *word)
 {
     char letter[3] = {'-', (char)optopt, 0};
     int is_short = optopt > 0 && optopt < 256 && strncmp(word, "--", 2);
@@ -272,18 +291,29 @@ static int explain(command_options *options, int opt, const char *word)
         return command_refuse(options, "there is no option %s", letter);
     if (optopt)
         return command_refuse(options, "%s: this option takes no value", word);
-    return command_refuse(options, "there is no option %s, or it is short for several", word);
+    return refuse_long(options, all, word);
 }
 
 /* Reads one own option; returns nonzero if its value is invalid. */
 static int take(command_options *options, const argument *row, char *at)
 {
-    char expected[80];
+    struct hs_guess guess = hs_guess_of(optarg ? optarg : "", optarg ? strlen(optarg) : 0);
+    char expected[256], meant[80];
 
     if (row->read(&(argument_given){row, optarg, options}, at))
         return 0;
-    snprintf(expected, sizeof expected, "a number from %lld to %lld", (long long)row->least, (long long)row->most);
-    return options->error[0] || command_bad_value(options, row->name, optarg, row->expected ? row->expected : expected);
+    if (options->error[0])
+        return 1;
+    if (row->expected)
+        snprintf(expected, sizeof expected, "%s", row->expected);
+    else if (row->words)
+        snprintf(expected, sizeof expected, "one of %s", row->words);
+    else
+        hs_range_text(row->least, row->most, expected, sizeof expected);
+    if (row->words)
+        hs_guess_among(&guess, row->words);
+    hs_guess_text(&guess, "", meant, sizeof meant);
+    return command_refuse(options, "--%s %s: expected %s%s", row->name, optarg, expected, meant);
 }
 
 int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv)
@@ -300,7 +330,7 @@ int command_read(command_options *options, const argument *table, void *argument
         int i = 0;
 
         if (opt == '?' || opt == ':') {
-            bad = explain(options, opt, optind > 0 && optind <= argc ? argv[optind - 1] : "");
+            bad = explain(options, of.all, opt, optind > 0 && optind <= argc ? argv[optind - 1] : "");
         } else if (opt >= LIBRARY) {
             bad = collect(options, opt - LIBRARY, optarg);
         } else {

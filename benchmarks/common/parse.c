@@ -123,6 +123,17 @@ int parse_grid(const char *text, int *rows, int *cols)
     return 1;
 }
 
+const char *grid_refused(const char *option, int rows, int cols, int ranks, char *text, size_t size)
+{
+    long long needed = (long long)rows * cols;
+
+    if (needed <= ranks)
+        return NULL;
+    snprintf(text, size, "--%s %dx%d needs %lld ranks, there %s %d; start with mpiexec -n %lld, or give a smaller --%s",
+             option, rows, cols, needed, ranks > 1 ? "are" : "is", ranks, needed, option);
+    return text;
+}
+
 static const struct {
     const char letter, *name;
     size_t size;

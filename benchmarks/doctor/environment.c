@@ -26,70 +26,36 @@ static const char *known(int i)
     return i < (int)(sizeof others / sizeof *others) ? others[i] : NULL;
 }
 
-static int least(int a, int b)
+/* Whether a name is near a known one, or begins as ours do, and is itself unknown. */
+static int is_misspelt(const char *name, size_t length, struct hs_guess *guess)
 {
-    return a < b ? a : b;
-}
+    const char *other;
 
-/* The edit distance of two names, neither longer than LONGEST_NAME. */
-static int distance(const char *a, size_t length, const char *b)
-{
-    int row[LONGEST_NAME + 1], n = (int)strlen(b);
-
-    for (int k = 0; k <= n; k++)
-        row[k] = k;
-    for (size_t i = 0; i < length; i++) {
-        int before = row[0];
-
-        row[0] = (int)i + 1;
-        for (int k = 0; k < n; k++) {
-            int changed = before + (toupper((unsigned char)a[i]) != b[k]);
-
-            before = row[k + 1];
-            row[k + 1] = least(changed, 1 + least(row[k], before));
-        }
-    }
-    return row[n];
-}
-
-/* The known name nearest to the start of a text; NULL if it is itself known, or not meant for us. */
-static const char *meant(const char *name, size_t length, int *far)
-{
-    const char *nearest = NULL, *other;
-
-    *far = LONGEST_NAME;
-    for (int i = 0; length <= LONGEST_NAME && (other = known(i)) != NULL; i++) {
-        int letters;
-
-        if (strlen(other) == length && !strncmp(name, other, length))
-            return NULL;
-        letters = distance(name, length, other);
-        if (letters < *far) {
-            *far = letters;
-            nearest = other;
-        }
-    }
-    return *far <= CLOSE || !strncasecmp(name, "HSUMMA_", 7) ? nearest : NULL;
+    *guess = hs_guess_of(name, length);
+    for (int i = 0; length < LONGEST_NAME && (other = known(i)) != NULL; i++)
+        hs_guess_try(guess, other, strlen(other));
+    return guess->name[0] && (strlen(guess->name) != length || strncmp(guess->name, name, length) != 0) &&
+           ((guess->far <= CLOSE && strlen(guess->name) <= length + CLOSE) || !strncasecmp(name, "HSUMMA_", 7));
 }
 
 static int misspelt(const doctor_job *j, finding *f)
 {
     const char *head = "hsumma does not read ";
     size_t used = 0, advised = 0;
-    int far;
 
     (void)j;
     for (char **variable = environ; *variable; variable++) {
         size_t length = strcspn(*variable, "=");
-        const char *name = meant(*variable, length, &far);
+        struct hs_guess guess;
 
-        if (!name || used + 2 * LONGEST_NAME > sizeof f->what || advised + 2 * LONGEST_NAME > sizeof f->cure)
+        if (!is_misspelt(*variable, length, &guess) || used + 2 * LONGEST_NAME > sizeof f->what ||
+            advised + 2 * LONGEST_NAME > sizeof f->cure)
             continue;
         used += (size_t)snprintf(f->what + used, sizeof f->what - used, "%s%.*s", used ? ", " : head, (int)length,
                                  *variable);
-        if (far <= 2 * CLOSE)
+        if (guess.far <= 2 * CLOSE)
             advised += (size_t)snprintf(f->cure + advised, sizeof f->cure - advised, "%sdid you mean %s?",
-                                        advised ? " " : "", name);
+                                        advised ? " " : "", guess.name);
     }
     return used > 0;
 }

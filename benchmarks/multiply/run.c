@@ -101,6 +101,8 @@ static int check_shapes(job *j)
 
 static int grid_shape(job *j, int *nprow, int *npcol)
 {
+    const char *refused;
+    char text[200];
     int ranks;
 
     MPI_Comm_size(j->comm, &ranks);
@@ -108,9 +110,8 @@ static int grid_shape(job *j, int *nprow, int *npcol)
     *npcol = j->args->npcol;
     if (!*nprow)
         hsumma_grid_shape(ranks, nprow, npcol);
-    return command_fail(j->comm, (int64_t)*nprow * *npcol > ranks,
-                        "a grid of %dx%d needs %" PRId64 " ranks, there are %d", *nprow, *npcol,
-                        (int64_t)*nprow * *npcol, ranks);
+    refused = grid_refused("grid", *nprow, *npcol, ranks, text, sizeof text);
+    return command_fail(j->comm, refused != NULL, "%s", refused);
 }
 
 /* Describes the file's matrix by columns. */

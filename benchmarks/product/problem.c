@@ -122,6 +122,7 @@ static int make_operands(problem *p)
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm)
 {
     char message[400] = "";
+    const char *refused;
     hsumma_status status;
 
     memset(p, 0, sizeof *p);
@@ -136,8 +137,8 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
     } else {
         hsumma_grid_shape(p->ranks, &p->nprow, &p->npcol);
     }
-    if (command_fail(comm, (int64_t)p->nprow * p->npcol > p->ranks, "--grid %dx%d needs %lld ranks, and there are %d",
-                     p->nprow, p->npcol, (long long)p->nprow * p->npcol, p->ranks))
+    refused = grid_refused("grid", p->nprow, p->npcol, p->ranks, message, sizeof message);
+    if (command_fail(comm, refused != NULL, "%s", refused))
         return COMMAND_BAD_INPUT;
     store_scalar(args->type, args->alpha, &p->alpha);
     store_scalar(args->type, args->beta, &p->beta);

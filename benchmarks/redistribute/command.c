@@ -86,6 +86,7 @@ static const argument own_arguments[] = {
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     move_arguments *args = of;
+    char text[200];
     int ranks;
 
     if (command_operands(options, argc, argv))
@@ -98,11 +99,13 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
         if (!place->nprow)
             hsumma_grid_shape(ranks, &place->nprow, &place->npcol);
-        if ((int64_t)place->nprow * place->npcol > ranks)
-            return command_refuse(options, "--%s %dx%d: there are %d ranks", e ? "to" : "from", place->nprow,
-                                  place->npcol, ranks);
+        if (grid_refused(e ? "to" : "from", place->nprow, place->npcol, ranks, text, sizeof text))
+            return command_refuse(options, "%s", text);
         if (place->layout[LAYOUT_RSRC] >= place->nprow || place->layout[LAYOUT_CSRC] >= place->npcol)
-            return command_refuse(options, "--%s: rsrc or csrc: no such row or column of the grid", e ? "to" : "from");
+            return command_refuse(
+                options, "--%s: rsrc is %lld, csrc is %lld; expected less than %d and %d, the grid's rows and columns",
+                e ? "to" : "from", (long long)place->layout[LAYOUT_RSRC], (long long)place->layout[LAYOUT_CSRC],
+                place->nprow, place->npcol);
     }
     return 0;
 }

@@ -29,7 +29,7 @@ const char *gemr2d_refuses(const move_arguments *args)
             (layout[LAYOUT_INB] > 0 && layout[LAYOUT_INB] != layout[LAYOUT_NB]))
             return "imb or inb is not mb or nb";
     }
-    return args->m > INT_MAX || args->n > INT_MAX ? "m or n is above 2147483647" : NULL;
+    return args->m > INT_MAX || args->n > INT_MAX ? "m or n is above 2^31 - 1" : NULL;
 }
 
 static int make_context(const gemr2d *g, int nprow, int npcol, int *context)

@@ -368,9 +368,15 @@ static hsumma_status set(struct hs_options *options, enum hs_option option, cons
         length -= 2;
     }
     snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : 0), said);
-    if (length >= sizeof value || row->type->read(row, value, at))
-        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s", sayer[by], row->name,
-                       (int)(length < 80 ? length : 80), said, row->expected);
+    if (length >= sizeof value || row->type->read(row, value, at)) {
+        struct hs_guess guess = hs_guess_of(said, length);
+        char meant[80];
+        for (int i = 0; i < OPTION_WORDS && row->words[i].text; i++)
+            hs_guess_try(&guess, row->words[i].text, strlen(row->words[i].text));
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is \"%.*s\"; expected %s%s", sayer[by], row->name,
+                       (int)(length < 80 ? length : 80), said, row->expected,
+                       hs_guess_text(&guess, "", meant, sizeof meant));
+    }
     if (to == &scratch)
         return HSUMMA_OK;
     if (row->type->stays_text && options->texts)
@@ -395,12 +401,20 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
                                struct hs_message *message)
 {
     const char *equals = memchr(word, '=', length);
-    size_t name = equals ? (size_t)(equals - word) : 0;
-    for (int i = 0; equals && i < HS_OPTIONS; i++)
-        if (strlen(table[i].name) == name && memcmp(table[i].name, word, name) == 0)
+    size_t name = equals ? (size_t)(equals - word) : length;
+    struct hs_guess guess = hs_guess_of(word, name);
+    char meant[80];
+    for (int i = 0; i < HS_OPTIONS; i++) {
+        if (equals && strlen(table[i].name) == name && memcmp(table[i].name, word, name) == 0)
             return set(options, (enum hs_option)i, equals + 1, length - name - 1, by, message);
-    return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" is not a known option of the form name=value", sayer[by],
-                   (int)(length < 80 ? length : 80), word);
+        hs_guess_try(&guess, table[i].name, strlen(table[i].name));
+    }
+    if (!equals)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" has no value; expected name=value%s", sayer[by],
+                       (int)(length < 80 ? length : 80), word, hs_guess_text(&guess, "", meant, sizeof meant));
+    hs_guess_text(&guess, "", meant, sizeof meant);
+    return hs_fail(message, HSUMMA_ERR_OPTION, "%s: there is no option \"%.*s\"%s", sayer[by],
+                   (int)(name < 80 ? name : 80), word, meant[0] ? meant : "; hsumma gemm --help lists all");
 }
 
 /* An option ends at a blank outside quotation marks. */

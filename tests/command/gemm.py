@@ -318,6 +318,14 @@ def test_errors():
                  "--format xml", "--link 1", "--link 0gbit", "--link 1gbits", "--layout imb=0", "--layout-a rsrc=5", "--layout depth=1", "--plant-error 1e-9",
                  "-m 8 --plant-error 1@8,0", "operand", "-m 100G"):
         refuses(bench(2, "gemm -m 64 " + args), "gemm " + args)
+    for args, words in (("--layot mb=64", "no option --layot; did you mean --layout?"), ("--best=1 --lay mb=64", "no value"),
+                        ("--layout- mb=3", "short for several options: --layout-a, --layout-b, --layout-c"),
+                        ("--bcast van_de_gejn", "did you mean van_de_geijn?"), ("--format jsn", "did you mean json?"),
+                        ("--node shard", "did you mean shared?"), ("--nb checkerbord", "did you mean checkerboard?"),
+                        ("--type doubel", "expected"), ("--grid 3x2", "needs 6 ranks, there are 2; start with mpiexec -n 6"),
+                        ("--reps 0", "expected"), ("-m -1", "at least 0"), ("--block 0", "1 to 2^31 - 1")):
+        refuses(bench(2, "gemm -m 64 " + args), "gemm " + args, words)
+    refuses(bench(2, "gem -m 64"), "hsumma gem", "unknown command gem; did you mean gemm?")
     for line in ("sweep --groups 1x1", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
         refuses(bench(2, line), "hsumma " + line)
 

@@ -21,9 +21,11 @@ static hsumma_status share(const struct hs_voters *voters, int source, char *tex
         if (verdict.status)
             return verdict.status;
         letters = verdict.value;
-        for (size_t i = 0; i < LETTERS && voters->rank != source; i++)
+        if (voters->rank == source)
+            continue;
+        for (size_t i = 0; i < LETTERS; i++)
             text[at + i] = (char)(letters >> 8 * i & 255);
-        text[at + LETTERS] = voters->rank == source ? text[at + LETTERS] : 0;
+        text[at + LETTERS] = 0;
     }
     return HSUMMA_OK;
 }

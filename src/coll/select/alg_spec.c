@@ -43,8 +43,13 @@ static hsumma_status find_name(const struct spec_reading *reading, const char *n
         return HSUMMA_OK;
     char known[360];
     hs_alg_names(reading->own, reading->collective, known, sizeof known);
-    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: there is no %s algorithm \"%s\"; there are: %s",
-                   reading->sayer, hs_collective_name(reading->collective), name, known);
+    struct hs_guess guess = hs_guess_of(name, strlen(name));
+    char meant[80];
+    hs_guess_among(&guess, known);
+    hs_guess_text(&guess, "", meant, sizeof meant);
+    return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: there is no %s algorithm \"%s\"%s%s", reading->sayer,
+                   hs_collective_name(reading->collective), name,
+                   meant[0] ? meant : "; there are: ", meant[0] ? "" : known);
 }
 
 enum key { KEY_LEADERS, KEY_PIECES, KEY_THRESHOLD, KEY_LEVEL, KEY_OUTER, KEY_INNER, KEY_SEGMENT, KEYS };

@@ -200,7 +200,12 @@ static hsumma_status read_line(struct profile_reading *reading)
                             row->least, row->most)
                    : HSUMMA_OK;
     }
-    return refuse(reading, "there is no such name in version %d; expected one such as %s", VERSION, table[0].name);
+    struct hs_guess guess = hs_guess_of(name.text, name.length);
+    char meant[80];
+    for (int i = 0; i < PROFILE_FIELDS; i++)
+        hs_guess_try(&guess, table[i].name, strlen(table[i].name));
+    return refuse(reading, "there is no such name in version %d; expected one that hsumma calibrate writes%s", VERSION,
+                  hs_guess_text(&guess, "", meant, sizeof meant));
 }
 
 static hsumma_status read_end(struct profile_reading *reading)

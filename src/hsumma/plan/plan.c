@@ -76,7 +76,7 @@ static hsumma_status check_blas_limits(const struct hs_problem *problem, struct 
         for (int axis = 0; axis < 2; axis++)
             if (hs_axis_count_max(&problem->view[x].axis[axis]) > INT32_MAX)
                 return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                               "%c has %" PRId64 " local %s; the BLAS counts to 2147483647", "ABC"[x],
+                               "%c has %" PRId64 " local %s; the BLAS counts to 2^31 - 1", "ABC"[x],
                                hs_axis_count_max(&problem->view[x].axis[axis]), axis ? "columns" : "rows");
     return HSUMMA_OK;
 }
@@ -90,7 +90,7 @@ hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], 
             continue;
         *about = HS_ABOUT_A + x;
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " to 2147483647",
+                       "leading dimension of %c is %" PRId64 " on process (%d,%d); expected %" PRId64 " to 2^31 - 1",
                        "ABC"[x], ld[x], coord[0], coord[1], least);
     }
     return HSUMMA_OK;

@@ -29,11 +29,12 @@ hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, 
         {"i", desc->i, 0, desc->m},
         {"j", desc->j, 0, desc->n},
     };
+    char range[64];
     for (unsigned c = 0; c < sizeof check / sizeof *check; c++)
         if (check[c].value < check[c].least || check[c].value > check[c].most)
-            return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                           "descriptor of %c: %s is %" PRId64 "; expected %" PRId64 " to %" PRId64, name,
-                           check[c].field, check[c].value, check[c].least, check[c].most);
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c: %s is %" PRId64 "; expected %s", name,
+                           check[c].field, check[c].value,
+                           hs_range_text(check[c].least, check[c].most, range, sizeof range));
     return HSUMMA_OK;
 }
 

@@ -29,8 +29,14 @@ static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collect
     for (int i = 0; i < 2; i++)
         if (hs_alg_find_in(own, either[i], name))
             return hs_alg_spec_read(own, either[i], word, strlen(word), option, read, chooser->message);
-    for (int i = 0; i < 1 + (also != collective); i++)
+    struct hs_guess guess = hs_guess_of(name, strlen(name));
+    char meant[80];
+    for (int i = 0; i < 1 + (also != collective); i++) {
         hs_alg_names(own, either[i], known[i], sizeof known[i]);
+        hs_guess_among(&guess, known[i]);
+    }
+    if (hs_guess_text(&guess, "", meant, sizeof meant)[0])
+        return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm%s", option, name, meant);
     return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s%s%s", option, name,
                    known[0], known[1][0] ? "; and of allreduce: " : "", known[1]);
 }

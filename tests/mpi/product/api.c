@@ -26,12 +26,12 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
     REFUSE(c.k = INT64_MAX, "k = 2^63 - 1", "A has 14 columns", "k = 9223372036854775807");
     REFUSE(c.desc[2].m = 11, "C does not fit: 11 rows", "C has 11 rows", "m = 12");
     REFUSE(c.desc[2].j = 1, "C does not fit: j = 1", "C has 9 columns", "j = 1");
-    REFUSE(c.desc[0].m = -1, "descriptor: m = -1", "descriptor of A: m is -1", "expected 0");
-    REFUSE(c.desc[1].n = -7, "descriptor: n = -7", "descriptor of B: n is -7", "expected 0");
-    REFUSE(c.desc[0].mb = 0, "mb = 0", "descriptor of A: mb is 0", "expected 1");
-    REFUSE(c.desc[1].nb = -3, "nb = -3", "descriptor of B: nb is -3", "expected 1");
-    REFUSE(c.desc[2].imb = 0, "imb = 0", "descriptor of C: imb is 0", "expected 1");
-    REFUSE(c.desc[2].inb = -1, "inb = -1", "descriptor of C: inb is -1", "expected 1");
+    REFUSE(c.desc[0].m = -1, "descriptor: m = -1", "descriptor of A: m is -1", "expected at least 0");
+    REFUSE(c.desc[1].n = -7, "descriptor: n = -7", "descriptor of B: n is -7", "expected at least 0");
+    REFUSE(c.desc[0].mb = 0, "mb = 0", "descriptor of A: mb is 0", "expected at least 1");
+    REFUSE(c.desc[1].nb = -3, "nb = -3", "descriptor of B: nb is -3", "expected at least 1");
+    REFUSE(c.desc[2].imb = 0, "imb = 0", "descriptor of C: imb is 0", "expected at least 1");
+    REFUSE(c.desc[2].inb = -1, "inb = -1", "descriptor of C: inb is -1", "expected at least 1");
     snprintf(text, sizeof text, "-1 to %d", P - 1);
     REFUSE(c.desc[0].rsrc = P, "rsrc past the grid", "descriptor of A: rsrc is", text);
     REFUSE(c.desc[0].rsrc = -2, "rsrc = -2", "descriptor of A: rsrc is -2", text);
@@ -72,8 +72,13 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
     int P, Q;
     char text[96], word[32];
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    refuse_options(ctx, grid, "block=2 nonsense=1", HSUMMA_ERR_OPTION, "nonsense=1", "option");
+    refuse_options(ctx, grid, "block=2 nonsense=1", HSUMMA_ERR_OPTION, "no option \"nonsense\"", "lists all");
     refuse_options(ctx, grid, "lookahead=1000", HSUMMA_ERR_OPTION, "lookahead", "\"1000\"");
+    refuse_options(ctx, grid, "lokahead=2", HSUMMA_ERR_OPTION, "no option \"lokahead\"", "did you mean lookahead?");
+    refuse_options(ctx, grid, "workspace-limit=2", HSUMMA_ERR_OPTION, "workspace-limit",
+                   "did you mean workspace_limit?");
+    refuse_options(ctx, grid, "node=shard", HSUMMA_ERR_OPTION, "\"shard\"", "did you mean shared?");
+    refuse_options(ctx, grid, "bcast=van_de_gejn", HSUMMA_ERR_OPTION, "van_de_gejn", "did you mean van_de_geijn?");
     refuse_options(ctx, grid, "bcast=pigeon", HSUMMA_ERR_OPTION, "bcast=pigeon", "van_de_geijn");
     refuse_options(ctx, grid, "reduce=pigeon", HSUMMA_ERR_OPTION, "reduce=pigeon", "binomial");
     snprintf(text, sizeof text, "groups=%dx1", P + 1);
@@ -185,7 +190,7 @@ static void test_grids(hsumma_context *ctx)
         char order;
         int spoiled; /* value in place of the list's last rank; -2: no list */
         const char *word;
-    } bad[] = {{size + 1, 1, 'R', -2, "does not fit"},
+    } bad[] = {{size + 1, 1, 'R', -2, "no more places than processes"},
                {0, 1, 'R', -2, "0 x 1"},
                {1, -1, 'R', -2, "1 x -1"},
                {65536, 65536, 'R', -2, "65536 x 65536"},
@@ -287,7 +292,8 @@ static void test_environment(void)
     hsumma_context *ctx = (hsumma_context *)&rank;
     char message[256] = "";
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, "block=2 wings=2", &ctx, message, sizeof message);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "wings=2")), "context: %s", message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "no option \"wings\"")), "context: %s",
+           message);
     setenv("HSUMMA_BLOCK", rank ? "9" : "many", 1);
     status = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "block") && strstr(message, "\"many\"") &&

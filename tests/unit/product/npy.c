@@ -132,8 +132,8 @@ static void test_bad_types(void)
     bad("{'descr': '<f16'}", "float128");
     bad("{'descr': '|b1'}", "bool");
     bad("{'descr': '<U5'}", "U5");
-    bad("{'descr': ''}", "supported are");
-    bad("{'descr': '<'}", "supported are");
+    bad("{'descr': ''}", "expected float32");
+    bad("{'descr': '<'}", "expected float32");
     bad("{'descr': [('x', '<f8'), ('y', '<i4')]}", "structured");
     bad("{'descr': ('<f8', (2,))}", "structured");
     bad("{'descr': None}", "no quoted word");

@@ -35,7 +35,7 @@ static const struct row {
                                    {"", "-1"}},
                        .refuses = {"1x1,1x1,1x1,1x1,1x1,1x1", "2x2,", ",2x2", "2x2;2x2", "auto", "2x2,0x1", "2x2,9"}},
     [HS_OPT_BLOCK] =
-        {FIELD(LONG, block), .expected = "1 to 2147483647",
+        {FIELD(LONG, block), .expected = "1 to 2^31 - 1",
          .accepts =
              {{"auto", "0"}, {"1", "1"}, {"64", "64"}, {"2k", "2048"}, {"1M", "1048576"}, {"2147483647", "2147483647"}},
          .refuses = {"2147483648", "2G", "0", "-1", "+1", "1.5", "12x", "", "1kk", "99999999999999999999"}},
@@ -80,7 +80,7 @@ static const struct row {
     [HS_OPT_NODE] = {FIELD(INT, node), .expected = "auto, messages, shared or device",
                      .accepts = {{"auto", "-1"}, {"messages", "0"}, {"shared", "1"}, {"device", "2"}},
                      .refuses = {"read", "none", "", "some"}},
-    [HS_OPT_CHUNK] = {FIELD(LONG, chunk), .expected = "1 to 2147483647",
+    [HS_OPT_CHUNK] = {FIELD(LONG, chunk), .expected = "1 to 2^31 - 1",
                       .accepts = {{"auto", "0"}, {"1", "1"}, {"2k", "2048"}}, .refuses = {"0", "2147483648", "", "no"}},
     [HS_OPT_SCALAPACK] = {FIELD(LONG, scalapack), .expected = "on, off or a number",
                           .accepts = {{"on", "0"}, {"off", "9223372036854775807"}, {"100", "100"}, {"1k", "1024"}},
@@ -308,17 +308,25 @@ static void test_refusals(void)
                name_of(i), refused, wrong);
     }
 
-    static const char *const unknown[] = {"nonsense=1", "bloc=1", "blockk=1", "Block=1",
-                                          "block",      "=1",     "block =1", "--block=1"};
+    static const struct {
+        const char *word, *named, *advice;
+    } unknown[] = {{"nonsense=1", "no option \"nonsense\"", "lists all"},
+                   {"bloc=1", "no option \"bloc\"", "did you mean block?"},
+                   {"blockk=1", "no option \"blockk\"", "did you mean block?"},
+                   {"Block=1", "no option \"Block\"", "did you mean block?"},
+                   {"look=1", "no option \"look\"", "did you mean lookahead?"},
+                   {"block", "\"block\" has no value", "name=value"},
+                   {"=1", "no option \"\"", "lists all"},
+                   {"block =1", "\"block\" has no value", "name=value"},
+                   {"--block=1", "no option \"--block\"", "did you mean block?"}};
     struct hs_options options;
     int wrong = 0;
     for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct hs_message message = {""};
-        char word[32];
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(unknown[i], " "), unknown[i]);
         hs_options_default(&options, NULL);
-        wrong += hs_options_apply(&options, unknown[i], HS_BY_CONTEXT, &message) != HSUMMA_ERR_OPTION ||
-                 !strstr(message.text, word) || !strstr(message.text, "context") || !strstr(message.text, "name=value");
+        wrong += hs_options_apply(&options, unknown[i].word, HS_BY_CONTEXT, &message) != HSUMMA_ERR_OPTION ||
+                 !strstr(message.text, unknown[i].named) || !strstr(message.text, "context") ||
+                 !strstr(message.text, unknown[i].advice);
     }
     tap_ok(wrong == 0, "unknown words are refused and named: %d wrong", wrong);
 

@@ -37,6 +37,7 @@ static void print_help(void)
            "  --plot FILE             also draw time against size, as SVG, by gnuplot\n"
            "  --verify-bits           also show a checksum of each result, of numbers whose sum depends\n"
            "                          on its order: two devices that show the same have the same bits\n"
+           "  -q, --quiet             no progress on standard error\n"
            "  -h, --help              this text\n\n"
            "With --device\n"
            "  --memory device|host    where vectors lie (default: device); MPI gets them by copies to\n"
@@ -160,6 +161,7 @@ static const argument own_arguments[] = {
     {"sockets", .read = argument_int64, AT(sockets), .least = 1, .most = MOST_RANKS},
     {"room", .read = argument_int64, AT(shared_bytes), .least = 0, .most = INT64_MAX >> 16},
     {"rank", .read = argument_int64, AT(rank), .least = 0, .most = MOST_RANKS - 1},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 

@@ -20,6 +20,7 @@ typedef struct coll_arguments {
     const char *plot;
     const char *again; /* CSV file of an earlier run */
     int host_memory;   /* vectors in host memory although there is a device */
+    int quiet;         /* no progress */
     int bits, init;    /* also show the bits of results; the setup cost */
     /* of --dump: the imagined machine */
     int64_t ranks, nodes, sockets, shared_bytes, rank;

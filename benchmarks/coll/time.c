@@ -13,6 +13,8 @@ static const double least_seconds = 200e-6;
 
 enum { MOST_CALLS = 10000 };
 
+#define FIRST_CALLS 0.2 /* the share of a size's time that goes before its repetitions */
+
 /* --- contenders --------------------------------------------------------------------------------------------------- */
 
 static int add_word(coll_run *run, const char *word)
@@ -186,6 +188,15 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
     return COMMAND_OK;
 }
 
+/* Says on rank 0 how much of all sizes is done; part: of this one. */
+static void show(coll_run *run, int point, double part)
+{
+    char phase[40];
+
+    snprintf(phase, sizeof phase, "size %d of %d", point + 1, run->points);
+    progress_update(&run->bar, phase, (point + part) / run->points);
+}
+
 /* Measures all repetitions; each starts with a different contender. */
 static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
@@ -195,6 +206,7 @@ static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
         for (int i = 0; i < run->count && !code; i++) {
             coll_contender *x = &row[(i + r) % run->count];
 
+            show(run, (int)(row - run->row) / run->count, FIRST_CALLS + (1 - FIRST_CALLS) * r / run->args->reps);
             if (!x->why[0])
                 code = coll_measure(run, c, x, x->calls, &x->seconds[r]);
         }
@@ -216,6 +228,7 @@ static int measure_row(coll_run *run, coll_case *c, coll_contender *row)
         x->seconds = run->seconds + (x - run->row) * reps;
         x->bytes = c->bytes;
         x->traffic = traffic;
+        show(run, (int)(row - run->row) / run->count, FIRST_CALLS * i / run->count);
         code = try_out(run, c, x);
         if (!code && !x->why[0])
             code = calibrate(run, c, x);
@@ -246,6 +259,7 @@ static int measure_point(coll_run *run, int point, int64_t bytes)
             code = measure_row(run, &c, &run->row[point * run->count]);
     }
     coll_case_free(&c);
+    progress_end(&run->bar);
     if (!code && run->rank == 0)
         coll_report_point(run, point, stdout);
     return code;
@@ -317,8 +331,10 @@ static int carry_out(coll_run *run)
     run->seconds = calloc(rows * (size_t)args->reps, sizeof *run->seconds);
     if (command_fail(run->comm, !run->row || !run->seconds, "coll: no memory for %d repetitions", args->reps))
         return COMMAND_INTERNAL;
-    if (run->rank == 0)
+    if (run->rank == 0) {
         coll_report_begin(run, stdout);
+        progress_begin(&run->bar, progress_wish(0, args->quiet));
+    }
     for (int p = 0; p < run->points && !code; p++)
         code = measure_point(run, p, bytes[p]);
     if (code)

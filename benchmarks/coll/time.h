@@ -5,6 +5,7 @@
 #include "coll/case.h"
 #include "measure/timing.h"
 #include "report/columns.h"
+#include "report/progress.h"
 
 /* One algorithm at one size: measured, printed, and read back by --from. */
 typedef struct coll_contender {
@@ -45,6 +46,7 @@ typedef struct coll_run {
     coll_contender *row; /* by size, then by contender, MPI's first */
     double *seconds;     /* storage of all rows */
     int points;          /* number of sizes */
+    progress bar;        /* rank 0's */
     json_t *sizes;       /* of the report as json */
     /* with a device: */
     int placed;       /* vectors are in device memory */

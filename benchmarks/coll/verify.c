@@ -4,15 +4,42 @@
 #include "coll/command.h"
 #include "coll/proof/prove.h"
 #include "coll/select/select.h"
+#include "report/progress.h"
+
+/* Progress by algorithms. */
+struct shown {
+    progress bar;
+    const struct hs_prove_range *range;
+    int done, count;
+};
+
+static int is_proven(const struct hs_prove_range *range, const struct hs_alg *alg)
+{
+    return !(alg->flags & HS_BY_MPI) && (!range->collectives || range->collectives >> alg->collective & 1);
+}
+
+static void show(struct shown *shown, int done)
+{
+    const struct hs_alg *alg;
+    int number = 0;
+
+    shown->done = done;
+    for (int i = 0; (alg = hs_alg_at(i)); i++)
+        if (is_proven(shown->range, alg) && number++ == done)
+            progress_update(&shown->bar, alg->name, (double)done / shown->count);
+}
 
 static void print_row(void *state, const struct hs_prove_row *row)
 {
-    (void)state;
+    struct shown *shown = state;
+
+    progress_end(&shown->bar);
     printf("%-15s %-20s %8lld runs up to %4d ranks  %s", hs_collective_name(row->alg->collective), row->alg->name,
            (long long)row->runs, row->largest, row->failures ? "" : "proven\n");
     if (row->failures)
         printf("%lld FAILED\n    %s\n", (long long)row->failures, row->text);
     fflush(stdout);
+    show(shown, shown->done + 1);
 }
 
 /* Limits the groups to --ranks. */
@@ -39,16 +66,30 @@ static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *s
     if (args->ranks)
         limit(&range, args->ranks);
     range.collectives = args->collective < 0 ? 0 : 1U << args->collective;
-    if (!args->algorithm || !strcmp(args->algorithm, "all"))
-        return hs_prove(&range, print_row, NULL, &hs_heap, sum);
+    if (!args->algorithm || !strcmp(args->algorithm, "all")) {
+        struct shown shown = {.range = &range};
+
+        for (int i = 0; (alg = hs_alg_at(i)); i++)
+            shown.count += is_proven(&range, alg);
+        progress_begin(&shown.bar, progress_wish(0, args->quiet));
+        show(&shown, 0);
+        status = hs_prove(&range, print_row, &shown, &hs_heap, sum);
+        progress_end(&shown.bar);
+        return status;
+    }
     for (int i = 0; (alg = hs_alg_at(i)) && status != HSUMMA_ERR_MEMORY; i++) {
         if (strcmp(alg->name, args->algorithm) || (args->collective >= 0 && (int)alg->collective != args->collective))
             continue;
         found = 1;
         range.alg = alg;
         range.collectives = 0;
-        if (hs_prove(&range, print_row, NULL, &hs_heap, &report) == HSUMMA_ERR_MEMORY)
+        struct shown shown = {.range = &range, .count = 1};
+
+        progress_begin(&shown.bar, progress_wish(0, args->quiet));
+        progress_update(&shown.bar, alg->name, 0);
+        if (hs_prove(&range, print_row, &shown, &hs_heap, &report) == HSUMMA_ERR_MEMORY)
             status = HSUMMA_ERR_MEMORY;
+        progress_end(&shown.bar);
         sum->rows += report.rows;
         sum->foreign += report.foreign;
         sum->runs += report.runs;

@@ -37,6 +37,7 @@ static void print_help(void)
           "  --check                 compare every entry, also those that must stay as they are\n"
           "  --seed NUMBER           of the random matrix (default: 1)\n"
           "  --format table|csv|json (default: table)\n"
+          "  -q, --quiet             no progress on standard error\n"
           "  -h, --help              this text\n\nThe context: options of the library\n",
           stdout);
 }
@@ -80,6 +81,7 @@ static const argument own_arguments[] = {
     {"check", .read = argument_flag, AT(check)},
     {"seed", .read = argument_int64, AT(seed), .least = INT64_MIN, .most = INT64_MAX, .expected = "an integer"},
     {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
@@ -137,6 +139,9 @@ static int create(move *m, const move_arguments *args, const char *options, MPI_
     *m = (move){.args = args, .comm = comm};
     MPI_Comm_rank(comm, &m->rank);
     MPI_Comm_size(comm, &m->ranks);
+    if (m->rank == 0)
+        progress_begin(&m->bar, progress_wish(0, args->quiet));
+    progress_update(&m->bar, "filling A", 0);
     status = hsumma_create(comm, options, &m->ctx, message, sizeof message);
     if (command_fail(comm, status != HSUMMA_OK, "%s", message[0] ? message : hsumma_status_string(status)))
         return command_code(status) ? command_code(status) : COMMAND_INTERNAL;
@@ -268,14 +273,19 @@ static int report(const move *m, const moved *rows, int count, const char *refus
 }
 
 /* Runs all turns; the first is a warm-up. */
-static int measure(const move *m, const gemr2d *g, int count, double *seconds, moved *rows)
+static int measure(move *m, const gemr2d *g, int count, double *seconds, moved *rows)
 {
     int reps = m->args->reps, code = COMMAND_OK;
+    char phase[40];
     double ignored, bytes = (double)m->args->m * (double)m->args->n * (double)type_size(m->args->type);
 
     for (int r = -1; r < reps && !code; r++)
-        for (int who = 0; who < count && !code; who++)
+        for (int who = 0; who < count && !code; who++) {
+            snprintf(phase, sizeof phase, "round %d of %d", r + 1, reps);
+            progress_update(&m->bar, r < 0 ? "warm-up" : phase, (r + 1 + (double)who / count) / (reps + 1));
             code = take_turn(m, g, (move_maker)who, r < 0 ? &ignored : &seconds[who * reps + r]);
+        }
+    progress_end(&m->bar);
     for (int who = 0; who < count && !code; who++) {
         rows[who] = (moved){.maker = makers[who],
                             .seconds = spread_of(seconds + who * reps, reps),
@@ -304,6 +314,7 @@ static int run(const void *given, const char *options, MPI_Comm comm)
         code = measure(&m, &g, count, seconds, rows);
     if (!code && command_fail(comm, m.rank == 0 && !report(&m, rows, count, refused), "cannot write the report"))
         code = COMMAND_INTERNAL;
+    progress_end(&m.bar);
     gemr2d_free(&g);
     release(&m);
     free(seconds);

@@ -3,6 +3,7 @@
 #define HS_BENCHMARKS_REDISTRIBUTE_MOVE_H
 
 #include "common/arguments.h"
+#include "report/progress.h"
 
 /* --from and --to: a grid, and the layout on it. */
 typedef struct placement {
@@ -18,7 +19,7 @@ typedef struct move_arguments {
     int64_t m, n; /* n defaults to m */
     placement end[2];
     uint64_t seed;
-    int reps, check, alone;
+    int reps, check, alone, quiet;
     report_format format;
 } move_arguments;
 
@@ -36,6 +37,7 @@ typedef struct move {
     int rank, ranks;
     hsumma_context *ctx;
     move_end end[2];
+    progress bar; /* rank 0's */
 } move;
 
 /* ScaLAPACK's p?gemr2d on the same grids. */

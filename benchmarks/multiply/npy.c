@@ -127,7 +127,9 @@ static int scan_shape(scanner *s, npy_header *header)
             return npy_fail(s->error, "damaged .npy header: the shape is not a tuple of numbers");
     }
     if (count != 2)
-        return npy_fail(s->error, "the array has %d dimension%s; a matrix has 2", count, count == 1 ? "" : "s");
+        return npy_fail(s->error,
+                        "the array has %d dimension%s; expected 2: save it as a matrix, e.g. a.reshape(-1, 1)", count,
+                        count == 1 ? "" : "s");
     header->rows = size[0];
     header->cols = size[1];
     return 0;
@@ -135,7 +137,7 @@ static int scan_shape(scanner *s, npy_header *header)
 
 /* --- the type --------------------------------------------------------------------------------------------------- */
 
-#define SUPPORTED "supported are float32, float64, complex64 and complex128"
+#define SUPPORTED "expected float32, float64, complex64 or complex128: convert it, e.g. a.astype('float64')"
 
 /* Translates a type code such as "i8" to NumPy's name, for messages. */
 static void name_type(const char *code, char *name, size_t size)
@@ -167,7 +169,8 @@ static int read_type(const char *word, npy_header *header, npy_error *error)
         if (!strcmp(code, codes[i])) {
             /* '=' is native byte order and '|' none: both are read as little-endian, this machine's order */
             if (word[0] == '>')
-                return npy_fail(error, "big-endian data ('%s'); only little-endian is supported", word);
+                return npy_fail(error, "big-endian data ('%s'); expected little-endian: save it with a.astype('<f8')",
+                                word);
             header->type = (hsumma_type)i;
             return 0;
         }
@@ -233,12 +236,13 @@ int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *erro
     int64_t length, start;
 
     if (size < 6 || memcmp(bytes, "\x93NUMPY", 6))
-        return npy_fail(error, "not a .npy file");
+        return npy_fail(error, "not a .npy file; numpy.save writes one");
     if (size < 10 || (bytes[6] > 1 && size < NPY_PREFIX))
         return npy_fail(error, "cut short: %zu bytes are not even a header", size);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return npy_fail(error, "version %d.%d of the .npy format is unknown (1.0, 2.0 and 3.0 are known)", bytes[6],
-                        bytes[7]);
+        return npy_fail(error,
+                        "version %d.%d of the .npy format; expected 1.0, 2.0 or 3.0: save it again with numpy.save",
+                        bytes[6], bytes[7]);
     start = bytes[6] == 1 ? 10 : 12;
     length = bytes[8] | bytes[9] << 8;
     if (start == 12)
@@ -302,9 +306,11 @@ int npy_check_size(const npy_header *header, int64_t file_size, npy_error *error
     int64_t wanted = header->data + npy_data_size(header);
 
     if (file_size < wanted)
-        return npy_fail(error, "cut short: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
+        return npy_fail(error, "cut short: %" PRId64 " bytes, its header announces %" PRId64 "; copy or save it again",
+                        file_size, wanted);
     if (file_size > wanted)
-        return npy_fail(error, "too long: %" PRId64 " bytes, but its header announces %" PRId64, file_size, wanted);
+        return npy_fail(error, "too long: %" PRId64 " bytes, its header announces %" PRId64 "; copy or save it again",
+                        file_size, wanted);
     return 0;
 }
 

@@ -130,10 +130,10 @@ def _load():
     for path, reason in _candidates():
         try:
             return ct.CDLL(path)
-        except OSError as why:
-            failed.append(f"{path} ({reason}): {why}")
-    raise ImportError(f"hsumma: cannot load {_NAME}: {'; '.join(failed)}. Set HSUMMA_LIBRARY to the library's path, or "
-                      "PKG_CONFIG_PATH to the lib/pkgconfig of the prefix where hsumma is installed") from None
+        except OSError as why:  # the loader's words only where there is a file to load
+            failed.append(f"{path}: {why}" if os.path.exists(path) else path if "/" in path else reason)
+    raise ImportError(f"hsumma: no {_NAME} that loads (tried: {', '.join(failed)}); set HSUMMA_LIBRARY=/path/to/{_NAME}, "
+                      "or see doc/python.md") from None
 
 
 def _mpi_of(library):

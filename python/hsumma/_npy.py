@@ -69,6 +69,8 @@ def write(stored, path, shape, fortran_order, by_columns):
     def begin():
         if where.rank:
             return None
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"cannot write {path}: there is no directory {folder}; make it first")
         part = os.path.join(folder, f".{name}.part-{os.getpid()}")
         with open(part, "wb") as file:
             np.lib.format.write_array_header_1_0(file, {"descr": stored.dtype.str, "fortran_order": fortran_order,

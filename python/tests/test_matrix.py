@@ -158,6 +158,7 @@ def test_files(comm, everywhere, refused, folder, order):
     refused(ValueError, [path, "1 dim"], hsumma.Matrix.from_npy, comm, path + "1.npy")
     refused(ValueError, [path + "2", ".npy"], hsumma.Matrix.from_npy, comm, path + "2")
     refused(OSError, ["No such file"], hsumma.Matrix.from_npy, comm, path + "3")
-    refused(OSError, ["No such file"], hsumma.Matrix.zeros(comm, (2, 2)).to_npy, os.path.join(folder, "no", "x.npy"))
+    refused(OSError, [f"cannot write {os.path.join(folder, 'no', 'x.npy')}", "no directory"],
+            hsumma.Matrix.zeros(comm, (2, 2)).to_npy, os.path.join(folder, "no", "x.npy"))
     refused(ValueError, ["order is 'X'"], hsumma.Matrix.zeros(comm, (2, 2)).to_npy, path, "X")
     assert everywhere(not [name for name in os.listdir(folder) if ".part-" in name])

@@ -49,8 +49,8 @@ void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t le
 /*
  * The exchange of a panel.  A holder (coordinate q on the axis where the operand's pinned dimension lies) sends to a
  * taker (coordinate i on the wanted axis) the indices that both layouts give them.  A message is a sequence of blocks
- * without gaps, in the same order on both sides.  Indices that stay on a process are copied between its matrix and its
- * slabs.
+ * without gaps, in the same order on both sides; where each taker has a single holder (hs_role.direct), it is the
+ * taker's slabs.  Indices that stay on a process are copied between its matrix and its slabs.
  */
 enum hs_exchange_step {
     HS_MATRIX_TO_MESSAGE,

@@ -35,6 +35,8 @@ struct hs_role {
     /* Of an exchange: most indices of the pinned dimension that a process packs for others, and takes from them; [1]:
      * with spread (hs_spec). */
     int64_t give_max[2], take_max[2];
+    /* Of an exchange: each taker has a single holder, whose message is the panel as the taker stores it. */
+    int direct;
     /* Processes that hold the same indices of the pinned dimension, any of which may send them; 1: not replicated. */
     int replicas;
     int line_axis; /* broadcasts and reductions run along this grid axis, which is not want_axis */

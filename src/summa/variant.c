@@ -37,6 +37,20 @@ static void bound_exchange(struct hs_role *role, int takers)
     }
 }
 
+/* Whether every taker gets all of its lines from one holder. */
+static int has_single_holders(const struct hs_role *role)
+{
+    for (int i = 0; role->replicas == 1 && i < role->want->nprocs; i++) {
+        int64_t wanted = hs_axis_count(role->want, i);
+        if (wanted == 0)
+            continue;
+        int holder = hs_axis_owner(role->own, hs_axis_global(role->want, i, 0));
+        if (hs_overlap_count(role->own, holder, role->want, i) < wanted)
+            return 0;
+    }
+    return 1;
+}
+
 static struct hs_role role_of(const struct hs_problem *problem, const struct hs_variant *variant, int operand)
 {
     struct hs_role role;
@@ -57,8 +71,10 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     int alone = problem->grid.extent[0] * problem->grid.extent[1] == 1;
     role.exchanged = !alone && (role.own_axis != role.want_axis || !hs_axis_same(role.own, role.want));
     role.replicas = problem->grid.extent[role.own_axis] / role.own->nprocs;
-    if (role.exchanged)
+    if (role.exchanged) {
         bound_exchange(&role, problem->grid.extent[role.want_axis]);
+        role.direct = has_single_holders(&role);
+    }
     return role;
 }
 

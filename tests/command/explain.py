@@ -218,8 +218,8 @@ def test_moves():
     """The movement reported for each operand agrees with the messages."""
     for grid, stationary, args, want in [
             ("2x2", "C", "--layout-a mb=7,i=3", ["exchanged and broadcast", "broadcast", "stays"]),
-            ("2x2", "B", "--layout-a mb=7,i=3", ["exchanged and broadcast", "stays", "reduced"]),
-            ("2x2", "A", "--layout-c nb=9,csrc=1", ["stays", "exchanged and broadcast", "reduced"]),
+            ("2x2", "B", "--layout-a mb=7,i=3 --exchange root", ["exchanged and broadcast", "stays", "reduced"]),
+            ("2x2", "A", "--layout-c nb=9,csrc=1 --exchange root", ["stays", "exchanged and broadcast", "reduced"]),
             ("2x2", "A", "--layout-c imb=3,rsrc=1", ["stays", "exchanged and broadcast", "reduced and exchanged"]),
             ("2x2", "C", "--transa T", ["exchanged and broadcast", "broadcast", "stays"]),
             ("1x2", "C", "", ["broadcast", "local", "stays"]),

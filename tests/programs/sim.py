@@ -60,6 +60,22 @@ def test_timeline():
            rests, *said(process))
 
 
+def test_in_flight():
+    """With a lookahead, exchanges of panels of several owners use all links at once, and reductions of narrow panels of
+    C do not wait for one another: simulated communication beside that of the same panels one at a time."""
+    for platform, options, most in (
+            ("hockney:nodes=4,ppn=4,bw=125MBps,lat=10us",
+             "-m 1024 --nb 64 --transa T --stationary C --exchange all --block 64 --turn 64", 0.4),
+            ("hockney:nodes=16,bw=10GBps,lat=2ms",
+             "-m 256 -n 256 -k 8192 --nb 16 --stationary B --exchange root --block 8 --turn 8", 0.25)):
+        seconds = []
+        for lookahead in (0, 3):
+            process = simulate(f"--platform {platform} --gemm free gemm --grid 4x4 --groups 1x1 --bcast binomial "
+                               f"--reduce binomial --workspace-limit 1G --lookahead {lookahead} {options} --format json")
+            seconds.append((object_of(process) or {}).get("comm_s", 0))
+        ok(0 < seconds[1] < most * seconds[0], f"several panels in flight: gemm {options}", seconds, *said(process))
+
+
 def test_wrong_results():
     for ranks in (2, 4, 7):  # bells for ranks that never block for long
         process = simulate(f"--platform cluster:nodes=1,ppn={ranks},bw=1GBps,lat=1us coll --op allreduce --bytes 64k")
@@ -123,7 +139,7 @@ def main():
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run(test_products, test_timeline, test_wrong_results, test_refusals, test_samples, test_collectives,
+    return run(test_products, test_timeline, test_in_flight, test_wrong_results, test_refusals, test_samples, test_collectives,
                test_redistribution)
 
 

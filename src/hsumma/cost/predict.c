@@ -113,9 +113,9 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1);
         double first =
             exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
-        /* Owners whose panels are in flight together: an exchange has one buffer, and all lines participate in a spread
-         * one. */
-        double owners = mover->spread ? 1 : flight.window / flight.run;
+        /* Owners whose panels are in flight together: a taker that unpacks has a buffer for one panel. */
+        double owners = flight.window / flight.run, most = role->direct ? owners : mover->spread ? 1 : among;
+        owners = owners < most ? owners : most;
         owners = owners > 1 ? owners : 1;
         seconds = (double)panels * first + all * pace->alone;
         double together = owners > 1 ? all * pace->together : seconds, least = seconds / owners;
@@ -123,7 +123,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
-    cost->copy += (packed + taken) * memo->profile->machine.copy;
+    cost->copy += (packed + (role->direct ? 0 : taken)) * memo->profile->machine.copy;
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 

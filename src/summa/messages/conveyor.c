@@ -65,16 +65,19 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
  */
 static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
 {
-    return panels_ahead(spec, tier) + 1 + (several && !is_drain(mover) && spec->lookahead == 0);
+    int buffers = panels_ahead(spec, tier) + 1;
+    if (is_drain(mover))
+        return buffers > mover->reductions ? buffers : mover->reductions;
+    return buffers + (several && spec->lookahead == 0);
 }
 
-/* What is emptied is so at once. */
+/* The GEMM's, or the sums of a level's reductions, which are emptied in order as soon as they are complete. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))
         return pairs->in_place[mover->index] ? 0 : 1;
     if (is_drain(mover) && level_of(mover, s) < 0)
-        return 1;
+        return mover->reductions;
     return buffers_of(mover, spec, tier_of(mover, s), mover->members > 1);
 }
 
@@ -85,8 +88,7 @@ static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *sp
 
 /*
  * Scratch of a channel in panels: what arrives, and between the root and the leaves the sum so far
- * (coll/reduce/binomial.c); stages inside nodes and between them have their own. One reduction of a channel is under
- * way at a time, so it is needed once.
+ * (coll/reduce/binomial.c); stages inside nodes and between them have their own. Each reduction in flight has its own.
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {
@@ -94,8 +96,8 @@ static int scratch_panels(const struct hs_mover *mover, int s)
         return 0;
     const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL: it will be one of those that are chosen */
     if (row && row->flags & HS_USES_TOPOLOGY)
-        return 4;
-    return mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1;
+        return 4 * mover->reductions;
+    return mover->reductions * (mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1);
 }
 
 /* Copies of a channel's ring in the node's memory: a feed's for the cell; a drain's partial panels of each member, and
@@ -167,7 +169,10 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
-        channel->slots = is_drain(mover) || s == 0 ? 1 : conveyor->ahead[s] + 1;
+        if (is_drain(mover))
+            channel->slots = is_collective(mover, s) ? mover->reductions : 1;
+        else
+            channel->slots = s == 0 && !mover->role->exchanged ? 1 : conveyor->ahead[s] + 1;
         conveyor->shared[s] = shared_rings(mover, s);
         conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length);
         conveyor->shares[s] = shares_buffers(mover, spec, s);
@@ -196,7 +201,7 @@ void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *li
         for (int o = 0; scratch_panels(&conveyor->mover, s) && o < panels; o++) {
             int64_t scratch = channel->list[o] >= 0 ? lists->list[channel->list[o]].extent[HS_SCRATCH] : 0;
             if (scratch > conveyor->scratch_bytes[s])
-                conveyor->scratch_bytes[s] = scratch;
+                conveyor->scratch_bytes[s] = (int64_t)hs_aligned((size_t)scratch);
         }
     }
     if (!is_drain(&conveyor->mover))
@@ -241,7 +246,7 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
             conveyor->ring[s] = hs_arena_take(arena, ring_bytes(conveyor, s));
         else if (!conveyor->shared[s])
             conveyor->ring[s] = conveyor->ring[0];
-        conveyor->scratch[s] = hs_arena_take(arena, (size_t)conveyor->scratch_bytes[s]);
+        conveyor->scratch[s] = hs_arena_take(arena, (size_t)(conveyor->channel[s].slots * conveyor->scratch_bytes[s]));
     }
     if (!mover->role->exchanged)
         return;
@@ -380,11 +385,39 @@ static struct hs_binding bind_level(const struct hs_conveyor *conveyor, int s)
     if (is_drain(mover)) {
         binding.slot[HS_IN] = hs_conveyor_panel(conveyor, s, first).base;
         binding.slot[HS_OUT] = hs_conveyor_panel(conveyor, s + 1, first).base;
-        binding.slot[HS_SCRATCH] = conveyor->scratch[s];
+        binding.slot[HS_SCRATCH] = conveyor->scratch[s] + o % channel->slots * conveyor->scratch_bytes[s];
     } else {
         binding.slot[HS_OUT] = hs_feed_panel(conveyor, first).base;
     }
     return binding;
+}
+
+/* An exchange of panel o: its messages as a holder and as a taker. */
+static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
+                                 .slot = {conveyor->outgoing, conveyor->incoming},
+                                 .combine = mover->problem->scalar->add,
+                                 .compute = mover->problem->scalar->compute};
+    if (mover->role->direct && hs_mover_takes(mover, hs_mover_pair(mover, mover->tier0, o)))
+        binding.slot[is_drain(mover) ? HS_IN : HS_OUT] = outer_slabs(conveyor, o);
+    return binding;
+}
+
+/* Whether no exchange in flight uses the messages that the next one needs: one panel as a holder, one as a taker. */
+static int messages_free(const struct hs_conveyor *conveyor, int s)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    const struct hs_channel *channel = &conveyor->channel[s];
+    int next = hs_mover_pair(mover, mover->tier0, channel->next);
+    for (int o = channel->done; o < channel->next; o++) {
+        int pair = hs_mover_pair(mover, mover->tier0, o);
+        if ((hs_mover_holds(mover, pair) && hs_mover_holds(mover, next)) ||
+            (!mover->role->direct && hs_mover_takes(mover, pair) && hs_mover_takes(mover, next)))
+            return 0;
+    }
+    return 1;
 }
 
 /* The next panel of channel s: an instance where this process takes part in one. */
@@ -398,10 +431,7 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
         return hs_channel_start(channel, comm, &binding, lists);
     }
     if (channel->list[o] >= 0) {
-        struct hs_binding binding = {.group = hs_grid_all(&mover->problem->grid),
-                                     .slot = {conveyor->outgoing, conveyor->incoming},
-                                     .combine = mover->problem->scalar->add,
-                                     .compute = mover->problem->scalar->compute};
+        struct hs_binding binding = bind_exchange(conveyor, o);
         pack_exchange(conveyor, o);
         return hs_channel_start(channel, comm, &binding, lists);
     }
@@ -435,6 +465,8 @@ static int may_start(const struct hs_conveyor *conveyor, int s, int now)
         return 0;
     if (!takes_part(conveyor, s))
         return 1;
+    if (conveyor->mover.role->exchanged && level_of(&conveyor->mover, s) < 0 && !messages_free(conveyor, s))
+        return 0;
     return is_drain(&conveyor->mover) ? hs_drain_may_start(conveyor, s, now) : hs_feed_may_start(conveyor, s, now);
 }
 

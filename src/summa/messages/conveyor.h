@@ -2,14 +2,16 @@
  * Conveyor: carries one operand that moves, panel by panel, through a sequence of channels.
  *
  * A feed brings A or B to where the local GEMM needs it, ahead of it.  Channel 0 fills: the owner's panel of the
- * outermost level is used in place or packed, or, for a transposed operand, comes through the exchange.  Channels
+ * outermost level is used in place or packed, or, for a transposed operand, comes through the exchange.  Exchanges of
+ * panels of different owners are in flight together, so that all links are used at once: one panel per process as a
+ * holder, and one as a taker unless it receives the panel as it stores it (hs_role.direct).  Channels
  * 1..levels broadcast, outermost first.  A process receives each panel exactly once (on the innermost level on which it
  * differs from the root) and forwards inner panels of it on the levels inside.
  *
  * The drain brings the sums of C home when C moves (stationary A or B).  The local GEMM writes partial panels; channels
  * 0..levels-1 reduce them, innermost level first, each into the panel of the next level outward; the last channel
  * empties: the root adds the sum to its part of C, or, for an exchanged C, sends it to those who hold it.  The
- * reductions trail the GEMM by the panels that have buffers.
+ * reductions trail the GEMM by the panels that have buffers, several at a time (hs_mover.reductions).
  *
  * Where cells have several members (cells.h), the buffers of panels lie in the node's shared memory, one for all of a
  * cell: the root fills its cell's, and of every cell the carrier takes part in the broadcasts.  What a process could

@@ -58,6 +58,21 @@ static int index_of_me(const struct hs_mover *mover)
     return hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
 }
 
+/*
+ * Where k is large, panels of C are small beside those of A or B, and the latency of their sums is what counts: as many
+ * of them are in flight as fit into a panel of the operand that is fed.
+ */
+static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
+{
+    enum { MOST = 8 };
+    int64_t fed = 0, drained = hs_axis_count_max(variant->role[HS_C].want);
+    for (int x = HS_A; x <= HS_B; x++)
+        if (variant->role[x].moves)
+            fed = hs_axis_count_max(variant->role[x].want);
+    int64_t fitting = drained > 0 && spec->lookahead > 0 ? fed / drained : 1;
+    return fitting > MOST ? MOST : fitting > 1 ? (int)fitting : 1;
+}
+
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,
                    const struct hs_spec *spec, const struct hs_panels *panels, const struct hs_topology *topology,
                    const struct hs_cells *cells, int operand)
@@ -76,6 +91,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->loop_coord = grid->coord[mover->role->loop_axis];
     mover->spread =
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
+    mover->reductions = operand == HS_C ? reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
     int me = index_of_me(mover);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);
@@ -155,7 +171,7 @@ int64_t hs_mover_exchange_bytes(const struct hs_mover *mover, const struct hs_sp
     if (!role->exchanged)
         return 0;
     return hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->give_max[mover->spread]) +
-           hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->take_max[mover->spread]);
+           (role->direct ? 0 : hs_mover_buffer_bytes(mover, spec, pairs, mover->tier0, role->take_max[mover->spread]));
 }
 
 struct hs_run_of_panels hs_mover_run(const struct hs_mover *mover, int tier, int o)
@@ -303,6 +319,8 @@ int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
     int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
     int self = grid->coord[as_holder ? role->own_axis : role->want_axis];
     int64_t sum = 0;
+    if (role->direct && !as_holder)
+        return 0;
     for (int other = 0; other < others;
          other++) /* with itself only where the way there is not the same for all pairs */
         if (mover->spread || role->own_axis != role->want_axis || other != self)
@@ -403,12 +421,18 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     int pair = hs_mover_pair(mover, mover->tier0, o);
     int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
     int others = grid->extent[as_holder ? role->want_axis : role->own_axis];
+    if (role->direct && !as_holder)
+        return;
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
         if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == index_of_me(mover)))
             continue;
-        hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
+        if (role->direct) /* the taker's slabs are the message */
+            hs_exchange_copy(&run, step == HS_MATRIX_TO_MESSAGE ? HS_MATRIX_TO_SLABS : HS_SLABS_TO_MATRIX, q, i, NULL,
+                             matrix, message, beta);
+        else
+            hs_exchange_copy(&run, step, q, i, message, matrix, slabs, beta);
         message += count * (int64_t)mover->problem->scalar->size;
     }
 }

@@ -26,6 +26,7 @@ struct hs_mover {
     int place;                                 /* of that cell among the cells: levels are of them */
     int loop_coord;                            /* and on the axis where the looped dimension lies */
     int spread;                                /* hs_spec, if it is exchanged and feeds */
+    int reductions;                            /* of C: reductions of a level that may be in flight at a time */
     int levels; /* with more than one cell, outermost first; 0: the line is one cell, or spread */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
@@ -103,7 +104,8 @@ int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder);
 int hs_mover_holds(const struct hs_mover *mover, int pair);
 int hs_mover_takes(const struct hs_mover *mover, int pair);
 hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward, struct hs_cache *lists, int *list);
-/* Packs or unpacks all messages of this process: `message` holds them one after the other. */
+/* Packs or unpacks all messages of this process: `message` holds them one after the other.  If the role is direct, a
+ * taker sends and receives its slabs themselves. */
 void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchange_step step, char *message,
                             const struct hs_matrix *matrix, char *slabs, const void *beta);
 /* What needs no message: between this process's own matrix and its own slabs, if it is both holder and taker. */

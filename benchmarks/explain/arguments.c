@@ -36,10 +36,15 @@ static void print_help(void)
            "\n"
            "Output\n"
            "  --timing N              also time planning itself: N plans cold, N warm\n"
-           "  --all                   also compare all grids I x J of groups, by the model\n"
-           "  --panels N              draw the first outermost panel of the first N pairs of owners (default: 1)\n"
-           "  --show LIST             of plan, groups, cuts, map, messages (default: plan,map,messages);\n"
-           "                          groups is as --all; cuts: which indices go into which panel\n"
+           "  --all                   everything that --show knows, on up to some hundred lines\n"
+           "  --show LIST             of (default: plan)\n"
+           "                            plan      what would be done, what it would cost, and the bounds\n"
+           "                            groups    all grids I x J of groups, by the model\n"
+           "                            cuts      which indices go into which panel\n"
+           "                            map       who owns a panel, and who receives it on which level\n"
+           "                            messages  who sends it to whom\n"
+           "  --panels N              map and messages of the first panel of the first N pairs of owners\n"
+           "                          (default: 1)\n"
            "  --format table|json     (default: table)\n"
            "  -h, --help              this text\n"
            "\n"
@@ -169,7 +174,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (!common->nprow)
         common->nprow = common->npcol = 4;
     int64_t processes = args->ranks ? args->ranks : (int64_t)common->nprow * common->npcol;
-    args->show |= args->all ? SHOW_GROUPS : 0;
+    args->show = args->all ? SHOW_ALL : args->show;
     if (args->bytes < 0)
         args->bytes = processes * 1024;
     if (common->format == REPORT_CSV)
@@ -198,7 +203,7 @@ const subcommand cmd_explain = {
     .size = sizeof(explain_arguments),
     .defaults =
         &(const explain_arguments){
-            .common = ARGUMENTS_DEFAULT(5), .panels = 1, .bytes = -1, .show = SHOW_PLAN | SHOW_MAP | SHOW_MESSAGES},
+            .common = ARGUMENTS_DEFAULT(5), .panels = 1, .bytes = -1, .show = SHOW_PLAN | SHOW_HINT},
     .finish = finish,
     .run = explain_run,
 };

@@ -16,7 +16,15 @@
 enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = BOUNDS_COUNTED };
 
 /* Parts of the output, for --show. */
-enum { SHOW_PLAN = 1, SHOW_GROUPS = 2, SHOW_CUTS = 4, SHOW_MAP = 8, SHOW_MESSAGES = 16 };
+enum {
+    SHOW_PLAN = 1,
+    SHOW_GROUPS = 2,
+    SHOW_CUTS = 4,
+    SHOW_MAP = 8,
+    SHOW_MESSAGES = 16,
+    SHOW_ALL = 31,
+    SHOW_HINT = 32 /* without --show: how to get the rest */
+};
 
 /* A list of numbers, or of triples of numbers. */
 enum { EXPLAIN_ITEMS = 32 };
@@ -33,7 +41,7 @@ typedef struct explain_arguments {
     int64_t
         ranks; /* choose a grid of at most `ranks` processes; 0: the grid is given. For a collective: their number */
     int64_t timing; /* plans to time, cold and warm; 0: none */
-    int all, show;  /* all: include SHOW_GROUPS */
+    int all, show;  /* all: SHOW_ALL */
     /* --free: the best of all layouts, for each shape and number of processes; without shapes, that of -m, -n, -k */
     explain_free_items processes, shapes;
     int64_t memory; /* bytes per process; 0: no limit */

@@ -278,5 +278,7 @@ int explain_table(const explanation *e, FILE *file)
         explain_draw_nodes(e, file);
     if (e->args->show & (SHOW_MAP | SHOW_MESSAGES))
         print_pictures(e, file);
+    if (e->args->show & SHOW_HINT)
+        fputs("more        --show groups, map, messages or cuts (a list), or --all; see hsumma explain --help\n", file);
     return !ferror(file);
 }

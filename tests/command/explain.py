@@ -689,9 +689,14 @@ def test_layers():
 
 
 def test_table():
-    process = table("--groups 2x2 --block 64 --lookahead 0 --stationary C")
-    prints(process, "a picture", "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout)
-    for args in ("--grid 16x16", "--grid 64x64", "-m 0", "-m 10 -k 0", "--grid 1x1", "-m 3 --grid 4x4 --nb 1",
+    for line in ("", "-m 16k --grid 8x8 --nodes 4", "-m 64k --ranks 1024 --nodes 64"):
+        process = table(line)
+        lines = process.stdout.splitlines()
+        prints(process, f"explain {line}: one screen", 15 <= len(lines) <= 40 and lines[-1].startswith("more ")
+               and "--all" in lines[-1] and "--show" in lines[-1], process.stdout)
+    process = table("--groups 2x2 --block 64 --lookahead 0 --stationary C --all")
+    prints(process, "--all: a picture", "(0,0)>(0,2)" in process.stdout and "  0  *  2  1  2" in process.stdout)
+    for args in ("--grid 16x16", "--grid 16x16 --all", "--grid 64x64", "-m 0", "-m 10 -k 0", "--grid 1x1", "-m 3 --grid 4x4 --nb 1",
                  "-m 64k --grid 2x2 --nb checkerboard", "--show cuts,groups",
                  "-m 40 --layout mb=4,nb=4,imb=3,i=2 --show plan,cuts,map", "--type z --transa C --stationary C", "--help"):
         process = table(args)

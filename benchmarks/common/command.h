@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "hsumma.h"
 
 /* Exit statuses of a command, the same on every rank. */
@@ -71,6 +72,13 @@ int type_is_complex(hsumma_type type);
 
 /* Stores value as one element of the type (at most 16 bytes), as hsumma_plan_execute takes alpha and beta. */
 void store_scalar(hsumma_type type, const double value[2], void *element);
+
+/* --- the environment ---------------------------------------------------------------------------------------------- */
+
+/* Whether a variable's name is near a known one, or begins as ours do, and is itself unknown. */
+int environment_is_misspelt(const char *name, size_t length, struct hs_guess *guess);
+/* Names on stderr those that are near enough to say what was meant; for one rank. */
+void environment_warn(void);
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -144,6 +152,7 @@ typedef struct subcommand {
     const char *name, *summary; /* for hsumma --help */
     void (*help)(void);         /* prints, on rank 0, the help before the library's options */
     const char *ending;         /* the help after them */
+    int quiet_environment;      /* no warnings of misspelt variables */
     const char *hint;           /* appended to an error about the command line */
     const argument *table;
     size_t size;          /* of the structure of arguments */

@@ -384,6 +384,8 @@ int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
         free(arguments);
         return COMMAND_INTERNAL;
     }
+    if (rank == 0 && !what->quiet_environment)
+        environment_warn();
     memcpy(arguments, what->defaults, what->size);
     bad = command_read(&options, what->table, arguments, argc, argv) ||
           (!options.help && what->finish(arguments, &options, argc, argv, comm));

@@ -79,6 +79,7 @@ const subcommand cmd_doctor = {
     .summary = "what may make products slow in this job, and what to do about it",
     .help = print_help,
     .ending = "Exit status: 0 nothing costs more than 10 %, 1 something does, 2 the input was wrong.\n",
+    .quiet_environment = 1,
     .hint = " (see hsumma doctor --help)",
     .table = own_arguments,
     .size = sizeof(doctor_arguments),

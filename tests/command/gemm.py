@@ -325,6 +325,10 @@ def test_errors():
                         ("--type doubel", "expected"), ("--grid 3x2", "needs 6 ranks, there are 2; start with mpiexec -n 6"),
                         ("--reps 0", "expected"), ("-m -1", "at least 0"), ("--block 0", "1 to 2^31 - 1")):
         refuses(bench(2, "gemm -m 64 " + args), "gemm " + args, words)
+    process = bench(2, "gemm -m 64 --reps 1", env={**os.environ, "HSUMMA_LOKAHEAD": "2", "HSUMMA_LOOKAHEAD": "1", "HSUMMA_OF_MINE": "3"})
+    ok(process.returncode == 0 and process.stderr.splitlines() ==
+       ["hsumma: warning: HSUMMA_LOKAHEAD in the environment has no effect; did you mean HSUMMA_LOOKAHEAD?"],
+       "a misspelt variable: said once, where a known one is meant", *said(process))
     refuses(bench(2, "gem -m 64"), "hsumma gem", "unknown command gem; did you mean gemm?")
     for line in ("sweep --groups 1x1", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
         refuses(bench(2, line), "hsumma " + line)

@@ -7,7 +7,7 @@
 
 extern char **environ;
 
-enum { LONGEST_NAME = 48 };
+enum { NAME_ROOM = 48 };
 
 static int misspelt(const doctor_job *j, finding *f)
 {
@@ -19,8 +19,8 @@ static int misspelt(const doctor_job *j, finding *f)
         size_t length = strcspn(*variable, "=");
         struct hs_guess guess;
 
-        if (!environment_is_misspelt(*variable, length, &guess) || used + 2 * LONGEST_NAME > sizeof f->what ||
-            advised + 2 * LONGEST_NAME > sizeof f->cure)
+        if (!environment_is_misspelt(*variable, length, &guess) || used + 2 * NAME_ROOM > sizeof f->what ||
+            advised + 2 * NAME_ROOM > sizeof f->cure)
             continue;
         used += (size_t)snprintf(f->what + used, sizeof f->what - used, "%s%.*s", used ? ", " : head, (int)length,
                                  *variable);

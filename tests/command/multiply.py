@@ -187,7 +187,7 @@ def bad_files(d):
             ("text", b"1 2 3\n4 5 6\n", "not a .npy file"),
             ("single", good.astype(np.float32), "good.npy is float64.*single.npy is float32"),
             ("object", good.astype(object), "object"), ("big", good.astype(">f8"), "big-endian.*>f8"),
-            ("int", good.astype(np.int64), "int64.*supported are float32"), ("vector", good[0], "1 dimension;"),
+            ("int", good.astype(np.int64), "int64.*expected float32"), ("vector", good[0], "1 dimension;"),
             ("cube", good.reshape(2, 4, 8), "3 dimensions"),
             ("record", np.zeros((8, 8), [("x", "f8"), ("y", "i4")]), "structured"),
             ("narrow", good[:5], r"8 x 8 and op\(B\) is 5 x 8")]:

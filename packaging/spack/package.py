@@ -23,6 +23,7 @@ class Hsumma(MakefilePackage):
 
     # The comments give the Debian names of scripts/deps and debian/control; scripts/check-install compares them.
     depends_on("c", type="build")  # Debian: gcc libc6-dev
+    depends_on("fortran", type="build")  # for the module
     depends_on("gmake", type="build")  # Debian: make
     depends_on("pkgconfig", type="build")  # Debian: pkg-config
     depends_on("mpi")  # Debian: mpich libmpich-dev
@@ -40,6 +41,7 @@ class Hsumma(MakefilePackage):
             "BUILD=build/spack",
             "MPI=" + ("openmpi" if spec["mpi"].name == "openmpi" else "mpich"),
             "MPICC=" + spec["mpi"].mpicc,
+            "MPIFC=" + spec["mpi"].mpifc,
             "BLAS_CFLAGS=" + spec["openblas"].headers.include_flags,
             "BLAS_LIBS=" + spec["openblas"].libs.ld_flags,
             "SCALAPACK_LIBS=" + (spec["scalapack"].libs.ld_flags if "+scalapack" in spec else ""),

@@ -84,8 +84,10 @@ static int mixed(const doctor_job *j, finding *f)
     const job_mpi *mpi = &j->mpi;
     const unsigned both = 1U << HS_MPI_MPICH | 1U << HS_MPI_OPENMPI;
 
-    doctor_advises(f, "start it with the launcher of %s, or use a build for the other MPI (make MPI=mpich|openmpi)",
-                   hs_mpi_family_name[mpi->built]);
+    doctor_advises(f,
+                   "start it with the launcher of %s (Debian: %s), or use a build for the other MPI "
+                   "(make MPI=mpich|openmpi)",
+                   hs_mpi_family_name[mpi->built], mpi->built == HS_MPI_OPENMPI ? "mpiexec.openmpi" : "mpiexec.mpich");
     if (doctor_is_alone(j))
         return doctor_finds(f, "%s has started %d processes, but each runs alone: the program is linked with %s",
                             mpi->launcher, mpi->launched, mpi->library);

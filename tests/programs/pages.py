@@ -121,6 +121,22 @@ def test_commands():
                    process.stderr)
 
 
+def anchors(name):
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)", FENCE.sub("", page(name)), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_anchors():
+    lost = []
+    for name in pages():
+        for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", FENCE.sub("", page(name))):
+            path = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
+            if path.endswith(".md") and anchor not in anchors(path):
+                lost.append(f"{name}: {target}#{anchor}")
+    ok(not lost, "links to headings find them", *lost)
+
+
 def test_links():
     """Relative links and pictures lead to files; an index links every page of doc/."""
     linked = set()
@@ -139,9 +155,8 @@ def test_links():
 def test_readers():
     text = page("README.md")
     ok(len(text.splitlines()) <= 120, "README.md has at most 120 lines")
-    silent = [name for name in pages() if os.path.dirname(name) == "doc" and
-              not re.match(r"# .*\n\n\*For .*?\*\n\n", page(name), re.DOTALL)]
-    ok(not silent, "pages of doc/ name their readers in the first line, *For ...*", *silent)
+    silent = [name for name in pages() if not re.match(r"# .*\n\n\*For .*?\*\n\n", page(name))]
+    ok(not silent, "all pages name their readers in the first line, *For ...*", *silent)
 
 
 def test_figure():
@@ -173,4 +188,4 @@ def test_complete():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_commands, test_links, test_readers, test_figure, test_complete))
+    sys.exit(run(test_commands, test_links, test_anchors, test_readers, test_figure, test_complete))

@@ -129,7 +129,7 @@ static int read_mode(const argument_given *given, void *at)
     coll_mode mode = (coll_mode)given->row->least;
 
     if (args->mode != COLL_TIME && args->mode != mode)
-        return !command_refuse(given->options, "--list, --dump, --verify and --from: expected one of them");
+        return !command_refuse(given->options, "--list, --dump, --verify, --from: expected only one of them");
     args->mode = mode;
     if (given->text)
         args->again = given->text;

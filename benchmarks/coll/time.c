@@ -373,7 +373,8 @@ int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
     MPI_Comm_rank(comm, &run.rank);
     MPI_Comm_size(comm, &run.size);
     machine_init(&run.mach, comm);
-    if (command_fail(comm, args->root >= run.size, "coll: --root %d: there are only %d ranks", args->root, run.size) ||
+    if (command_fail(comm, args->root >= run.size, "coll: --root %d: expected less than %d, the ranks", args->root,
+                     run.size) ||
         command_fail(comm, !add_words(&run), "coll: no memory")) {
         code = COMMAND_BAD_INPUT;
     } else {

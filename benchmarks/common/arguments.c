@@ -99,7 +99,9 @@ int arguments_finish(arguments *args, command_options *options, int argc, char *
     if (args->k < 0)
         args->k = args->m;
     if (!type_is_complex(args->type) && (args->alpha[1] != 0 || args->beta[1] != 0))
-        return command_refuse(options, "--alpha or --beta is complex, but type %s is real", type_name(args->type));
+        return command_refuse(
+            options, "--alpha or --beta is complex, but type %s is real; expected real numbers, or --type c or z",
+            type_name(args->type));
     return 0;
 }
 

@@ -64,7 +64,7 @@ static int collect(command_options *options, int i, const char *value)
     hsumma_option(i, &info);
     for (const char *c = value; *c; c++)
         if (isspace((unsigned char)*c))
-            return command_refuse(options, "--%s '%s': a value cannot contain blanks", info.name, value);
+            return command_refuse(options, "--%s '%s': expected a value without blanks", info.name, value);
     more = strlen(info.name) + strlen(value) + 3;
     text = realloc(options->text, length + more);
     if (!text)
@@ -288,7 +288,7 @@ static int explain(command_options *options, const struct option *all, int opt, 
     if (opt == ':')
         return command_refuse(options, "%s needs a value", is_short ? letter : word);
     if (is_short)
-        return command_refuse(options, "there is no option %s", letter);
+        return command_refuse(options, "there is no option %s; see --help", letter);
     if (optopt)
         return command_refuse(options, "%s: this option takes no value", word);
     return refuse_long(options, all, word);
@@ -345,7 +345,7 @@ int command_read(command_options *options, const argument *table, void *argument
 
 int command_operands(command_options *options, int argc, char **argv)
 {
-    return optind < argc && command_refuse(options, "%s: no operand is expected", argv[optind]);
+    return optind < argc && command_refuse(options, "%s: unexpected operand; options begin with --", argv[optind]);
 }
 
 /* --- a command ---------------------------------------------------------------------------------------------------- */

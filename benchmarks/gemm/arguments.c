@@ -153,7 +153,10 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--calls %d: expected a beta of at most 1 with it, for C would overflow",
                               args->calls);
     if (foreign && !pblas_available())
-        return command_refuse(options, "--%s: this hsumma was built without ScaLAPACK", foreign);
+        return command_refuse(options,
+                              "--%s: this hsumma was built without ScaLAPACK; install it (Debian: "
+                              "libscalapack-mpich-dev) and build again",
+                              foreign);
     if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
         return command_options_export(options);
     return 0;

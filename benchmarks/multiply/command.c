@@ -90,11 +90,11 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
     (void)comm;
     if (argc - optind != 2)
-        return command_refuse(options, "two files are needed: A.npy B.npy");
+        return command_refuse(options, "expected two files: A.npy B.npy");
     if (!args->out)
-        return command_refuse(options, "an output is needed: -o C.npy");
+        return command_refuse(options, "expected an output: -o C.npy");
     if (!args->c0 && (args->beta[0] != 0 || args->beta[1] != 0))
-        return command_refuse(options, "--beta needs -c C0.npy");
+        return command_refuse(options, "--beta: expected -c C0.npy with it");
     args->a = argv[optind];
     args->b = argv[optind + 1];
     if (args->c0 && !args->has_beta)

@@ -82,8 +82,10 @@ static int check_memory(problem *p)
     need = (double)problem_bytes(p);
     quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
     quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* one value per node: each rank would read another */
-    if (command_fail(p->comm, all > free_bytes, "the matrices need %.1f GiB on one node, and %.1f GiB are free",
-                     all / 0x1p30, free_bytes / 0x1p30))
+    if (command_fail(
+            p->comm, all > free_bytes,
+            "the matrices need %.1f GiB on one node, %.1f GiB are free; expected smaller -m, -n, -k, or more nodes",
+            all / 0x1p30, free_bytes / 0x1p30))
         return COMMAND_BAD_INPUT;
     return COMMAND_OK;
 }

@@ -67,7 +67,7 @@ int output_check(const char *path, int force, npy_error *error)
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
             return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a plain file");
-        return force ? 0 : npy_fail(error, "exists (--force replaces it)");
+        return force ? 0 : npy_fail(error, "exists; --force replaces it");
     }
     if (errno != ENOENT && errno != ENOTDIR)
         return npy_fail(error, "%s", strerror(errno));

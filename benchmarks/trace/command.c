@@ -54,7 +54,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
     (void)comm;
     if (argc - optind != 1)
-        return command_refuse(options, "trace: one file is needed");
+        return command_refuse(options, "trace: expected one file, written by the option trace=FILE");
     args->path = argv[optind];
     return 0;
 }

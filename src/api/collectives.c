@@ -16,7 +16,8 @@ static hsumma_status is_usable(hsumma_context *ctx)
     if (ctx->team.failure.text[0])
         return hs_fail(&ctx->message, ctx->team.status, "a collective has failed before in this context: %.400s",
                        ctx->team.failure.text);
-    return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context")
+    return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI,
+                                 "context unusable after an earlier MPI or device error; free it and create another")
                        : HSUMMA_OK;
 }
 

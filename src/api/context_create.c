@@ -229,11 +229,12 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
                          "of %s",
                          hs_mpi_family_name[built], library, hs_mpi_family_name[built]);
     else if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
-        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Init has not been called");
+        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI is not initialised; call MPI_Init before hsumma_create");
     else if (comm == MPI_COMM_NULL)
-        status = hs_fail(&text, HSUMMA_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL");
+        status = hs_fail(&text, HSUMMA_ERR_ARGUMENT,
+                         "the communicator is MPI_COMM_NULL; expected one that this process is a member of");
     else if (!copy_comm(comm, &own))
-        status = hs_fail(&text, HSUMMA_ERR_MPI, "no communicator of our own");
+        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_create failed: no communicator for the context");
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
         ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
@@ -315,7 +316,8 @@ hsumma_status hsumma_trace_write(hsumma_context *ctx)
     if (!ctx)
         return HSUMMA_ERR_ARGUMENT;
     if (ctx->broken || ctx->team.broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
+                       "context unusable after an earlier MPI or device error; free it and create another");
     return hs_trace_write(ctx);
 }
 

@@ -241,7 +241,8 @@ void hs_context_close_device(hsumma_context *ctx)
 
 static hsumma_status no_device(hsumma_context *ctx)
 {
-    return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED, "the context has no device (option device)");
+    return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
+                   "the context has no device; create it with the option device=cuda");
 }
 
 hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
@@ -251,7 +252,8 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
     if (!device)
         return no_device(ctx);
     if (ctx->running)
-        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY,
+                       "a plan of this context is running; complete it with hsumma_plan_wait first");
     if (stream && stream == device->kind->show_stream(device, ctx->stream))
         return HSUMMA_OK; /* adopting it again would free it below */
     hsumma_status status =

@@ -12,7 +12,8 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 {
     *memory = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
+                       "context unusable after an earlier MPI or device error; free it and create another");
     if (ctx->device)
         return on_device(ctx, bytes, memory);
     hsumma_status status = hs_allocate(&ctx->allocations, &ctx->agreement, bytes, &ctx->memory, memory, &ctx->message);

@@ -169,7 +169,7 @@ def test_tables(scratch):
 def test_refused(scratch):
     helps(2, "trace", "--svg", "--product")
     empty, path = write("{}", scratch, "none"), os.path.join(scratch, "gemm.json")
-    refuses(bench(0, "trace"), "trace without a file", "one file is needed")
+    refuses(bench(0, "trace"), "trace without a file", "expected one file")
     refuses(bench(0, f"trace {scratch}/missing"), "a file that is not there", "missing")
     refuses(bench(0, f"trace {empty}"), "a file that is no timeline", "option trace")
     refuses(bench(2, f"trace {path} --product 99"), "a product that is not there", "expected 1 to")

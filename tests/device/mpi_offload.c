@@ -108,7 +108,7 @@ static void test_failure(const char *way, int fail)
         size > 1 ? way : "node=messages"; /* otherwise one process alone would multiply without the device's path */
     hsumma_plan *plan = NULL;
     int good = !gemm_plan_create(ctx, &c, &plan) && gemm_executes(plan, &c);
-    int told = (strstr(hsumma_message(ctx), "from now on the BLAS does") != NULL) == (rank == victim);
+    int told = (strstr(hsumma_message(ctx), "falling back to the BLAS") != NULL) == (rank == victim);
     snprintf(said, sizeof said, "%s", hsumma_message(ctx));
     MPI_Bcast(said, sizeof said, MPI_CHAR, victim, MPI_COMM_WORLD);
     tap_ok(everywhere(good), "%s: work %d of process %d fails: C is right", way, fail, victim);

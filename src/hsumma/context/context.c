@@ -53,9 +53,11 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
 hsumma_status hs_context_check_free(hsumma_context *ctx)
 {
     if (ctx->running)
-        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY, "a plan of this context has been started and not waited for");
+        return hs_fail(&ctx->message, HSUMMA_ERR_BUSY,
+                       "a plan of this context is running; complete it with hsumma_plan_wait first");
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
+                       "context unusable after an earlier MPI or device error; free it and create another");
     return HSUMMA_OK;
 }
 

@@ -94,7 +94,8 @@ hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char orde
     hsumma_grid *grid = NULL;
     *result = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI or a device has failed before in this context");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
+                       "context unusable after an earlier MPI or device error; free it and create another");
     hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
     struct hs_verdict verdict =
         hs_context_agree(ctx, (struct hs_vote){.status = status, .hash = status ? 0 : hash_of(&grid->grid)});

@@ -222,10 +222,10 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (plan->on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
     if (!status)
-        return news[0] ? hs_fail(&ctx->message, HSUMMA_OK,
-                                 "process %d: from now on the BLAS does what the device did: %.*s", ctx->comm.rank,
-                                 most, news)
-                       : HSUMMA_OK;
+        return news[0]
+                   ? hs_fail(&ctx->message, HSUMMA_OK, "process %d: device disabled; falling back to the BLAS: %.*s",
+                             ctx->comm.rank, most, news)
+                   : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
                    (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));

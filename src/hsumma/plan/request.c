@@ -10,9 +10,12 @@ static const char names[] = "ABC";
 hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, char name, struct hs_message *message)
 {
     if (!desc || !desc->grid)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c is NULL or has no grid", name);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "descriptor of %c is NULL or has no grid; fill it with hsumma_desc_init", name);
     if (desc->grid->ctx != ctx)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "descriptor of %c: its grid belongs to another context", name);
+        return hs_fail(
+            message, HSUMMA_ERR_ARGUMENT,
+            "descriptor of %c: its grid belongs to another context; expected a grid of the context of the call", name);
     const int *extent = desc->grid->grid.extent;
     const struct {
         const char *field;

@@ -412,7 +412,8 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
                            sketch->factor[0][0], sketch->factor[0][1], extent[0], extent[1], possible);
         }
     if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))
-        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT, "outer names %d widths for %d outer levels",
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "outer names %d widths for %d outer levels; expected one for each",
                        chooser->settings->outer.count, levels);
     hsumma_status status = hs_name_rows(chooser, spec);
     if (status)

@@ -51,7 +51,8 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
             if (!word)
                 continue;
             if (names[i]->count > 1 && !names[i]->outer_inner && names[i]->count != spec->levels)
-                return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s names %d algorithms for %d levels", option,
+                return hs_fail(chooser->message, HSUMMA_ERR_OPTION,
+                               "%s names %d algorithms for %d levels; expected one, or one for each level", option,
                                names[i]->count, spec->levels);
             hsumma_status status = read_word(chooser, i ? HS_REDUCE_TO : HS_BCAST, word, &read);
             if (!status && read.segment)

@@ -1,4 +1,5 @@
-/* One allocation, handed out in aligned pieces: run the layout once with base = NULL to measure, then with memory. */
+/* An arena hands out aligned pieces of one allocation.  The same code lays it out twice: with base NULL to measure the
+ * size, then with memory. */
 #ifndef HS_SUMMA_MESSAGES_ARENA_H
 #define HS_SUMMA_MESSAGES_ARENA_H
 

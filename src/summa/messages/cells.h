@@ -1,8 +1,8 @@
 /*
- * The cells of a line: its members that are on one node.  A panel comes to each cell once, into a tile in the node's
- * shared memory that all members read.  Between cells a collective runs over one member of each, the carrier: of the
- * panels whose root has number i in its own cell, member i modulo the size of the cell, so that several roots of a node
- * keep several carriers of the others busy, and a root carries its own.
+ * The cells of a line: a cell is the members of the line on one node.  A panel enters each cell once, into a tile in
+ * the node's shared memory that all members read.  Collectives between cells run over one member of each, the carrier:
+ * if the root is member i of its own cell, the carrier of a cell is its member i modulo the size of the cell.  So a
+ * root carries its own panels, and the roots of one node use different carriers on the other nodes.
  */
 #ifndef HS_SUMMA_MESSAGES_CELLS_H
 #define HS_SUMMA_MESSAGES_CELLS_H
@@ -12,63 +12,64 @@
 #include "summa/node/node.h"
 
 struct hs_cells {
-    struct hs_topology line; /* its members, by their coordinates on the line */
-    const struct hs_division *division;
-    int me;        /* this process's cell */
-    int members;   /* of that cell */
-    int carriers;  /* different ones: members of the largest cell */
-    int *carrier;  /* places in the grid's table: of cell c the i-th is carrier[i * cells + c] */
-    int *mate;     /* of this cell's members: their indices in the node's directory */
-    int before[2]; /* of the lines of the same axis with several members on this node, those before this one and their
-                      members there; */
-    int all[2];    /* all of them */
+    struct hs_topology line;            /* nodes of its members, by coordinate on the line */
+    const struct hs_division *division; /* of `line` by node: the cells */
+    int me;                             /* index of this process's cell */
+    int members;                        /* of that cell */
+    int carriers;                       /* sets of carriers: as many as the largest cell has members */
+    int *carrier; /* of cell c in set i: carrier[i * cells + c], an index into the grid's table of ranks */
+    int *mate;    /* index of each member of this cell in the node's directory */
+    /* Lines along the axis that have several members on this node: [0] number of lines, [1] of those members. */
+    int before[2]; /* counts only the lines before this one */
+    int all[2];
 };
 
-/* The node of a member of a line along `axis`; the line is named by its coordinate on the other axis. */
+/* The node of a member of a line along `axis`.  line: its coordinate on the other axis. */
 static inline int hs_node_on_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line,
                                   int member)
 {
     return topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
 }
 
-/* The topology of a group's members alone, which are numbered from member `first` on; `of`: of all ranks. */
+/* Makes the topology of a group, whose member `first` becomes rank 0; `of`: the topology of all ranks. */
 hsumma_status hs_group_topology(const struct hs_group *group, int first, const struct hs_topology *of,
                                 const struct hs_allocator *memory, struct hs_topology *topology);
 
 /*
- * Of the line through this process along `axis`.  topology: of the communicator.  HSUMMA_ERR_MEMORY has left nothing
- * behind.
+ * Makes the cells of the line through this process along `axis`.  topology: of the communicator.  Local; on
+ * HSUMMA_ERR_MEMORY nothing stays allocated.
  */
 hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, int axis,
                             const struct hs_topology *topology, const struct hs_allocator *memory);
 void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 
 /*
- * Levels over cells for levels over members: 1 if every group is a union of cells, and all have equally many; else 0.
+ * Converts levels over members into levels over cells.  Returns 1, or 0 if a group is not a union of cells or the
+ * groups of a level differ in their number of cells.
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 
-/* Which member of this cell carries what a root sends or receives. */
+/* The member of this cell that is the carrier for a root. */
 static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
 {
     return cells->division->index[root] % cells->members;
 }
 
-/* An execution as the processes of a node count it: whose memory, its number, and whether its tiles may be written. */
+/* An execution that uses product memory. */
 struct hs_turn {
-    struct hs_product_memory *shared;
-    uint64_t execution;
-    int entered;
+    struct hs_product_memory *shared; /* NULL: nothing is shared */
+    uint64_t execution;               /* its number (hs_node_count) */
+    int entered;                      /* earlier executions are complete: the memory may be written */
 };
 
-/* Whether a member of this cell has come so far; before the first step nothing is asked of anybody. */
+/* Whether a member of this cell has signalled `steps` steps on a counter; true for steps <= 0. */
 static inline int hs_cells_told(const struct hs_cells *cells, const struct hs_turn *turn, int member, int counter,
                                 int64_t steps)
 {
     return steps <= 0 || hs_signalled(&turn->shared->directory, cells->mate[member], counter,
                                       hs_node_progress(turn->execution, steps));
 }
-/* Whether all have. */
+/* Whether all members have. */
 int hs_cells_all_told(const struct hs_cells *cells, const struct hs_turn *turn, int counter, int64_t steps);
 
 #endif

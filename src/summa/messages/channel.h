@@ -1,6 +1,7 @@
 /*
- * A channel: the sequence of instances that move one operand on one level, one instance per tier panel, started in
- * ascending order; as many at a time as it has slots.  An execution runs those of a span of panels.
+ * A channel: the sequence of instances that move one operand on one level.  There is one instance per tier panel; they
+ * start in ascending order, and at most `slots` of them are in flight.  An execution runs the instances of a span of
+ * panels.
  */
 #ifndef HS_SUMMA_MESSAGES_CHANNEL_H
 #define HS_SUMMA_MESSAGES_CHANNEL_H
@@ -11,35 +12,39 @@
 #include "summa/panels.h"
 
 struct hs_channel {
-    int id; /* of the tag: alike on all ranks */
+    int id; /* for the tags (hs_tag): equal on all ranks */
     int tier;
     int slots;
     struct hs_instance *instance; /* tier panel o uses instance[o % slots] */
-    int *list;                    /* per tier panel: index of its list, or -1 where this process takes no part */
-    int next, done, end; /* of the span: panels below next have been started or passed over, below done completed */
+    int *list;                    /* per tier panel: index of its list; -1: this process runs none for it */
+    /* Panels of the span: those below `next` have been started or skipped, those below `done` are complete. */
+    int next, done, end;
 };
 
-/* Sizes: slots instances for the longest of the channel's lists. */
+/* Takes the instances from the arena, each with room for the longest of the channel's lists. */
 void hs_channel_lay_out(struct hs_channel *channel, const struct hs_cache *lists, int panels, struct hs_arena *arena);
-/* Begins with the panel that holds innermost panel `from` and ends before the one that holds `to`. */
+/* Sets the span: from the tier panel that holds innermost panel `from` up to, not including, the one that holds `to`.
+ */
 void hs_channel_reset(struct hs_channel *channel, const struct hs_tier *tier, int from, int to);
+/* Advances all instances in flight. */
 hsumma_status hs_channel_progress(struct hs_channel *channel, int *worked);
-/* Starts the instance of panel `next` and goes on to the one after it. */
+/* Starts the instance of panel `next` and increments `next`. */
 hsumma_status hs_channel_start(struct hs_channel *channel, struct hs_comm *comm, struct hs_binding *binding,
                                const struct hs_cache *lists);
 
-/* 1 if panel `next` is of the span and a slot is free for it. */
+/* 1 if panel `next` is in the span and a slot is free for it. */
 static inline int hs_channel_open(const struct hs_channel *channel)
 {
     return channel->next < channel->end && channel->next - channel->done < channel->slots;
 }
 
+/* 1 if no instance is in flight. */
 static inline int hs_channel_idle(const struct hs_channel *channel)
 {
     return channel->done == channel->next;
 }
 
-/* 1 if all panels of the span are over. */
+/* 1 if all panels of the span are complete. */
 static inline int hs_channel_done(const struct hs_channel *channel)
 {
     return channel->done == channel->end;

@@ -9,15 +9,15 @@ static int is_drain(const struct hs_mover *mover)
     return mover->operand == HS_C;
 }
 
-/* A drain's partial panels are added up inside the cell first. */
+/* Whether partial panels of C are summed inside the cell before they are reduced between cells. */
 static int gathers(const struct hs_mover *mover)
 {
     return is_drain(mover) && mover->members > 1;
 }
 
 /*
- * The mover's level that channel s serves; -1: it fills from the matrix, or empties into it; behind the last level: it
- * gathers inside the cell.
+ * The mover's level on which channel s works.  -1: it copies from or to the matrix, or exchanges; mover->levels: it
+ * sums inside the cell.
  */
 static int level_of(const struct hs_mover *mover, int s)
 {
@@ -41,12 +41,13 @@ static int tier_of(const struct hs_mover *mover, int s)
     return level < 0 ? mover->tier0 : mover->tier[level];
 }
 
-/* A line of one process without an exchange: panels are only gathered, or added, beside the multiplication. */
+/* A line of one process without an exchange: its panels need no message. */
 static int is_local(const struct hs_mover *mover)
 {
     return mover->levels == 0 && mover->members == 1 && !mover->role->exchanged;
 }
 
+/* Panels of a tier that may be in flight beyond the one that is multiplied. */
 static int panels_ahead(const struct hs_spec *spec, int tier)
 {
     int64_t width = spec->width[tier];
@@ -60,8 +61,8 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
 }
 
 /*
- * Panel buffers of a tier.  Without lookahead a cell of several members has one more for a feed: else members would
- * wait for those that are still at the other operand of the panel before.
+ * Panel buffers of a tier.  Without lookahead a feed has one more in cells of several members (`several`), so that no
+ * member waits for those that still forward the other operand of the previous panel.
  */
 static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
 {
@@ -71,7 +72,7 @@ static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, 
     return buffers + (several && spec->lookahead == 0);
 }
 
-/* The GEMM's, or the sums of a level's reductions, which are emptied in order as soon as they are complete. */
+/* Panel buffers of channel s.  Those of the drain's last channel hold the sums of reductions in flight. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))
@@ -87,21 +88,20 @@ static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *sp
 }
 
 /*
- * Scratch of a channel in panels: what arrives, and between the root and the leaves the sum so far
- * (coll/reduce/binomial.c); stages inside nodes and between them have their own. Each reduction in flight has its own.
+ * Scratch of channel s, in panels, for all its reductions in flight.  A tree needs two (coll/reduce/binomial.c),
+ * between two members one; stages inside and between nodes need two each.
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {
     if (!is_drain(mover) || !is_collective(mover, s))
         return 0;
-    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL: it will be one of those that are chosen */
+    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL: not chosen yet; such a row uses no topology */
     if (row && row->flags & HS_USES_TOPOLOGY)
         return 4 * mover->reductions;
     return mover->reductions * (mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1);
 }
 
-/* Copies of a channel's ring in the node's memory: a feed's for the cell; a drain's partial panels of each member, and
- * their sums for the cell. */
+/* Rings of channel s in the node's memory: one per cell; for the drain's partial panels one per member. */
 static int shared_rings(const struct hs_mover *mover, int s)
 {
     if (mover->members == 1 || (is_drain(mover) && s > 1))
@@ -118,9 +118,9 @@ size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_sp
         most = ring > most ? ring : most;
         all += ring;
     }
-    if (is_drain(mover)) /* partial panels of each member, and their sums */
+    if (is_drain(mover)) /* a ring of partial panels per member, and one of their sums per cell */
         return (size_t)most * (size_t)(lines + members);
-    return (size_t)(all + most) * (size_t)lines; /* every level, and what is filled */
+    return (size_t)(all + most) * (size_t)lines; /* channels of all levels, and channel 0 */
 }
 
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
@@ -130,7 +130,7 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
     for (int s = 0; s <= mover->levels + gathers(mover); s++) {
         int slots = shares_buffers(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
         int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
-        int of_cell = shared_rings(mover, s) == 1; /* each process counts its share */
+        int of_cell = shared_rings(mover, s) == 1; /* then this process counts its share */
         bytes += scratch_panels(mover, s) * panel + slots * panel / (of_cell ? mover->members : 1);
     }
     return bytes;
@@ -164,7 +164,8 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     hsumma_status status = hs_mover_share(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        /* by level: cells of one member have a channel less, and exchanges cross lines that have other levels */
+        /* The number of the level, not of the channel: cells of one member have no channel for sums, and lines between
+         * which an exchange passes may differ in levels. */
         channel->id = mover->operand * HS_CHANNELS_OF_STREAM + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
@@ -222,7 +223,7 @@ size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor)
     return part;
 }
 
-/* The rings of the cell. */
+/* Sets the rings that lie in the node's memory. */
 static void place_shared(struct hs_conveyor *conveyor, char *memory)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -316,7 +317,7 @@ char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix 
            local * (mover->role->loop_axis == 0 ? 1 : matrix->ld) * (int64_t)mover->problem->scalar->size;
 }
 
-/* The buffer of tier0 panel o on the side of the matrix. */
+/* The buffer of tier0 panel o that is copied from or to the matrix, or exchanged. */
 static char *outer_slabs(const struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -324,7 +325,7 @@ static char *outer_slabs(const struct hs_conveyor *conveyor, int o)
     return hs_conveyor_panel(conveyor, s, mover->panels->tier[mover->tier0].first[o]).base;
 }
 
-/* Puts what this process gives away in the exchange of panel o into its messages. */
+/* Packs the messages that this process sends in the exchange of panel o. */
 static void pack_exchange(struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -342,7 +343,7 @@ static void pack_exchange(struct hs_conveyor *conveyor, int o)
     hs_conveyor_copied(conveyor, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* What arrived in the exchange goes to its place as soon as the instance is over, before the next one may start. */
+/* Unpacks the messages received in the exchange of panel o, before the next exchange may overwrite them. */
 static void unpack_exchange(struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -375,7 +376,7 @@ hsumma_status hs_conveyor_progress(struct hs_conveyor *conveyor, int *worked)
     return HSUMMA_OK;
 }
 
-/* The collective of the next panel of channel s on its level. */
+/* The binding of channel s for its next panel: a collective of its level. */
 static struct hs_binding bind_level(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -392,7 +393,7 @@ static struct hs_binding bind_level(const struct hs_conveyor *conveyor, int s)
     return binding;
 }
 
-/* An exchange of panel o: its messages as a holder and as a taker. */
+/* The binding of the exchange of panel o. */
 static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -405,7 +406,7 @@ static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o
     return binding;
 }
 
-/* Whether no exchange in flight uses the messages that the next one needs: one panel as a holder, one as a taker. */
+/* Whether the buffers that the next exchange needs are free: one panel as a holder and one as a taker. */
 static int messages_free(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -420,7 +421,7 @@ static int messages_free(const struct hs_conveyor *conveyor, int s)
     return 1;
 }
 
-/* The next panel of channel s: an instance where this process takes part in one. */
+/* Starts the next panel of channel s: an instance, a local copy or sum, or nothing. */
 static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_comm *comm, const struct hs_cache *lists)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -444,11 +445,11 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
         else
             hs_feed_fill(conveyor, o);
     }
-    channel->next++; /* it needs no instance here */
+    channel->next++; /* complete without an instance */
     return HSUMMA_OK;
 }
 
-/* Whether this process has anything to do for the next panel of channel s. */
+/* Whether this process has any work in the next panel of channel s. */
 static int takes_part(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;

@@ -1,15 +1,16 @@
-/* The drain's own part of conveyor.h: where the local GEMM writes, and the way back into C. */
+/* The part of conveyor.h that only the drain has: where the local GEMM writes, and how its sums return to C. */
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
-/* The GEMM writes C itself when nobody else adds to it and its lines lie together: then there are no buffers. */
+/* Whether the GEMM writes C itself: no other process adds to this part, and its panels are contiguous in C.  The drain
+ * then has no buffers. */
 static int is_direct(const struct hs_conveyor *drain)
 {
     return drain->slots[drain->channels - 1] == 0;
 }
 
-/* 1 if the buffer that channel s reads tier panel `of[t]` from has been emptied of what was in it before: if it lies in
- * the node's memory, by all members of the cell. */
+/* Whether the buffer from which channel s reads the tier panel of innermost panel t is free: the channel has completed
+ * the previous panel there, on all members of the cell if the buffer is in the node's memory. */
 static int emptied(const struct hs_conveyor *drain, int s, int t)
 {
     int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);
@@ -33,7 +34,6 @@ struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *dir
     return (struct hs_matrix){hs_conveyor_at(drain, &drain->matrix, local), drain->matrix.ld};
 }
 
-/* The root adds the sum to C. */
 void hs_drain_empty(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
@@ -46,7 +46,7 @@ void hs_drain_empty(struct hs_conveyor *drain, int o)
     hs_conveyor_copied(drain, mover->tier0, o, HS_TRACE_SUM, begin);
 }
 
-/* In the order of the line, and element by element, so that bits do not depend on who adds up what. */
+/* Each element is summed in the order of the line, so the bits do not depend on how members divide the work. */
 void hs_drain_gather(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
@@ -56,7 +56,7 @@ void hs_drain_gather(struct hs_conveyor *drain, int o)
             size = (int64_t)scalar->size;
     int me = mover->cells->division->index[mover->line];
     int64_t from = elements * me / members * size, bytes = elements * (me + 1) / members * size - from;
-    int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* from one member's panels to the next one's */
+    int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of two members */
     const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;
     char *sum = hs_conveyor_panel(drain, 1, first).base + from;
     double begin = hs_now();
@@ -68,7 +68,7 @@ void hs_drain_gather(struct hs_conveyor *drain, int o)
     hs_conveyor_copied(drain, drain->channel[0].tier, o, HS_TRACE_SUM, begin);
 }
 
-/* Its panels are multiplied, its sums are complete, and the root has where to put the result. */
+/* The panel is multiplied, the sums on the levels inside are complete, and the buffer for the result is free. */
 int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now)
 {
     const struct hs_mover *mover = &drain->mover;

@@ -1,4 +1,4 @@
-/* The feed's own part of conveyor.h: which panels are here, and what the owner sends and multiplies from. */
+/* The part of conveyor.h that only a feed has: which panels have arrived, and where the owner sends them from. */
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
@@ -14,13 +14,13 @@ int hs_feed_root(const struct hs_conveyor *feed, int t)
     return grid->rank[hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along])];
 }
 
-/* The channel by which this cell gets innermost panel t: 0 if the root of the line is in it. */
+/* The channel through which this cell receives innermost panel t; 0: the root is in this cell. */
 static int channel_of(const struct hs_conveyor *feed, int t)
 {
     return 1 + hs_mover_level(&feed->mover, root_of(feed, t));
 }
 
-/* The carrier brings it, which in the root's cell is the root. */
+/* The carrier receives it; in the root's cell the carrier is the root. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
@@ -42,8 +42,8 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
     return (struct hs_matrix){hs_conveyor_at(feed, &source->matrix, offset), source->matrix.ld};
 }
 
-/* 1 if the buffer that tier panel o of channel s would use is no longer needed by what was in it before: all members of
- * the cell have multiplied that, and its carriers have passed it on. */
+/* Whether the buffer for tier panel o of channel s is free: all members of the cell have multiplied the previous panel
+ * there, and its carriers have forwarded it. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
@@ -61,14 +61,14 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
     return feed->mover.members == 1 || hs_cells_all_told(feed->mover.cells, feed->turn, HS_USED, last + 1);
 }
 
-/* In place if it may be sent and multiplied from there, and nobody else reads it; else packed. */
+/* In place if no other member reads the panel, and it can be sent and multiplied from there. */
 void hs_feed_fill(struct hs_conveyor *feed, int o)
 {
     const struct hs_mover *mover = &feed->mover;
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
     int slots = feed->slots[0] ? feed->slots[0] : 1, one_slab = run.end - run.begin == 1;
     struct hs_source *source = &feed->source[o % slots];
-    /* to be sent it must be as contiguous as a packed panel; to be multiplied only, any leading dimension will do */
+    /* sending needs the layout of a packed panel; for the GEMM alone any leading dimension will do */
     int contiguous = mover->role->loop_axis == 0
                          ? one_slab && feed->matrix.ld == hs_tier_width(mover->panels, mover->tier0, o)
                          : feed->matrix.ld == mover->length;
@@ -83,8 +83,8 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     hs_conveyor_copied(feed, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* A panel's channels start from outside in: others wait for what this process does in the outer ones, and one at a time
- * nothing else would start meanwhile. */
+/* Whether the outer channels have started the panel.  Other processes wait for those first, and an inner instance would
+ * block them where instances run one at a time. */
 static int is_next(const struct hs_conveyor *feed, int s, int first)
 {
     for (int j = 0; j < s; j++)
@@ -93,7 +93,7 @@ static int is_next(const struct hs_conveyor *feed, int s, int first)
     return 1;
 }
 
-/* The last panel of channel s that may be under way. */
+/* The last panel of channel s that may be in flight. */
 static int window_end(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
@@ -103,7 +103,7 @@ static int window_end(const struct hs_conveyor *feed, int s, int now)
     return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
 }
 
-/* Inside the window, buffer free, and what it forwards is here. */
+/* The panel is inside the window, its buffer is free, and a panel to be forwarded has arrived. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];
@@ -115,7 +115,7 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     if (!is_next(feed, s, first))
         return 0;
     if (s == 0 && !hs_mover_takes(&feed->mover, hs_mover_pair(&feed->mover, channel->tier, o)))
-        return 1; /* it only gives */
+        return 1; /* as a holder only, which needs no buffer */
     if (s == 0 || from == s)
         return feed->slots[s] == 0 || buffer_free(feed, s, o, now);
     return from > s || hs_feed_ready(feed, first);

@@ -12,14 +12,14 @@ hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs
     return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
 }
 
-/* Roots that send at the same time had better be on different nodes, each with a way out of its own. */
+/* Orders the pairs so that roots that send concurrently are on different nodes, each with a link of its own. */
 static hsumma_status alternate(const struct hs_loop *loop, const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
     const struct hs_spec *spec = loop->spec;
     int mates[2] = {1, 1}, several = 0;
     for (int x = 0; x < 3 && spec->turn != HS_WHOLE_TURN; x++) {
         const struct hs_role *role = &loop->variant.role[x];
-        if (!role->moves || role->exchanged) /* or the roots are others than the owners */
+        if (!role->moves || role->exchanged) /* the roots of an exchanged operand are not its owners */
             continue;
         int most = spec->mates[role->line_axis], which = x - (loop->variant.stationary < x);
         mates[which] = most > 1 ? most : 1;
@@ -38,13 +38,14 @@ static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator
     return status ? status : hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
 }
 
+/* Memory that lives as long as the plan. */
 static void lay_out(struct hs_loop *loop, struct hs_arena *arena)
 {
     for (int i = 0; i < 2; i++)
         hs_conveyor_lay_out(&loop->conveyor[i], &loop->lists, arena);
 }
 
-/* Panel buffers; their bytes. */
+/* Places the panel buffers from `base` on; returns their size in bytes. */
 static size_t place(struct hs_loop *loop, char *base)
 {
     struct hs_arena arena = {base, 0};
@@ -77,8 +78,8 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
 }
 
 /*
- * Where the tiles of this process's cells begin in the node's memory: one place after the other for every line of
- * either operand, as large as any line's, which all processes of the node count alike.
+ * Computes where the panel buffers of this process's cells begin in the node's memory: the lines of the first moving
+ * operand in order, then those of the second.  Sizes suffice for any line, so all processes of a node agree on them.
  */
 static void divide_shared(struct hs_loop *loop)
 {
@@ -160,13 +161,13 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_cache_begin(&loop->lists, memory);
 }
 
-/* The conveyor of C; NULL: C stays. */
+/* The drain; NULL: C is stationary. */
 static struct hs_conveyor *drain_of(struct hs_loop *loop)
 {
     return loop->feeds < 2 ? &loop->conveyor[1] : NULL;
 }
 
-/* Columns of a slice: about spec->slice flops, a multiple of what BLAS kernels unroll, never a function of timing. */
+/* Columns of a slice: about spec->slice flops, a multiple of the BLAS kernels' unrolling, independent of timing. */
 static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, int64_t k)
 {
     enum { UNROLL = 96 };
@@ -177,13 +178,13 @@ static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, i
     return columns < UNROLL ? UNROLL : columns;
 }
 
-/* Columns [from, from + ...) of op(B) and C begin where? */
+/* Address of column `from` of op(B). */
 static const char *column_of(const struct hs_matrix *matrix, char op, int64_t from, size_t size)
 {
     return matrix->base + (size_t)(from * (op == 'N' ? matrix->ld : 1)) * size;
 }
 
-/* The next slice of panel `now`; on a device all that is left of it: messages move all the same. */
+/* The next slice of panel `now`; on a device all the rest of it, as messages progress meanwhile. */
 static struct hs_product next_slice(struct hs_loop *loop)
 {
     const struct hs_problem *problem = loop->problem;
@@ -223,8 +224,8 @@ static struct hs_product next_slice(struct hs_loop *loop)
     return product;
 }
 
-/* Multiplies a slice, or goes on with the one that a device multiplies.  A failure is told at the end: others wait for
- * what this process sends. */
+/* Multiplies a slice, or continues the one on a device.  An error is only returned at the end of the execution, because
+ * other processes wait for messages of this one. */
 static void multiply(struct hs_loop *loop, int *worked)
 {
     int done, panel = loop->now;
@@ -259,6 +260,7 @@ int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed
     return end < loop->end ? end : loop->end;
 }
 
+/* Whether panel `now`, with its batch, can be multiplied. */
 static int ready(struct hs_loop *loop)
 {
     for (int f = 0; f < loop->feeds; f++) {
@@ -278,8 +280,8 @@ static int complete(const struct hs_loop *loop)
     return loop->now >= loop->end && hs_conveyor_done(&loop->conveyor[0]) && hs_conveyor_done(&loop->conveyor[1]);
 }
 
-/* Without lookahead: whether panels may begin.  Else members of a cell that had nothing to send would go on to the next
- * one, and take bandwidth from the one on which all wait. */
+/* Without lookahead, whether feeds may start panel `now`: its predecessor is complete on all members of the cells.
+ * Members with nothing left to send would otherwise start it, and take bandwidth from the panel that all wait for. */
 static int may_feed(const struct hs_loop *loop)
 {
     for (int f = 0; loop->blocking && loop->now > 0 && f < loop->feeds; f++)
@@ -288,6 +290,7 @@ static int may_feed(const struct hs_loop *loop)
     return 1;
 }
 
+/* Progresses all instances and starts those that may start. */
 static hsumma_status move(struct hs_loop *loop, int *worked)
 {
     struct hs_conveyor *drain = drain_of(loop);
@@ -302,14 +305,14 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
     for (int f = 0; !status && f < loop->feeds; f++) {
         struct hs_conveyor *feed = &loop->conveyor[f];
         status = hs_conveyor_start(feed, loop->comm, &loop->lists, loop->now, one_at_a_time, worked);
-        /* the next operand waits until this one is here and has been passed on */
+        /* the other operand starts when this one has arrived and been forwarded */
         if (one_at_a_time && !hs_feed_settled(feed, loop->now))
             break;
     }
     return status;
 }
 
-/* Tells the others of the node what has been done since. */
+/* Signals this process's progress to the others of its node. */
 static void tell(struct hs_loop *loop)
 {
     struct hs_turn *turn = &loop->turn;
@@ -344,7 +347,7 @@ int hs_loop_idle(const struct hs_loop *loop)
 
 int hs_loop_boundary(const struct hs_loop *loop, int at)
 {
-    const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of the others are parts of its panels */
+    const struct hs_tier *outer = &loop->panels.tier[0]; /* where its panels begin, panels of all tiers do */
     if (at >= loop->panels.count)
         return loop->panels.count;
     int o = outer->of[at];
@@ -384,8 +387,8 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     }
 }
 
-/* A new look at what others of the node have done; now and then, and whenever this process has blocked, whether one of
- * them has failed. */
+/* Begins a new check of the signals of other processes of the node.  Every 64 calls, or at each call if this process
+ * blocks in MPI, also checks whether one of them has failed. */
 static hsumma_status look(struct hs_loop *loop)
 {
     enum { LOOKS = 64 };
@@ -419,7 +422,7 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     if (status && loop->state == HS_RUNNING) {
         if (loop->turn.shared)
             hs_directory_break(&loop->turn.shared->directory);
-        loop->turn.shared = NULL; /* others must not take what is here for the end of it */
+        loop->turn.shared = NULL; /* finish must not signal the end of this execution */
         finish(loop);
     }
     *done = loop->state == HS_IDLE;
@@ -435,7 +438,7 @@ static void count_list(const struct hs_list *list, int64_t cut, int64_t *message
         }
 }
 
-/* All instances of a channel: runs of panels have the same list. */
+/* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list, counted once. */
 static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, int64_t cut, int64_t *messages,
                           int64_t *bytes)
 {

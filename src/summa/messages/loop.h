@@ -1,22 +1,22 @@
 /*
- * The one loop: SUMMA is HSUMMA with one level, a variant is a row in a table, and blocking is a window of length 0.
+ * The loop over the innermost panels of a product.  One loop serves all products: SUMMA is HSUMMA with one level, a
+ * variant is a row in a table, and lookahead 0 is a window without panels.
  *
- * The innermost panels are multiplied in order.  While panel t is being multiplied, one window of `lookahead` innermost
- * panels (and at least one panel of each outer level) is on its way, across outer boundaries.  Everything advances from
- * hs_loop_advance, which is called until it is done: no thread, no recursion.
+ * The innermost panels are multiplied in a fixed order.  While panel t is multiplied, `lookahead` further innermost
+ * panels, and at least one panel of each outer level, are in flight; the window crosses the ends of outer panels.  The
+ * caller repeats hs_loop_advance until it is done; there is no thread and no recursion.
  *
- * An execution is of a span of innermost panels.  Which indices they are and in which order they come does not depend
- * on the hierarchy, so several loops of one problem, with the same stationary operand, innermost width, turn and way to
- * cut the local GEMM, but other levels, algorithms, segments and lookaheads, may share a product: executed one after
- * the other on spans that follow each other over all panels they give the bits of one loop.  (Where C moves, if their
- * reductions bracket alike, which binomial ones do.)
+ * An execution covers a span of innermost panels.  Their indices and order do not depend on the hierarchy.  So several
+ * loops can share one product, each executing some of consecutive spans that together cover all panels, and the bits
+ * are those of a single loop.  The loops need the same problem, stationary operand, innermost width, turn and slices of
+ * the local GEMM, but may differ in levels, algorithms, segments and lookahead.  If C moves, their reductions must also
+ * bracket sums alike, as binomial ones do.
  *
- * Messages of two spans have the same tags, and processes may be in different spans at a time.  They match all the
- * same.  An execution ends on a process when everything it asks of this process has been started and is over, so what a
- * process sends to another, or posts for it, in one span comes before all of the next span; inside a span the messages
- * of a pair and tag are as many on both sides and in one order (executor.h); and MPI matches those of a pair and tag in
- * order.  Trees and meanings of tags may differ from loop to loop: nothing depends on them.  Rows "mpi" have
- * communicators of each loop's own.
+ * Processes may be in different spans at a time, and all spans use the same tags; messages match all the same.  A
+ * process ends a span after all its operations there are complete, so it sends and posts everything of one span before
+ * anything of the next.  Inside a span both sides have the same sequence of messages per pair and tag (executor.h), and
+ * MPI matches these in order.  So trees and the meaning of tags may differ from loop to loop.  With rows "mpi" each
+ * loop has its own communicators.
  */
 #ifndef HS_SUMMA_MESSAGES_LOOP_H
 #define HS_SUMMA_MESSAGES_LOOP_H
@@ -30,75 +30,76 @@ struct hs_loop {
     struct hs_variant variant;
     struct hs_panels panels;
     struct hs_cache lists;
-    struct hs_conveyor conveyor[2]; /* of the moving operands, as they come in the alphabet: C's is the drain */
-    int feeds;                      /* how many of them are */
-    struct hs_cells cells[2];       /* of the lines of the moving operands that are shared (hs_spec_shares) */
-    size_t shared_bytes;            /* of the node's memory for products, of all that the node's processes share */
-    size_t shared_part;             /* of these what this process answers for: its share of its cells' */
-    int blocking;     /* no lookahead: a panel, or a batch of several owners, is brought and then multiplied */
-    int sliced;       /* something may have to move during a multiplication */
+    struct hs_conveyor conveyor[2]; /* of the two moving operands in the order A, B, C; that of C is the drain */
+    int feeds;                      /* number of moving operands among A and B */
+    struct hs_cells cells[2];       /* of the lines of a moving operand, if cells share it (hs_spec_shares) */
+    size_t shared_bytes;            /* of product memory, for all processes of the node */
+    size_t shared_part;             /* of product memory: this process's share */
+    int blocking;     /* no lookahead: a panel, or a batch, has arrived and been forwarded before it is multiplied */
+    int sliced;       /* messages may have to be progressed during a panel's multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
-    int *line;        /* room for the ranks of a line, where hs_loop_connect needs it */
-    char *arena;      /* what a plan keeps: instances and the like */
+    int *line;        /* with rows "mpi": scratch of hs_loop_connect for the ranks of a line */
+    char *arena;      /* memory that lives as long as the plan: instances, sources */
     size_t arena_bytes;
-    char *buffers; /* of panels: lent at each start */
+    char *buffers; /* panel buffers, lent to each execution */
     size_t buffer_bytes;
 
-    /* one execution */
+    /* Of the current execution. */
     enum { HS_IDLE, HS_RUNNING } state;
     struct hs_turn turn;
-    unsigned looks;
-    int told; /* panels that the others know to be multiplied here */
+    unsigned looks; /* calls of look() */
+    int told;       /* panels multiplied here, as last signalled to the node */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int now, end;                /* the innermost panel to be multiplied; where the span ends */
+    int now, end;                /* the next innermost panel to multiply; one past the span's last */
     int64_t column;              /* of the local product: where the next slice begins */
-    int multiplying;             /* a device is at a slice */
-    double mark;                 /* the last look at the clock meanwhile */
-    int64_t flops;               /* of the slice */
-    hsumma_status failed;        /* a device has; C is not to be used here */
-    struct hs_times times, last; /* of this span so far, and of the last complete one */
+    int multiplying;             /* a slice has been started and is not complete (on a device) */
+    double mark;                 /* when time was last charged to that slice */
+    int64_t flops;               /* of that slice */
+    hsumma_status failed;        /* first error of the local GEMM; this process's part of C is then invalid */
+    struct hs_times times, last; /* of the current span so far, and of the last complete one */
 };
 
-/* Where the blocks of a variant's two moving operands meet. */
+/* Makes the pairs of owners of a variant's two moving operands.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs_allocator *memory,
                                struct hs_pairs *pairs);
 
-/* problem and spec must outlive the loop.  Local; what fails has left nothing behind. */
+/* problem and spec must outlive the loop.  Local; after an error nothing stays allocated. */
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
                            struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message);
-/* What the rows "mpi" need, after hs_loop_init has succeeded everywhere.  Collective over the grid. */
+/* Makes the communicators for rows "mpi", after hs_loop_init has succeeded on all processes.  Collective over the grid.
+ */
 hsumma_status hs_loop_connect(struct hs_loop *loop);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
-enum { HS_ALL = -1 }; /* as the end of a span: after the last panel */
+enum { HS_ALL = -1 }; /* end of a span: after the last panel */
 
-/* The first innermost panel from `at` on with which panels of all levels begin; the number of panels if there is none.
- * Where the loop may begin and end spans. */
+/* The first innermost panel from `at` on at which panels of all levels begin; the number of panels if there is none.
+ * Spans of this loop begin and end at such boundaries. */
 int hs_loop_boundary(const struct hs_loop *loop, int at);
 
 /*
- * Begins an execution of the innermost panels from .. to - 1, both boundaries, alike on all processes; 0 .. HS_ALL is
- * the whole product.  It takes loop->buffer_bytes of memory at `buffers`, which the next span may have when this one is
- * done; the other arguments are good on all processes, and the same in all spans.  What is done once, such as to scale
- * a C that stays, is done by the span that begins with panel 0; an empty span does nothing, but where the product has
- * no panels, which takes one span.  Its time counts from `begin`.  turn: of a spec with cells, a number (hs_node_count)
- * for each span; NULL: nothing is shared.
+ * Begins an execution of the innermost panels from .. to - 1, which is local.  from and to are boundaries, equal on all
+ * processes; 0, HS_ALL is the whole product.  buffers: loop->buffer_bytes of memory, in use until the execution is
+ * done. The arguments must have been agreed to be valid on all processes, and alpha, beta and matrix are the same for
+ * all spans of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is
+ * one empty span, which scales C, and any other empty span does nothing.  turn: with cells, a new number for each span
+ * (hs_node_count); NULL: nothing is shared.  begin: from when the execution's time counts.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_turn *turn, double begin, int from, int to);
-/* 1 if no message is under way: what this process waits for then are words of its node. */
+/* 1 if no instance is in flight: this process can then only wait for signals of its node. */
 int hs_loop_idle(const struct hs_loop *loop);
-/* Moves it forward (hs_advance). */
+/* Moves the execution forward without waiting (hs_advance). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 
-/* The panel behind those of a feed that are brought before the next one is multiplied. */
+/* One past the last panel of a feed that must have arrived before panel `now` is multiplied. */
 int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed);
-/* timeline.c: nothing can be multiplied now; records what for. */
+/* timeline.c: records what the loop waits for, when no panel can be multiplied. */
 void hs_loop_trace_wait(struct hs_loop *loop);
 
-/* What this process gives to MPI in one execution, without the agreement at the start, in messages of at most `cut`
- * bytes. */
+/* Messages, of at most `cut` bytes each, and bytes that this process sends in one execution of all panels, without the
+ * agreement at the start. */
 void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
 
 #endif

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * Of the panels that are packed, exchanged or emptied.  An exchange is between lines, whose levels over cells may
- * differ: its tier is that of the outermost level over members.
+ * Tier of the panels that are copied from or to the matrix, or exchanged.  Lines may have different levels over cells,
+ * but an exchange between them needs one tier: that of the outermost level over members.
  */
 static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 {
@@ -17,8 +17,8 @@ static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 }
 
 /*
- * Keeps the levels with more than one cell; for C they are first merged so that the sums are bracketed alike.  A
- * hierarchy that cuts through nodes is obeyed as it is: then nothing is shared on this line.
+ * Keeps the levels with more than one cell; for C levels are merged first (hs_factors_merge_for_sums).  If a group of
+ * the hierarchy cuts through a node, its levels remain levels over members, and the line shares nothing.
  */
 static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, const struct hs_cells *cells)
 {
@@ -52,6 +52,7 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
     mover->tier0 = outer_tier(mover, spec);
 }
 
+/* Index of this process in the grid's table of ranks. */
 static int index_of_me(const struct hs_mover *mover)
 {
     const struct hs_grid *grid = &mover->problem->grid;
@@ -59,8 +60,8 @@ static int index_of_me(const struct hs_mover *mover)
 }
 
 /*
- * Where k is large, panels of C are small beside those of A or B, and the latency of their sums is what counts: as many
- * of them are in flight as fit into a panel of the operand that is fed.
+ * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  So as
+ * many are in flight as panels of C fit into a panel of the operand that feeds.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
@@ -105,8 +106,8 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     }
 }
 
-/* Of what is exchanged, who has most of what a line wants, by his coordinate on the operand's own axis: the holder of
- * the first of it stands for all.  A line is named by its coordinate on the other axis. */
+/* Of the holders that give to a line one stands for all: that of the line's first index.  Returns its coordinate on the
+ * operand's own axis.  line: its coordinate on the other axis. */
 static int holder_of_line(const struct hs_role *role, int line)
 {
     int want = line < role->want->nprocs ? line : 0;
@@ -128,7 +129,7 @@ int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, con
     int node = hs_node_on_line(nodes, grid, role->own_axis, owner, holder);
     for (int m = 0; m < size; m++)
         mates += hs_node_on_line(nodes, grid, role->line_axis, line, m) == node;
-    if (line == owner || mates == 0) /* the holder is on the line itself */
+    if (line == owner || mates == 0) /* line == owner: the holder is itself on the line */
         return mates ? holder : owner % size;
     int root = 0;
     for (int left = owner % mates; root < size; root++)
@@ -144,7 +145,7 @@ int hs_mover_root(const struct hs_mover *mover, int pair)
     return mover->root ? mover->root[owner] : owner;
 }
 
-/* What of a member the levels know: its cell. */
+/* The coordinate that the levels divide: of the member's cell, or without cells of the member. */
 static int place_of(const struct hs_mover *mover, int member)
 {
     return mover->cells ? mover->cells->division->of[member] : member;
@@ -247,20 +248,20 @@ int hs_mover_takes(const struct hs_mover *mover, int pair)
     return mover->spread || hs_mover_root(mover, pair) == mover->line;
 }
 
-/* The process that holds the panels of a pair, at q on their own axis; and the one that takes them, at i on the wanted.
- */
+/* Index in the grid of holder q of a pair's panels. */
 static int holder_of(const struct hs_mover *mover, int pair, int q)
 {
     int owner = mover->panels->pairs.pair[pair].owner[mover->index];
     return hs_grid_index(&mover->problem->grid, mover->role->own_axis, q, owner);
 }
 
+/* Index in the grid of taker i on the line with coordinate `line` on its axis. */
 static int taker_of(const struct hs_mover *mover, int line, int i)
 {
     return hs_grid_index(&mover->problem->grid, mover->role->want_axis, i, line);
 }
 
-/* Lines of the pinned dimension that pass between holder q and taker i; from one of several replicas only. */
+/* Number of indices of the pinned dimension that holder q gives to taker i; of several replicas only one gives. */
 static int64_t shared(const struct hs_role *role, int q, int i)
 {
     if (role->replicas > 1 && q != i % role->replicas)
@@ -321,20 +322,20 @@ int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
     int64_t sum = 0;
     if (role->direct && !as_holder)
         return 0;
-    for (int other = 0; other < others;
-         other++) /* with itself only where the way there is not the same for all pairs */
+    for (int other = 0; other < others; other++)
+        /* unless `spread` is set or the axes differ, other == self is this process for every pair */
         if (mover->spread || role->own_axis != role->want_axis || other != self)
             sum += with[other];
     return sum;
 }
 
-/* Whether what this process holds for takers i is packed: not what it alone takes. */
+/* Whether this process packs a message for takers i: it gives them something, and is not the only one of them. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
     return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != index_of_me(mover));
 }
 
-/* What this process as a holder sends, by ascending takers; the takers of a line get the same bytes. */
+/* Messages that this process sends as a holder, by ascending process.  All takers i receive the same bytes. */
 static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;
@@ -355,7 +356,7 @@ static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piec
     return count;
 }
 
-/* What it receives as a taker, by ascending holders. */
+/* Messages that it receives as a taker, by ascending holder. */
 static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
 {
     int64_t unit = width * (int64_t)mover->problem->scalar->size, at = 0;
@@ -428,7 +429,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
         if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == index_of_me(mover)))
             continue;
-        if (role->direct) /* the taker's slabs are the message */
+        if (role->direct) /* the message is the taker's slabs */
             hs_exchange_copy(&run, step == HS_MATRIX_TO_MESSAGE ? HS_MATRIX_TO_SLABS : HS_SLABS_TO_MATRIX, q, i, NULL,
                              matrix, message, beta);
         else

@@ -15,7 +15,7 @@ const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
     return operand == loop->variant.stationary ? NULL : &conveyor_of(loop, operand)->mover;
 }
 
-/* C goes outwards: its channels begin with the innermost level and end with the exchange. */
+/* The channels of C are in reverse order: from the innermost level to the exchange. */
 static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int transfer)
 {
     const struct hs_conveyor *conveyor = conveyor_of(loop, operand);
@@ -58,7 +58,7 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
     return HSUMMA_OK;
 }
 
-/* The place in the grid of a peer of a level's list. */
+/* Index in the grid of a peer of a level's list. */
 static int place_of_peer(const struct hs_binding *bound, int peer)
 {
     return hs_group_place(&bound->group, (peer + bound->rotation) % bound->group.size);
@@ -73,7 +73,7 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     if (channel->list[o] < 0)
         return HSUMMA_OK;
     hsumma_status status = copy_list(&loop->lists.list[channel->list[o]], memory, part);
-    if (status || transfer == HS_EXCHANGE) /* an exchange names its peers by their place in the grid already */
+    if (status || transfer == HS_EXCHANGE) /* peers of an exchange are indices in the grid already */
         return status;
     struct hs_binding bound = hs_mover_binding(mover, transfer, hs_mover_pair(mover, channel->tier, o));
     for (int i = 0; i < part->steps; i++) {
@@ -84,14 +84,15 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     return HSUMMA_OK;
 }
 
-/* Of each span of panels and node. */
+/* Counts per span and node (hs_preview_entering). */
 struct crossing {
     const struct hs_division *node;
     int spans;
     int64_t *messages, *bytes;
 };
 
-/* Where the messages of a list that runs `times` times go; an exchange (no binding) names its peers by their place. */
+/* Adds the messages to other nodes of a list that runs `times` times.  bound: NULL for an exchange, whose peers are
+ * indices in the grid. */
 static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
                      int span, const struct crossing *to)
 {
@@ -116,7 +117,7 @@ static int span_of(const struct hs_loop *loop, const struct hs_channel *channel,
     return (int)((int64_t)loop->panels.tier[channel->tier].first[o] * spans / loop->panels.count);
 }
 
-/* Panels that follow each other with one list, pair and span are counted together. */
+/* Consecutive panels with the same list, pair and span are counted at once. */
 static void add_transfer(const struct hs_loop *loop, int operand, int transfer, const struct crossing *to)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);

@@ -1,11 +1,10 @@
 /*
- * dump: what a loop is going to do, read off its own step lists, for people and for tests.  Nothing is sent: the loops
- * of all processes of a grid can be made one after the other in one process (coord set, a communicator that is never
- * used).
+ * A preview of a loop: what it will send, read from its step lists, for hsumma explain, the benchmarks and tests.  No
+ * message is sent, so one process can make the loops of all processes of a grid, with grid.coord set for each and a
+ * communicator that is never used.
  *
- * Processes are given by their index in the grid, row * columns + column.  A transfer is a level of a moving operand's
- * mover (0: its outermost one), or HS_EXCHANGE: the passage across the grid before the broadcasts (of C: after the
- * reductions).
+ * Processes are numbered by their index in the grid, row * columns + column.  A transfer is a level of a mover (0: the
+ * outermost one), or HS_EXCHANGE: the exchange before the broadcasts, or of C after the reductions.
  */
 #ifndef HS_SUMMA_MESSAGES_PREVIEW_H
 #define HS_SUMMA_MESSAGES_PREVIEW_H
@@ -14,48 +13,48 @@
 
 enum { HS_EXCHANGE = -1 };
 
-/* The operand's part in the loop; NULL for the stationary operand. */
+/* The mover of an operand; NULL for the stationary one. */
 const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand);
 
 /* The tier of the panels that a transfer moves. */
 int hs_preview_tier(const struct hs_mover *mover, int transfer);
 
-/* How this process comes to the panels of a pair of owners (C: how it gives its sums away). */
+/* How this process receives the panels of a pair of owners (of C: how it sends its sums). */
 struct hs_arrival {
-    int level; /* level of the plan, 1 the outermost, on which it receives (C: sends); 0: it is the root of its line */
-    int reads; /* another process of its node does so for it: it reads the panels there (C: adds its sum there) */
-    int moves; /* 0: the line is one process and nothing is exchanged: used where it lies */
-    int holds; /* of an exchanged operand: it holds a part of the panels */
-    int64_t length; /* of the pinned dimension that it has to do with; 0: it has no part in the panels */
+    int level; /* level of the plan, 1 the outermost, on which its cell receives (of C: sends); 0: the root's cell */
+    int reads; /* 1: another member of its cell does, the carrier; this process reads the panels in the node's memory */
+    int moves; /* 0: the line is one process and nothing is exchanged, so the operand is used in place */
+    int holds; /* of an exchanged operand: 1: this process holds a part of the panels */
+    int64_t length; /* local extent of the pinned dimension; 0: this process has no part of the panels */
 };
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair);
 
 /*
- * A copy of the list that this process executes for tier panel o of a transfer, peers given by their index in the grid.
- * Empty where it takes no part.  HSUMMA_ERR_MEMORY.  Free with hs_list_free.
+ * Copies the list that this process executes for tier panel o of a transfer, with peers as indices in the grid; empty
+ * if it executes none.  HSUMMA_ERR_MEMORY.  Free with hs_list_free.
  */
 hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int transfer, int o,
                               const struct hs_allocator *memory, struct hs_list *part);
 
 /*
- * Adds the messages that this process sends to other nodes in one product, and their bytes, to
- * messages[span * node->parts + node] and bytes[likewise] of the receivers.  node: of all ranks.  The innermost panels
- * are divided into `spans` of about one length; a message belongs to that of its first panel.  What MPI's own
- * collectives send (rows "mpi") is not counted.
+ * Counts the messages, and their bytes, that this process sends to other nodes in one product: adds them to
+ * messages[i] and bytes[i] with i = span * node->parts + node of the receiver.  node: division of all ranks.  The
+ * innermost panels are divided into `spans` spans of nearly equal length; a message counts in that of its first panel.
+ * Messages of MPI's own collectives (rows "mpi") are not counted.
  */
 void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int spans, int64_t *messages,
                          int64_t *bytes);
 
-/* One message.  round: the length of the longest chain of dependent messages of its transfer that ends in it, from 1.
- */
+/* One message.  round: length of the longest chain of dependent messages of its transfer that ends with it, from 1. */
 struct hs_hop {
     int round, from, to;
     int64_t bytes;
 };
 
 /*
- * The messages of one transfer, from the parts of all processes of the grid, by round, then by sender.  *hop is freed
- * with hs_put and NULL if there is none.  HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL if the parts do not fit together.
+ * Lists the messages of one transfer, sorted by round, then sender, then receiver.  part: the lists of all processes of
+ * the grid (hs_preview_part).  The caller frees *hop with hs_put; it is NULL if there is no message. HSUMMA_ERR_MEMORY;
+ * HSUMMA_ERR_INTERNAL if the lists do not match.
  */
 hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const struct hs_allocator *memory,
                               struct hs_hop **hop, int *hops);

@@ -1,4 +1,4 @@
-/* What the loop tells the timeline: its copies and sums, and what it waits for. */
+/* What the loop records in the timeline: its copies and sums, and what it waits for. */
 #include "summa/messages/loop.h"
 
 void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin)
@@ -18,7 +18,7 @@ void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_t
                                           .operand = mover->operand});
 }
 
-/* The rank that a conveyor's oldest instance waits for (hs_instance_awaits). */
+/* The rank that the oldest instance of a conveyor waits for (hs_instance_awaits); -1: none is in flight. */
 static int awaits(const struct hs_conveyor *conveyor, int *receives)
 {
     *receives = 0;
@@ -30,14 +30,14 @@ static int awaits(const struct hs_conveyor *conveyor, int *receives)
     return -1;
 }
 
-/* A process of this node that has not signalled what this one waits for; -1: none. */
+/* The rank of a process of this node whose signal this one waits for; -1: none. */
 static int awaited_mate(const struct hs_loop *loop)
 {
     const struct hs_directory *directory = loop->turn.shared ? &loop->turn.shared->directory : NULL;
     return directory && directory->awaits ? loop->problem->trace->rank_of_mate[directory->awaited[0].rank] : -1;
 }
 
-/* The first panel of a feed that is not here; -1: all are that the next multiplication needs. */
+/* The first panel of a feed that the next multiplication lacks; -1: none. */
 static int missing_panel(const struct hs_loop *loop, const struct hs_conveyor *feed)
 {
     int end = hs_loop_batch_end(loop, feed);
@@ -47,11 +47,11 @@ static int missing_panel(const struct hs_loop *loop, const struct hs_conveyor *f
     return -1;
 }
 
-/* What the next panel waits for.  Of its own panels this process waits for the holder's message, or for its buffer. */
+/* What panel `now` waits for.  As the root, this process waits for a message of the exchange or for a free buffer. */
 static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
 {
     struct hs_trace_entry entry = {.cause = HS_CAUSE_ROOM, .panel = loop->now};
-    const struct hs_conveyor *of = &loop->conveyor[1]; /* the drain, if no feed is to blame */
+    const struct hs_conveyor *of = &loop->conveyor[1]; /* the drain, unless a feed is the cause */
     int receives;
     for (int f = 0; f < loop->feeds; f++) {
         const struct hs_conveyor *feed = &loop->conveyor[f];

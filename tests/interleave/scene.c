@@ -73,11 +73,11 @@ static void start_span(struct scene *scene, int r, int process, const struct hs_
     int which = spec_of(scene, rank->turn, rank->span);
     struct hs_loop *loop = &seat->loop[which];
     int panels = loop->panels.count, half = half_way(job, seat), spans = scene->turn[rank->turn].spans;
-    struct hs_turn turn = {NULL, 0, 0};
+    struct hs_node_execution execution = {NULL, 0, 0};
     if (job->spec[which].cells)
-        turn = (struct hs_turn){.shared = memory_of(scene, r), .execution = count(scene, r, job)};
+        execution = (struct hs_node_execution){.shared = memory_of(scene, r), .number = count(scene, r, job)};
     memset(rank->buffers, POISON, loop->buffer_bytes);
-    hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &turn, 0, rank->span ? half : 0,
+    hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &execution, 0, rank->span ? half : 0,
                   spans > 1 && rank->span == 0 ? half : panels);
 }
 

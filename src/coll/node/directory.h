@@ -19,14 +19,15 @@ enum hs_counter {
     HS_SUMMED,  /* partial results that it has added up */
     HS_ARRIVED, /* agreements that it has reached, with its ballot stored */
     HS_DONE,    /* per channel of each moving operand (hs_done_of): instances that it has completed */
-    HS_STREAMS = 2,
-    HS_CHANNELS_OF_STREAM = 8,
-    HS_COUNTERS = HS_DONE + HS_STREAMS * HS_CHANNELS_OF_STREAM
+    HS_MOVING_OPERANDS = 2,
+    HS_CHANNELS_OF_OPERAND = 8,
+    HS_COUNTERS = HS_DONE + HS_MOVING_OPERANDS * HS_CHANNELS_OF_OPERAND
 };
 
-static inline int hs_done_of(int stream, int channel)
+/* operand: 0 or 1, of the two moving ones. */
+static inline int hs_done_of(int operand, int channel)
 {
-    return HS_DONE + stream * HS_CHANNELS_OF_STREAM + channel;
+    return HS_DONE + operand * HS_CHANNELS_OF_OPERAND + channel;
 }
 
 /* Where an operand that others may read in place lies, for one execution; its number is stored last. */

@@ -69,12 +69,12 @@ static int counts(hsumma_plan *plan)
     return trial->count && !trial->decided && !plan->on_device && !plan->problem.scalar->is_zero(&plan->alpha);
 }
 
-struct hs_turn hs_plan_turn(const hsumma_plan *plan)
+struct hs_node_execution hs_plan_count_execution(const hsumma_plan *plan)
 {
     struct hs_product_memory *shared = &plan->grid->shared;
     if (!plan->by_node && !plan->on_device && !plan->choice.spec.cells)
-        return (struct hs_turn){NULL, 0, 0};
-    return (struct hs_turn){.shared = shared, .execution = hs_node_count(shared, &plan->problem.grid)};
+        return (struct hs_node_execution){NULL, 0, 0};
+    return (struct hs_node_execution){.shared = shared, .number = hs_node_count(shared, &plan->problem.grid)};
 }
 
 static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
@@ -83,24 +83,24 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         hs_layered_begin(plan);
         return;
     }
-    const struct hs_turn turn = hs_plan_turn(plan);
+    const struct hs_node_execution execution = hs_plan_count_execution(plan);
     if (!plan->member)
         return;
     if (plan->on_device) {
-        hs_plan_begin_on_device(plan, turn.execution);
+        hs_plan_begin_on_device(plan, execution.number);
         return;
     }
     if (plan->by_node) {
         struct hs_where where[2];
         for (int x = 0; x < 2; x++)
             where[x] = where_is(plan, x, &matrix[x]);
-        hs_node_start(&plan->node, turn.shared, NULL, turn.execution, alpha, matrix, where, beta, plan->began);
+        hs_node_start(&plan->node, execution.shared, NULL, execution.number, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
     const struct hs_tier *outer = &plan->loop.panels.tier[0];
     int end = plan->steps && plan->steps < outer->count ? outer->first[plan->steps] : HS_ALL;
-    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, &turn, plan->began, 0,
+    hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, &execution, plan->began, 0,
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 

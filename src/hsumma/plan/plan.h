@@ -109,9 +109,9 @@ hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *ran
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
                                      enum hs_agreement_number number);
 
-/* The turn for an execution, or for a span of a trial.  Empty where nodes share nothing; otherwise every process of the
- * grid must call it, to count the execution (hs_node_count). */
-struct hs_turn hs_plan_turn(const hsumma_plan *plan);
+/* Counts an execution of a plan, or a span of a trial, in the product memory (hs_node_count): every process of the grid
+ * must call it.  Returns an empty one if the plan shares nothing. */
+struct hs_node_execution hs_plan_count_execution(const hsumma_plan *plan);
 
 /* Makes a plan.  Collective over the context, with the joined verdict of all processes.  With request->alone no process
  * waits for another, and HSUMMA_ERR_MEMORY, _MPI or _INTERNAL concern this process only. */

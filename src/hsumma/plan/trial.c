@@ -332,12 +332,12 @@ static void add_times(struct hs_times *sum, const struct hs_times *span)
 static void start_span(hsumma_plan *holder, int i, int to)
 {
     struct hs_trial *trial = &holder->trial;
-    const struct hs_turn turn = hs_plan_turn(trial->plan[i]);
+    const struct hs_node_execution execution = hs_plan_count_execution(trial->plan[i]);
     trial->from = trial->to;
     trial->to = to;
     if (holder->member)
         hs_loop_start(&trial->plan[i]->loop, &holder->alpha, holder->matrix, &holder->beta, holder->workspace->base,
-                      &turn, hs_now(), trial->from, to);
+                      &execution, hs_now(), trial->from, to);
 }
 
 /* Ends the shared execution: the candidates that shared it and lost are out. */

@@ -71,7 +71,7 @@ static const char *carried(const struct hs_trace_entry *entry)
     static const char *const operands[] = {"A", "B", "C"};
     int channel = entry->tag / HS_INSTANCES, operand = entry->operand;
     if (operand < 0 && entry->tag >= 0)
-        operand = channel / HS_CHANNELS_OF_STREAM;
+        operand = channel / HS_CHANNELS_OF_OPERAND;
     if (operand >= 0 && operand < 3)
         return operands[operand];
     return entry->tag < 0 ? "" : channel == HS_CHANNEL_AGREE ? "agreement" : "call";
@@ -88,7 +88,7 @@ static void put_message(struct hs_trace_text *text, const struct hs_trace_entry 
     add(text, ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"kind\":\"%.*s\",\"what\":\"%s\",\"bytes\":%" PRId64, begin,
         end - begin, (int)strcspn(name, " "), name, what, entry->amount);
     if (channel < HS_CHANNEL_COLL)
-        add(text, ",\"level\":%d", channel % HS_CHANNELS_OF_STREAM - 1);
+        add(text, ",\"level\":%d", channel % HS_CHANNELS_OF_OPERAND - 1);
     add(text, ",\"panel\":%d,\"peer\":%d}}", entry->tag % HS_INSTANCES, entry->peer);
     if (entry->kind == HS_TRACE_MPI)
         return;

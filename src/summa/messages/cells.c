@@ -96,10 +96,11 @@ int hs_cells_factors(const struct hs_division *division, const struct hs_factors
     return hs_factors_make(over, division->parts, members->levels - 1, size);
 }
 
-int hs_cells_all_told(const struct hs_cells *cells, const struct hs_turn *turn, int counter, int64_t steps)
+int hs_cells_all_signalled(const struct hs_cells *cells, const struct hs_node_execution *execution, int counter,
+                           int64_t steps)
 {
     for (int i = 0; i < cells->members; i++)
-        if (!hs_cells_told(cells, turn, i, counter, steps))
+        if (!hs_cells_signalled(cells, execution, i, counter, steps))
             return 0;
     return 1;
 }

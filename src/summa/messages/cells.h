@@ -19,8 +19,8 @@ struct hs_cells {
     int carriers;                       /* sets of carriers: as many as the largest cell has members */
     int *carrier; /* of cell c in set i: carrier[i * cells + c], an index into the grid's table of ranks */
     int *mate;    /* index of each member of this cell in the node's directory */
-    /* Lines along the axis that have several members on this node: [0] number of lines, [1] of those members. */
-    int before[2]; /* counts only the lines before this one */
+    /* Counts of the lines along the axis with several members on this node [0], and of these members [1]. */
+    int before[2]; /* only of the lines before this one */
     int all[2];
 };
 
@@ -56,20 +56,21 @@ static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
 }
 
 /* An execution that uses product memory. */
-struct hs_turn {
+struct hs_node_execution {
     struct hs_product_memory *shared; /* NULL: nothing is shared */
-    uint64_t execution;               /* its number (hs_node_count) */
+    uint64_t number;                  /* its number (hs_node_count) */
     int entered;                      /* earlier executions are complete: the memory may be written */
 };
 
 /* Whether a member of this cell has signalled `steps` steps on a counter; true for steps <= 0. */
-static inline int hs_cells_told(const struct hs_cells *cells, const struct hs_turn *turn, int member, int counter,
-                                int64_t steps)
+static inline int hs_cells_signalled(const struct hs_cells *cells, const struct hs_node_execution *execution,
+                                     int member, int counter, int64_t steps)
 {
-    return steps <= 0 || hs_signalled(&turn->shared->directory, cells->mate[member], counter,
-                                      hs_node_progress(turn->execution, steps));
+    return steps <= 0 || hs_signalled(&execution->shared->directory, cells->mate[member], counter,
+                                      hs_node_progress(execution->number, steps));
 }
 /* Whether all members have. */
-int hs_cells_all_told(const struct hs_cells *cells, const struct hs_turn *turn, int counter, int64_t steps);
+int hs_cells_all_signalled(const struct hs_cells *cells, const struct hs_node_execution *execution, int counter,
+                           int64_t steps);
 
 #endif

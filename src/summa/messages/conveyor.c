@@ -10,7 +10,7 @@ static int is_drain(const struct hs_mover *mover)
 }
 
 /* Whether partial panels of C are summed inside the cell before they are reduced between cells. */
-static int gathers(const struct hs_mover *mover)
+static int sums_in_cell(const struct hs_mover *mover)
 {
     return is_drain(mover) && mover->members > 1;
 }
@@ -21,7 +21,7 @@ static int gathers(const struct hs_mover *mover)
  */
 static int level_of(const struct hs_mover *mover, int s)
 {
-    return is_drain(mover) ? mover->levels - 1 - s + gathers(mover) : s - 1;
+    return is_drain(mover) ? mover->levels - 1 - s + sums_in_cell(mover) : s - 1;
 }
 
 static int is_collective(const struct hs_mover *mover, int s)
@@ -30,14 +30,14 @@ static int is_collective(const struct hs_mover *mover, int s)
     return level >= 0 && level < mover->levels;
 }
 
-static int is_gather(const struct hs_mover *mover, int s)
+static int is_cell_sum(const struct hs_mover *mover, int s)
 {
-    return gathers(mover) && s == 0;
+    return sums_in_cell(mover) && s == 0;
 }
 
 static int tier_of(const struct hs_mover *mover, int s)
 {
-    int level = level_of(mover, s) - is_gather(mover, s);
+    int level = level_of(mover, s) - is_cell_sum(mover, s);
     return level < 0 ? mover->tier0 : mover->tier[level];
 }
 
@@ -82,7 +82,7 @@ static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, co
     return buffers_of(mover, spec, tier_of(mover, s), mover->members > 1);
 }
 
-static int shares_buffers(const struct hs_mover *mover, const struct hs_spec *spec, int s)
+static int reuses_ring(const struct hs_mover *mover, const struct hs_spec *spec, int s)
 {
     return !is_drain(mover) && s > 0 && spec->width[tier_of(mover, s)] == spec->width[mover->tier0];
 }
@@ -102,7 +102,7 @@ static int scratch_panels(const struct hs_mover *mover, int s)
 }
 
 /* Rings of channel s in the node's memory: one per cell; for the drain's partial panels one per member. */
-static int shared_rings(const struct hs_mover *mover, int s)
+static int node_rings(const struct hs_mover *mover, int s)
 {
     if (mover->members == 1 || (is_drain(mover) && s > 1))
         return 0;
@@ -127,10 +127,10 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
                           int64_t length)
 {
     int64_t bytes = hs_mover_exchange_bytes(mover, spec, pairs);
-    for (int s = 0; s <= mover->levels + gathers(mover); s++) {
-        int slots = shares_buffers(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
+    for (int s = 0; s <= mover->levels + sums_in_cell(mover); s++) {
+        int slots = reuses_ring(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
         int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
-        int of_cell = shared_rings(mover, s) == 1; /* then this process counts its share */
+        int of_cell = node_rings(mover, s) == 1; /* a ring of the whole cell: its share counts */
         bytes += scratch_panels(mover, s) * panel + slots * panel / (of_cell ? mover->members : 1);
     }
     return bytes;
@@ -159,14 +159,14 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     const struct hs_pairs *pairs = &mover->panels->pairs;
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
-    conveyor->channels = 1 + mover->levels + gathers(mover);
+    conveyor->channels = 1 + mover->levels + sums_in_cell(mover);
     conveyor->owners = spec->owners > 1 && !is_local(mover) ? spec->owners : 0;
-    hsumma_status status = hs_mover_share(&conveyor->mover, memory);
+    hsumma_status status = hs_mover_make_tables(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
         /* The number of the level, not of the channel: cells of one member have no channel for sums, and lines between
          * which an exchange passes may differ in levels. */
-        channel->id = mover->operand * HS_CHANNELS_OF_STREAM + 1 + level_of(mover, s);
+        channel->id = mover->operand * HS_CHANNELS_OF_OPERAND + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
         conveyor->slots[s] = slots_of(mover, spec, pairs, s);
@@ -174,9 +174,9 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
             channel->slots = is_collective(mover, s) ? mover->reductions : 1;
         else
             channel->slots = s == 0 && !mover->role->exchanged ? 1 : conveyor->ahead[s] + 1;
-        conveyor->shared[s] = shared_rings(mover, s);
+        conveyor->node_rings[s] = node_rings(mover, s);
         conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length);
-        conveyor->shares[s] = shares_buffers(mover, spec, s);
+        conveyor->reuses_ring[s] = reuses_ring(mover, spec, s);
         channel->list = hs_get(memory, (size_t)panels_of(conveyor, s) + 1, sizeof *channel->list);
         if (!status)
             status = channel->list ? make_lists(conveyor, spec, s, lists) : HSUMMA_ERR_MEMORY;
@@ -188,7 +188,7 @@ void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *m
 {
     for (int s = 0; s < conveyor->channels; s++)
         hs_put(memory, conveyor->channel[s].list);
-    hs_mover_unshare(&conveyor->mover, memory);
+    hs_mover_free_tables(&conveyor->mover, memory);
     conveyor->channels = 0;
 }
 
@@ -218,8 +218,8 @@ size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor)
 {
     size_t part = 0, members = (size_t)conveyor->mover.members;
     for (int s = 0; s < conveyor->channels; s++)
-        if (conveyor->shared[s] && !conveyor->shares[s])
-            part += ring_bytes(conveyor, s) * (size_t)conveyor->shared[s] / members;
+        if (conveyor->node_rings[s] && !conveyor->reuses_ring[s])
+            part += ring_bytes(conveyor, s) * (size_t)conveyor->node_rings[s] / members;
     return part;
 }
 
@@ -230,12 +230,12 @@ static void place_shared(struct hs_conveyor *conveyor, char *memory)
     struct hs_arena arena = {memory + conveyor->shared_at, 0};
     for (int s = 0; mover->cells && s < conveyor->channels; s++) {
         size_t bytes = ring_bytes(conveyor, s), mine = 0;
-        if (conveyor->shared[s] > 1)
+        if (conveyor->node_rings[s] > 1)
             mine = bytes * (size_t)mover->cells->division->index[mover->line];
-        if (conveyor->shared[s])
-            conveyor->ring[s] = conveyor->shares[s]
+        if (conveyor->node_rings[s])
+            conveyor->ring[s] = conveyor->reuses_ring[s]
                                     ? conveyor->ring[0]
-                                    : (char *)hs_arena_take(&arena, bytes * (size_t)conveyor->shared[s]) + mine;
+                                    : (char *)hs_arena_take(&arena, bytes * (size_t)conveyor->node_rings[s]) + mine;
     }
 }
 
@@ -243,53 +243,55 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
 {
     const struct hs_mover *mover = &conveyor->mover;
     for (int s = 0; s < conveyor->channels; s++) {
-        if (!conveyor->shares[s] && !conveyor->shared[s])
+        if (!conveyor->reuses_ring[s] && !conveyor->node_rings[s])
             conveyor->ring[s] = hs_arena_take(arena, ring_bytes(conveyor, s));
-        else if (!conveyor->shared[s])
+        else if (!conveyor->node_rings[s])
             conveyor->ring[s] = conveyor->ring[0];
         conveyor->scratch[s] = hs_arena_take(arena, (size_t)(conveyor->channel[s].slots * conveyor->scratch_bytes[s]));
     }
     if (!mover->role->exchanged)
         return;
-    int64_t line = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
-    conveyor->outgoing = hs_arena_take(arena, (size_t)(line * hs_mover_lines(mover, !is_drain(mover))));
-    conveyor->incoming = hs_arena_take(arena, (size_t)(line * hs_mover_lines(mover, is_drain(mover))));
+    int64_t index_bytes = hs_tier_width_max(mover->panels, mover->tier0) * (int64_t)mover->problem->scalar->size;
+    conveyor->outgoing =
+        hs_arena_take(arena, (size_t)(index_bytes * hs_mover_exchange_indices(mover, !is_drain(mover))));
+    conveyor->incoming =
+        hs_arena_take(arena, (size_t)(index_bytes * hs_mover_exchange_indices(mover, is_drain(mover))));
 }
 
 void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
-                       struct hs_turn *turn, int from, int to)
+                       struct hs_node_execution *execution, int from, int to)
 {
     conveyor->matrix = *matrix;
     conveyor->beta = beta;
-    conveyor->turn = turn;
+    conveyor->execution = execution;
     conveyor->copy_seconds = 0;
-    memset(conveyor->told, 0, sizeof conveyor->told);
-    if (turn->shared)
-        place_shared(conveyor, turn->shared->memory);
+    memset(conveyor->signalled, 0, sizeof conveyor->signalled);
+    if (execution->shared)
+        place_shared(conveyor, execution->shared->memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
         hs_channel_reset(channel, &conveyor->mover.panels->tier[channel->tier], from, to);
     }
 }
 
-void hs_conveyor_tell(struct hs_conveyor *conveyor, int stream)
+void hs_conveyor_signal(struct hs_conveyor *conveyor)
 {
     if (conveyor->mover.members == 1)
         return;
     for (int s = 0; s < conveyor->channels; s++) {
-        if (conveyor->channel[s].done > conveyor->told[s])
-            hs_signal(&conveyor->turn->shared->directory, hs_done_of(stream, s),
-                      hs_node_progress(conveyor->turn->execution, conveyor->channel[s].done));
-        conveyor->told[s] = conveyor->channel[s].done;
+        if (conveyor->channel[s].done > conveyor->signalled[s])
+            hs_signal(&conveyor->execution->shared->directory, hs_done_of(conveyor->mover.index, s),
+                      hs_node_progress(conveyor->execution->number, conveyor->channel[s].done));
+        conveyor->signalled[s] = conveyor->channel[s].done;
     }
 }
 
-int hs_conveyor_entered(const struct hs_conveyor *conveyor)
+int hs_conveyor_may_write(const struct hs_conveyor *conveyor)
 {
-    struct hs_turn *turn = conveyor->turn;
-    if (conveyor->mover.members > 1 && !turn->entered)
-        turn->entered = hs_node_vacant(turn->shared, turn->execution);
-    return conveyor->mover.members == 1 || turn->entered;
+    struct hs_node_execution *execution = conveyor->execution;
+    if (conveyor->mover.members > 1 && !execution->entered)
+        execution->entered = hs_node_vacant(execution->shared, execution->number);
+    return conveyor->mover.members == 1 || execution->entered;
 }
 
 int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count)
@@ -297,7 +299,8 @@ int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count)
     const struct hs_mover *mover = &conveyor->mover;
     if (conveyor->channel[s].done < count)
         return 0;
-    return mover->members == 1 || hs_cells_all_told(mover->cells, conveyor->turn, hs_done_of(mover->index, s), count);
+    return mover->members == 1 ||
+           hs_cells_all_signalled(mover->cells, conveyor->execution, hs_done_of(mover->index, s), count);
 }
 
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t)
@@ -436,12 +439,12 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
         pack_exchange(conveyor, o);
         return hs_channel_start(channel, comm, &binding, lists);
     }
-    if (is_gather(mover, s))
-        hs_drain_gather(conveyor, o);
+    if (is_cell_sum(mover, s))
+        hs_drain_sum_cell(conveyor, o);
     if (level_of(mover, s) < 0 && !mover->role->exchanged &&
         hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, o))) {
         if (is_drain(mover))
-            hs_drain_empty(conveyor, o);
+            hs_drain_add(conveyor, o);
         else
             hs_feed_fill(conveyor, o);
     }
@@ -454,7 +457,7 @@ static int takes_part(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;
     const struct hs_channel *channel = &conveyor->channel[s];
-    if (channel->list[channel->next] >= 0 || is_gather(mover, s))
+    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
         return 1;
     return level_of(mover, s) < 0 && !mover->role->exchanged &&
            hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));

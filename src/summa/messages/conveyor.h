@@ -35,18 +35,18 @@ enum { HS_CONVEYOR_CHANNELS = HS_LEVELS_MAX + 2 };
 
 struct hs_conveyor {
     struct hs_mover mover;
-    int channels; /* levels + 1; a drain in a cell of several members has channel 0 in addition, for its sums */
+    int channels; /* levels + 1; one more, at the front, in a drain that sums inside its cell */
     struct hs_channel channel[HS_CONVEYOR_CHANNELS];
     /* Each channel has a ring of panel buffers (slots).  A feed's channel writes to it, a drain's reads from it. */
     int slots[HS_CONVEYOR_CHANNELS];
     char *ring[HS_CONVEYOR_CHANNELS];
     int64_t slot_bytes[HS_CONVEYOR_CHANNELS];
     /* Rings in the node's memory: 1 for the whole cell, or one per member; 0: the ring is in this process's memory. */
-    int shared[HS_CONVEYOR_CHANNELS];
-    size_t shared_at;               /* offset of the cell's rings in the node's memory */
-    struct hs_turn *turn;           /* set by hs_conveyor_reset, as matrix and beta are */
-    int told[HS_CONVEYOR_CHANNELS]; /* completed instances of each channel, as last signalled to the cell */
-    char *outgoing, *incoming;      /* messages of the exchange, packed */
+    int node_rings[HS_CONVEYOR_CHANNELS];
+    size_t shared_at;                    /* offset of the cell's rings in the node's memory */
+    struct hs_node_execution *execution; /* set by hs_conveyor_reset, as matrix and beta are */
+    int signalled[HS_CONVEYOR_CHANNELS]; /* completed instances of each channel, as last signalled to the cell */
+    char *outgoing, *incoming;           /* messages of the exchange, packed */
     struct hs_matrix matrix;
     double copy_seconds;
 
@@ -55,7 +55,7 @@ struct hs_conveyor {
     int owners;                      /* panels of a batch (hs_batch_end), which replaces this window; 0: no batches */
     /* 1: the channel uses the ring of channel 0, as its panels are as wide.  They never collide: each process receives
      * a panel through one channel only. */
-    int shares[HS_CONVEYOR_CHANNELS];
+    int reuses_ring[HS_CONVEYOR_CHANNELS];
     struct hs_source *source; /* per slot of channel 0 */
 
     /* Of the drain. */
@@ -88,9 +88,9 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
 
 /* Begins an execution of the innermost panels from .. to - 1.  Only the drain uses beta. */
 void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
-                       struct hs_turn *turn, int from, int to);
-/* Signals to the cell how many instances of each channel are complete.  stream: the mover's index (hs_done_of). */
-void hs_conveyor_tell(struct hs_conveyor *conveyor, int stream);
+                       struct hs_node_execution *execution, int from, int to);
+/* Signals to the cell how many instances of each channel are complete. */
+void hs_conveyor_signal(struct hs_conveyor *conveyor);
 /* Advances all instances in flight. */
 hsumma_status hs_conveyor_progress(struct hs_conveyor *conveyor, int *worked);
 /*
@@ -112,13 +112,13 @@ int hs_feed_root(const struct hs_conveyor *feed, int t);
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
 /* 1 if this process has completed its instances up to panel `now`, forwarding included, and none is in flight. */
 int hs_feed_settled(const struct hs_conveyor *feed, int now);
-/* 1 if all members of the cell have completed theirs up to panel t. */
-int hs_feed_passed_on(const struct hs_conveyor *feed, int t);
+/* 1 if all members of the cell have completed their instances up to panel t, forwarding included. */
+int hs_feed_forwarded(const struct hs_conveyor *feed, int t);
 
 /* drain.c: 1 if the GEMM may write innermost panel t. */
 int hs_drain_open(const struct hs_conveyor *drain, int t);
-/* Where the GEMM writes panel t.  *direct: 1 if that is C itself, so that the GEMM must apply beta. */
-struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *direct);
+/* Where the GEMM writes panel t.  *in_c: 1 if that is C itself, so that the GEMM must apply beta. */
+struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *in_c);
 
 /* Internal to conveyor.c, feed.c, drain.c.  Whether the next panel of channel s may start. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now);
@@ -126,15 +126,15 @@ int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now);
 /* Without an exchange: the root uses its part of tier0 panel o in place, or packs it. */
 void hs_feed_fill(struct hs_conveyor *feed, int o);
 /* Without an exchange: the root adds the sum of tier0 panel o to C. */
-void hs_drain_empty(struct hs_conveyor *drain, int o);
+void hs_drain_add(struct hs_conveyor *drain, int o);
 /* timeline.c: records a copy or sum of a tier's panel o that lasted from `begin` until now. */
 void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin);
 /* Whether this execution may write to the node's memory: all earlier users of it have finished. */
-int hs_conveyor_entered(const struct hs_conveyor *conveyor);
+int hs_conveyor_may_write(const struct hs_conveyor *conveyor);
 /* Whether all members of the cell have completed the first `count` panels of channel s. */
 int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count);
 /* Channel 0 of the drain in a cell of several members: computes this member's share of the sum of panel o. */
-void hs_drain_gather(struct hs_conveyor *drain, int o);
+void hs_drain_sum_cell(struct hs_conveyor *drain, int o);
 /* Innermost panel t in the buffers of channel s. */
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t);
 /* Address of a local index of the looped dimension in this process's part of the operand. */

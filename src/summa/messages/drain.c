@@ -4,41 +4,41 @@
 
 /* Whether the GEMM writes C itself: no other process adds to this part, and its panels are contiguous in C.  The drain
  * then has no buffers. */
-static int is_direct(const struct hs_conveyor *drain)
+static int writes_c(const struct hs_conveyor *drain)
 {
     return drain->slots[drain->channels - 1] == 0;
 }
 
 /* Whether the buffer from which channel s reads the tier panel of innermost panel t is free: the channel has completed
  * the previous panel there, on all members of the cell if the buffer is in the node's memory. */
-static int emptied(const struct hs_conveyor *drain, int s, int t)
+static int input_free(const struct hs_conveyor *drain, int s, int t)
 {
     int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);
-    if (drain->shared[s])
-        return hs_conveyor_entered(drain) && hs_conveyor_all_done(drain, s, before + 1);
+    if (drain->node_rings[s])
+        return hs_conveyor_may_write(drain) && hs_conveyor_all_done(drain, s, before + 1);
     return before < drain->channel[s].done;
 }
 
 int hs_drain_open(const struct hs_conveyor *drain, int t)
 {
-    return emptied(drain, 0, t);
+    return input_free(drain, 0, t);
 }
 
-struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *direct)
+struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *in_c)
 {
     const struct hs_mover *mover = &drain->mover;
-    *direct = is_direct(drain);
-    if (!*direct)
+    *in_c = writes_c(drain);
+    if (!*in_c)
         return hs_conveyor_panel(drain, 0, t);
     int64_t local = hs_axis_before(mover->role->looped, mover->loop_coord, mover->panels->panel[t].at);
     return (struct hs_matrix){hs_conveyor_at(drain, &drain->matrix, local), drain->matrix.ld};
 }
 
-void hs_drain_empty(struct hs_conveyor *drain, int o)
+void hs_drain_add(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
-    if (is_direct(drain))
+    if (writes_c(drain))
         return;
     double begin = hs_now();
     hs_unpack(&run, hs_conveyor_panel(drain, drain->channels - 1, run.begin).base, mover->length, drain->beta,
@@ -47,7 +47,7 @@ void hs_drain_empty(struct hs_conveyor *drain, int o)
 }
 
 /* Each element is summed in the order of the line, so the bits do not depend on how members divide the work. */
-void hs_drain_gather(struct hs_conveyor *drain, int o)
+void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     const struct hs_scalar *scalar = mover->problem->scalar;
@@ -78,10 +78,10 @@ int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now)
     if (last >= now)
         return 0;
     int inner = s > 0 ? mover->panels->tier[drain->channel[s - 1].tier].of[last] : 0;
-    if (s > 0 &&
-        (drain->shared[s - 1] ? !hs_conveyor_all_done(drain, s - 1, inner + 1) : inner >= drain->channel[s - 1].done))
+    if (s > 0 && (drain->node_rings[s - 1] ? !hs_conveyor_all_done(drain, s - 1, inner + 1)
+                                           : inner >= drain->channel[s - 1].done))
         return 0;
-    if (s == 0 && drain->shared[0] && !hs_cells_all_told(mover->cells, drain->turn, HS_USED, last + 1))
+    if (s == 0 && drain->node_rings[0] && !hs_cells_all_signalled(mover->cells, drain->execution, HS_USED, last + 1))
         return 0;
-    return s == drain->channels - 1 || emptied(drain, s + 1, first);
+    return s == drain->channels - 1 || input_free(drain, s + 1, first);
 }

@@ -28,7 +28,8 @@ int hs_feed_ready(const struct hs_conveyor *feed, int t)
     int o = mover->panels->tier[feed->channel[s].tier].of[t];
     if (hs_mover_carries(mover, root))
         return o < feed->channel[s].done;
-    return hs_cells_told(mover->cells, feed->turn, hs_mover_carrier(mover, root), hs_done_of(mover->index, s), o + 1);
+    return hs_cells_signalled(mover->cells, feed->execution, hs_mover_carrier(mover, root), hs_done_of(mover->index, s),
+                              o + 1);
 }
 
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
@@ -48,7 +49,7 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
     int before = o - feed->slots[s];
-    if (!hs_conveyor_entered(feed))
+    if (!hs_conveyor_may_write(feed))
         return 0;
     if (before < 0)
         return 1;
@@ -58,7 +59,7 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
     for (int j = 1; j < feed->channels; j++)
         if (!hs_conveyor_all_done(feed, j, panels->tier[feed->channel[j].tier].of[last] + 1))
             return 0;
-    return feed->mover.members == 1 || hs_cells_all_told(feed->mover.cells, feed->turn, HS_USED, last + 1);
+    return feed->mover.members == 1 || hs_cells_all_signalled(feed->mover.cells, feed->execution, HS_USED, last + 1);
 }
 
 /* In place if no other member reads the panel, and it can be sent and multiplied from there. */
@@ -121,7 +122,7 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     return from > s || hs_feed_ready(feed, first);
 }
 
-int hs_feed_passed_on(const struct hs_conveyor *feed, int t)
+int hs_feed_forwarded(const struct hs_conveyor *feed, int t)
 {
     for (int s = 0; s < feed->channels; s++)
         if (!hs_conveyor_all_done(feed, s, feed->mover.panels->tier[feed->channel[s].tier].of[t] + 1))

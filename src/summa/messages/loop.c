@@ -192,15 +192,15 @@ static struct hs_product next_slice(struct hs_loop *loop)
     const struct hs_conveyor *drain = drain_of(loop);
     char opb = problem->view[HS_B].op;
     struct hs_matrix matrix[3];
-    int direct = 0;
+    int in_c = 0;
     int64_t extent[3] = {loop->local[0], loop->local[1], loop->local[2]}, from = loop->column;
     memcpy(matrix, loop->matrix, sizeof matrix);
     extent[loop->variant.looped] = loop->panels.panel[loop->now].width;
     for (int f = 0; f < loop->feeds; f++)
         matrix[loop->conveyor[f].mover.operand] = hs_feed_panel(&loop->conveyor[f], loop->now);
     if (drain)
-        matrix[HS_C] = hs_drain_panel(drain, loop->now, &direct);
-    const void *beta = drain && !direct ? scalar->zero : &loop->beta;
+        matrix[HS_C] = hs_drain_panel(drain, loop->now, &in_c);
+    const void *beta = drain && !in_c ? scalar->zero : &loop->beta;
     if (!drain && loop->now > 0)
         beta = scalar->one;
     struct hs_product product = {.scalar = scalar,
@@ -285,7 +285,7 @@ static int complete(const struct hs_loop *loop)
 static int may_feed(const struct hs_loop *loop)
 {
     for (int f = 0; loop->blocking && loop->now > 0 && f < loop->feeds; f++)
-        if (!hs_feed_passed_on(&loop->conveyor[f], loop->now - 1))
+        if (!hs_feed_forwarded(&loop->conveyor[f], loop->now - 1))
             return 0;
     return 1;
 }
@@ -313,22 +313,22 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
 }
 
 /* Signals this process's progress to the others of its node. */
-static void tell(struct hs_loop *loop)
+static void signal_progress(struct hs_loop *loop)
 {
-    struct hs_turn *turn = &loop->turn;
-    if (!turn->shared)
+    struct hs_node_execution *execution = &loop->execution;
+    if (!execution->shared)
         return;
     for (int i = 0; i < 2; i++)
-        hs_conveyor_tell(&loop->conveyor[i], i);
-    if (loop->now > loop->told)
-        hs_signal(&turn->shared->directory, HS_USED, hs_node_progress(turn->execution, loop->now));
-    loop->told = loop->now;
+        hs_conveyor_signal(&loop->conveyor[i]);
+    if (loop->now > loop->signalled)
+        hs_signal(&execution->shared->directory, HS_USED, hs_node_progress(execution->number, loop->now));
+    loop->signalled = loop->now;
 }
 
 static void finish(struct hs_loop *loop)
 {
-    if (loop->turn.shared)
-        hs_node_leave(loop->turn.shared, loop->turn.execution);
+    if (loop->execution.shared)
+        hs_node_leave(loop->execution.shared, loop->execution.number);
     if (loop->multiplying)
         hs_local_stop(loop->problem->local);
     loop->multiplying = 0;
@@ -355,7 +355,7 @@ int hs_loop_boundary(const struct hs_loop *loop, int at)
 }
 
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, const struct hs_turn *turn, double begin, int from, int to)
+                   char *buffers, const struct hs_node_execution *execution, double begin, int from, int to)
 {
     const struct hs_scalar *scalar = loop->problem->scalar;
     int count = loop->panels.count;
@@ -370,11 +370,11 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     loop->end = to == HS_ALL ? count : to;
     loop->column = 0;
     loop->failed = HSUMMA_OK;
-    loop->turn = turn ? *turn : (struct hs_turn){NULL, 0, 0};
-    loop->told = 0;
+    loop->execution = execution ? *execution : (struct hs_node_execution){NULL, 0, 0};
+    loop->signalled = 0;
     for (int i = 0; i < 2; i++)
-        hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta, &loop->turn,
-                          from, loop->end);
+        hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta,
+                          &loop->execution, from, loop->end);
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;
@@ -389,12 +389,12 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
 
 /* Begins a new check of the signals of other processes of the node.  Every 64 calls, or at each call if this process
  * blocks in MPI, also checks whether one of them has failed. */
-static hsumma_status look(struct hs_loop *loop)
+static hsumma_status check_signals(struct hs_loop *loop)
 {
-    enum { LOOKS = 64 };
-    struct hs_directory *directory = &loop->turn.shared->directory;
+    enum { CHECKS = 64 };
+    struct hs_directory *directory = &loop->execution.shared->directory;
     hs_directory_look(directory);
-    if (!loop->comm->block && ++loop->looks % LOOKS)
+    if (!loop->comm->block && ++loop->checks % CHECKS)
         return HSUMMA_OK;
     return hs_directory_is_broken(directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
 }
@@ -404,14 +404,14 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     struct hs_loop *loop = state;
     hsumma_status status = HSUMMA_OK;
     if (loop->state == HS_RUNNING) {
-        if (loop->turn.shared)
-            status = look(loop);
+        if (loop->execution.shared)
+            status = check_signals(loop);
         if (!status)
             status = move(loop, worked);
-        tell(loop);
+        signal_progress(loop);
         if (!status && loop->now < loop->end && (loop->multiplying || ready(loop))) {
             multiply(loop, worked);
-            tell(loop);
+            signal_progress(loop);
         } else if (!status && complete(loop)) {
             finish(loop);
             status = loop->failed;
@@ -420,9 +420,9 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
         }
     }
     if (status && loop->state == HS_RUNNING) {
-        if (loop->turn.shared)
-            hs_directory_break(&loop->turn.shared->directory);
-        loop->turn.shared = NULL; /* finish must not signal the end of this execution */
+        if (loop->execution.shared)
+            hs_directory_break(&loop->execution.shared->directory);
+        loop->execution.shared = NULL; /* finish must not signal the end of this execution */
         finish(loop);
     }
     *done = loop->state == HS_IDLE;

@@ -35,7 +35,7 @@ struct hs_loop {
     struct hs_cells cells[2];       /* of the lines of a moving operand, if cells share it (hs_spec_shares) */
     size_t shared_bytes;            /* of product memory, for all processes of the node */
     size_t shared_part;             /* of product memory: this process's share */
-    int blocking;     /* no lookahead: a panel, or a batch, has arrived and been forwarded before it is multiplied */
+    int blocking;     /* lookahead 0: a panel or batch is complete, forwarding included, before it is multiplied */
     int sliced;       /* messages may have to be progressed during a panel's multiplication */
     int64_t local[3]; /* local extents of the pinned dimensions */
     int *line;        /* with rows "mpi": scratch of hs_loop_connect for the ranks of a line */
@@ -46,9 +46,9 @@ struct hs_loop {
 
     /* Of the current execution. */
     enum { HS_IDLE, HS_RUNNING } state;
-    struct hs_turn turn;
-    unsigned looks; /* calls of look() */
-    int told;       /* panels multiplied here, as last signalled to the node */
+    struct hs_node_execution execution;
+    unsigned checks; /* number of checks of other processes' signals */
+    int signalled;   /* panels multiplied here, as last signalled to the node */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int now, end;                /* the next innermost panel to multiply; one past the span's last */
@@ -81,13 +81,13 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
 /*
  * Begins an execution of the innermost panels from .. to - 1, which is local.  from and to are boundaries, equal on all
  * processes; 0, HS_ALL is the whole product.  buffers: loop->buffer_bytes of memory, in use until the execution is
- * done. The arguments must have been agreed to be valid on all processes, and alpha, beta and matrix are the same for
+ * done.  The arguments must have been agreed to be valid on all processes, and alpha, beta and matrix are the same for
  * all spans of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is
- * one empty span, which scales C, and any other empty span does nothing.  turn: with cells, a new number for each span
- * (hs_node_count); NULL: nothing is shared.  begin: from when the execution's time counts.
+ * one empty span, which scales C, and any other empty span does nothing.  execution: with cells, a new number for each
+ * span (hs_node_count); NULL: nothing is shared.  begin: from when the execution's time counts.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
-                   char *buffers, const struct hs_turn *turn, double begin, int from, int to);
+                   char *buffers, const struct hs_node_execution *execution, double begin, int from, int to);
 /* 1 if no instance is in flight: this process can then only wait for signals of its node. */
 int hs_loop_idle(const struct hs_loop *loop);
 /* Moves the execution forward without waiting (hs_advance). */

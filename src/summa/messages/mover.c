@@ -53,15 +53,15 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
 }
 
 /* Index of this process in the grid's table of ranks. */
-static int index_of_me(const struct hs_mover *mover)
+static int own_index(const struct hs_mover *mover)
 {
     const struct hs_grid *grid = &mover->problem->grid;
     return hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
 }
 
 /*
- * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  So as
- * many are in flight as panels of C fit into a panel of the operand that feeds.
+ * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  So the
+ * number in flight is the ratio of the sizes of the fed operand's panels and of C's.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
@@ -94,7 +94,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
     mover->reductions = operand == HS_C ? reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
-    int me = index_of_me(mover);
+    int me = own_index(mover);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
         int digit = hs_digit(&mover->factors, l, mover->place), stride = mover->factors.stride[l] * step;
@@ -262,14 +262,14 @@ static int taker_of(const struct hs_mover *mover, int line, int i)
 }
 
 /* Number of indices of the pinned dimension that holder q gives to taker i; of several replicas only one gives. */
-static int64_t shared(const struct hs_role *role, int q, int i)
+static int64_t indices_between(const struct hs_role *role, int q, int i)
 {
     if (role->replicas > 1 && q != i % role->replicas)
         return 0;
     return hs_overlap_count(role->own, q, role->want, i);
 }
 
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory)
+hsumma_status hs_mover_make_tables(struct hs_mover *mover, const struct hs_allocator *memory)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
@@ -296,13 +296,13 @@ hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *
     for (int i = 0; i < takers; i++)
         mover->taker[i] = hs_exchange_root(role, grid, mover->topology_of_all, i, mover->loop_coord, &among);
     for (int i = 0; i < takers; i++)
-        mover->gives[i] = shared(role, grid->coord[role->own_axis], i);
+        mover->gives[i] = indices_between(role, grid->coord[role->own_axis], i);
     for (int q = 0; q < holders; q++)
-        mover->takes[q] = shared(role, q, grid->coord[role->want_axis]);
+        mover->takes[q] = indices_between(role, q, grid->coord[role->want_axis]);
     return HSUMMA_OK;
 }
 
-void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
+void hs_mover_free_tables(struct hs_mover *mover, const struct hs_allocator *memory)
 {
     for (int l = 0; l < mover->levels; l++)
         hs_topology_free(&mover->topology[l], memory);
@@ -312,7 +312,7 @@ void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory)
     mover->root = mover->taker = NULL;
 }
 
-int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
+int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder)
 {
     const struct hs_role *role = mover->role;
     const struct hs_grid *grid = &mover->problem->grid;
@@ -332,7 +332,7 @@ int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder)
 /* Whether this process packs a message for takers i: it gives them something, and is not the only one of them. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
-    return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != index_of_me(mover));
+    return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != own_index(mover));
 }
 
 /* Messages that this process sends as a holder, by ascending process.  All takers i receive the same bytes. */
@@ -346,7 +346,7 @@ static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piec
         const int coord[2] = {process / extent[1], process % extent[1]};
         int i = coord[role->want_axis];
         int64_t at = 0;
-        if ((!mover->spread && coord[role->line_axis] != mover->taker[i]) || process == index_of_me(mover) ||
+        if ((!mover->spread && coord[role->line_axis] != mover->taker[i]) || process == own_index(mover) ||
             mover->gives[i] == 0)
             continue;
         for (int before = 0; before < i; before++)
@@ -363,7 +363,7 @@ static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, st
     int count = 0;
     for (int q = 0; q < mover->problem->grid.extent[mover->role->own_axis]; q++) {
         int peer = holder_of(mover, pair, q);
-        if (mover->takes[q] == 0 || peer == index_of_me(mover))
+        if (mover->takes[q] == 0 || peer == own_index(mover))
             continue;
         piece[count++] = (struct hs_piece){.peer = peer, .at = at * unit, .count = mover->takes[q] * unit};
         at += mover->takes[q];
@@ -375,7 +375,7 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
                                    const struct hs_allocator *memory, struct hs_list *list)
 {
     const struct hs_grid *grid = &mover->problem->grid;
-    int me = index_of_me(mover);
+    int me = own_index(mover);
     size_t most = (size_t)grid->extent[0] * (size_t)grid->extent[1];
     struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
     if (!piece)
@@ -427,7 +427,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
-        if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == index_of_me(mover)))
+        if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == own_index(mover)))
             continue;
         if (role->direct) /* the message is the taker's slabs */
             hs_exchange_copy(&run, step == HS_MATRIX_TO_MESSAGE ? HS_MATRIX_TO_SLABS : HS_SLABS_TO_MATRIX, q, i, NULL,

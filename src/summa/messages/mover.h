@@ -13,7 +13,7 @@
 
 struct hs_mover {
     int operand;
-    int index; /* 0 or 1: position among the moving operands, and of its owner in an hs_pair */
+    int index; /* 0 or 1: number of the operand among the two moving ones, as in hs_pair.owner */
     const struct hs_problem *problem;
     const struct hs_role *role;
     const struct hs_panels *panels;
@@ -49,9 +49,9 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
                    const struct hs_cells *cells, int operand);
 
 /* Allocates what the lists need in addition: topologies of groups, and tables of the exchange.  HSUMMA_ERR_MEMORY.
- * hs_mover_unshare must be called, also after an error. */
-hsumma_status hs_mover_share(struct hs_mover *mover, const struct hs_allocator *memory);
-void hs_mover_unshare(struct hs_mover *mover, const struct hs_allocator *memory);
+ * hs_mover_free_tables must be called, also after an error. */
+hsumma_status hs_mover_make_tables(struct hs_mover *mover, const struct hs_allocator *memory);
+void hs_mover_free_tables(struct hs_mover *mover, const struct hs_allocator *memory);
 
 /*
  * The coordinate on a line of the root for the panels of `owner`.  Any member can be the root of an exchanged operand:
@@ -103,7 +103,7 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
  * members.  Indices that a process both holds and takes are in no message.
  */
 /* Most indices of the pinned dimension in the messages that this process packs as a holder, or unpacks as a taker. */
-int64_t hs_mover_lines(const struct hs_mover *mover, int as_holder);
+int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder);
 /* Whether this process is a holder of a pair's panels; a taker of them (without an exchange: the root). */
 int hs_mover_holds(const struct hs_mover *mover, int pair);
 int hs_mover_takes(const struct hs_mover *mover, int pair);

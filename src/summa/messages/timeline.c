@@ -33,7 +33,7 @@ static int awaits(const struct hs_conveyor *conveyor, int *receives)
 /* The rank of a process of this node whose signal this one waits for; -1: none. */
 static int awaited_mate(const struct hs_loop *loop)
 {
-    const struct hs_directory *directory = loop->turn.shared ? &loop->turn.shared->directory : NULL;
+    const struct hs_directory *directory = loop->execution.shared ? &loop->execution.shared->directory : NULL;
     return directory && directory->awaits ? loop->problem->trace->rank_of_mate[directory->awaited[0].rank] : -1;
 }
 

@@ -40,7 +40,7 @@ static int add_process(struct model_product product, const struct model_how *how
         return 0;
     hs_mover_init(&mover, &problem, &variant, &spec, &cut, nodes, NULL, operand);
     hs_cache_begin(&lists, &hs_heap);
-    int ok = cut.tier[mover.tier0].count <= 512 && !hs_mover_share(&mover, &hs_heap) &&
+    int ok = cut.tier[mover.tier0].count <= 512 && !hs_mover_make_tables(&mover, &hs_heap) &&
              !hs_mover_exchange_lists(&mover, operand == HS_C, &lists, list);
     for (int o = 0; ok && o < cut.tier[mover.tier0].count; o++) {
         int owner = cut.pairs.pair[hs_mover_pair(&mover, mover.tier0, o)].owner[mover.index];
@@ -62,7 +62,7 @@ static int add_process(struct model_product product, const struct model_how *how
             }
         }
     }
-    hs_mover_unshare(&mover, &hs_heap);
+    hs_mover_free_tables(&mover, &hs_heap);
     hs_cache_free(&lists);
     hs_panels_free(&hs_heap, &cut);
     return ok;

@@ -255,7 +255,7 @@ static int holder_of(const struct hs_mover *mover, int pair, int q)
     return hs_grid_index(&mover->problem->grid, mover->role->own_axis, q, owner);
 }
 
-/* Index in the grid of taker i on the line with coordinate `line` on its axis. */
+/* Index in the grid of the process at `i` on the wanted axis and at `line` on the other. */
 static int taker_of(const struct hs_mover *mover, int line, int i)
 {
     return hs_grid_index(&mover->problem->grid, mover->role->want_axis, i, line);

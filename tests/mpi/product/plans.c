@@ -51,7 +51,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
         return;
     }
     int refused = run_begin(&x, 0) == HSUMMA_OK && run_begin(&y, 0) == HSUMMA_ERR_BUSY &&
-                  strstr(hsumma_message(ctx), "started") && run_begin(&x, 0) == HSUMMA_ERR_BUSY &&
+                  strstr(hsumma_message(ctx), "is running") && run_begin(&x, 0) == HSUMMA_ERR_BUSY &&
                   run_begin(&y, 1) == HSUMMA_ERR_BUSY && gemm_one_call(ctx, &c, y.local) == HSUMMA_ERR_BUSY;
     good = hsumma_plan_wait(x.plan) == HSUMMA_OK && run_right(&x, 0) && run_right(&y, 1);
     tap_ok(everywhere(refused), "while a plan is on its way no other may start: %s", hsumma_message(ctx));

@@ -384,8 +384,11 @@ static void odd_ends(void)
     product.block[HS_A][1] = 0;
     how.stationary = HS_A;
     double partial = 400 * 200, own = 200 * 200;
+    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + own) * 8 * 1e-9),
+           "a C that moves: partial panels are written, and added to it; B is packed, and arrives as it is stored");
+    product.block[HS_B][0] = 50; /* k: A's blocks are 200 */
     tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
-           "a C that moves: partial panels are written, and added to it; B is packed and unpacked");
+           "B is packed and unpacked where a process receives it from several");
 }
 
 /*

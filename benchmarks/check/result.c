@@ -41,7 +41,8 @@ static double relative(double error, double bound)
     return error == 0 ? 0 : bound == 0 ? INFINITY : error / bound;
 }
 
-/* Entry (i, j) of the product in long double, and alpha and beta times the sums of the moduli. */
+/* Computes entry (i, j) of alpha op(A) op(B) + beta C in long double. Returns the same sum with every factor replaced
+ * by its modulus, which scales the error bound. */
 static double direct_entry(const problem *p, int64_t i, int64_t j, long double value[2])
 {
     const arguments *args = p->args;

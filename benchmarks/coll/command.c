@@ -201,7 +201,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--rank %lld: expected less than --ranks %lld", (long long)args->rank,
                               (long long)args->ranks);
     if (args->nodes > args->ranks)
-        return command_refuse(options, "--nodes %lld: expected --ranks %lld at most", (long long)args->nodes,
+        return command_refuse(options, "--nodes %lld: expected at most --ranks %lld", (long long)args->nodes,
                               (long long)args->ranks);
     return 0;
 }

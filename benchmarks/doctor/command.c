@@ -42,7 +42,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 {
     (void)of, (void)comm;
     return command_operands(options, argc, argv) ||
-           (is_simulated() && command_refuse(options, "the simulator has no machine to look at; run it outside"));
+           (is_simulated() && command_refuse(options, "doctor examines a real machine; run it outside the simulator"));
 }
 
 /* Whether this process prints. If the launcher belongs to another MPI, each process is rank 0, and only the first

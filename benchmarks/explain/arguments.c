@@ -128,7 +128,10 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     if (args->map && args->nodes)
         return command_refuse(options, "--map: expected without --nodes, which it says already");
     if (args->ranks && args->order && args->order != 'A')
-        return command_refuse(options, "--order %c: with --ranks the grid is chosen for the order A", args->order);
+        return command_refuse(
+            options,
+            "--order %c: --ranks chooses the grid for order A; expected --order A, or --grid instead of --ranks",
+            args->order);
     if (args->collective && args->order)
         return command_refuse(options, "--collective: expected without --order");
     if (!args->order)
@@ -144,7 +147,7 @@ static int finish_free(explain_arguments *args, command_options *options)
     const arguments *common = &args->common;
 
     if (!args->processes.count && (args->shapes.count || args->memory))
-        return command_refuse(options, "--%s: expected --free with it", args->shapes.count ? "shapes" : "memory");
+        return command_refuse(options, "--%s: allowed only with --free", args->shapes.count ? "shapes" : "memory");
     if (args->processes.count && (args->collective || args->ranks || common->nprow))
         return command_refuse(options, "--free: expected without --%s",
                               args->collective ? "collective"
@@ -165,7 +168,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (arguments_finish(common, options, argc, argv) || finish_free(args, options))
         return 1;
     if (args->ranks && common->nprow)
-        return command_refuse(options, "--ranks %lld: expected without --grid", (long long)args->ranks);
+        return command_refuse(options, "--ranks %lld: not allowed with --grid; expected only one of them",
+                              (long long)args->ranks);
     if (args->collective && common->nprow)
         return command_refuse(options, "--grid %dx%d: expected without --collective, which --ranks goes with",
                               common->nprow, common->npcol);
@@ -189,8 +193,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (args->collective && common->format != REPORT_TABLE)
         return command_refuse(options, "--collective: only as a table");
     if (args->collective && args->root >= processes)
-        return command_refuse(options, "--root %lld: expected less than %lld, the processes", (long long)args->root,
-                              (long long)processes);
+        return command_refuse(options, "--root %lld: expected less than the number of processes, %lld",
+                              (long long)args->root, (long long)processes);
     return 0;
 }
 

@@ -166,7 +166,7 @@ hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *mes
 
 /* nodes.c: places the processes by --nodes or --map. */
 hsumma_status explain_places(explanation *e, int processes, struct hs_message *message);
-/* Counts what enters the nodes, in this order of the grid and in others; after explain_read. */
+/* Counts the data that enter each node, for the plan's grid order and for the other orders. Call explain_read first. */
 hsumma_status explain_entering(explanation *e, struct hs_message *message);
 void explain_entering_free(explanation *e);
 /* What enters for the plan's order; NULL if not counted. */

@@ -1,4 +1,4 @@
-/* The time of the link, plus the GEMM alone. */
+/* The lower bound of link.h: counts the bytes that enter each node, and times the local GEMM. */
 #include "gemm/link.h"
 
 #include <stdlib.h>

@@ -24,9 +24,9 @@ typedef struct gemm_rate {
     void *a, *b, *c; /* on multiplying ranks */
 } gemm_rate;
 
-/* Chooses the size and allocates the matrices. With threads = 0 the whole product uses as many threads as its node has
- * ranks, at most one per core; a larger number shares the cores. A part uses one thread, or with RATE_ALL the rank's
- * share of the cores. Collective. Returns an exit status; always undo with gemm_rate_free. */
+/* Chooses the size and allocates the matrices. RATE_NODE uses `threads` threads, which may exceed the cores; 0: one
+ * per rank of the node, at most one per core. RATE_LOCAL uses one thread, RATE_ALL the rank's share of the cores.
+ * Collective. Returns an exit status; always undo with gemm_rate_free. */
 int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_kind kind);
 void gemm_rate_free(gemm_rate *rate);
 

@@ -114,7 +114,7 @@ static int grid_shape(job *j, int *nprow, int *npcol)
     return command_fail(j->comm, refused != NULL, "%s", refused);
 }
 
-/* Describes the file's matrix by columns. */
+/* Describes the file's matrix as stored by columns: a file in C order holds the transpose. */
 static int describe(const job *j, const npy_header *head, hsumma_desc *desc, npy_error *error)
 {
     int64_t m = head->fortran ? head->rows : head->cols, n = head->fortran ? head->cols : head->rows;

@@ -14,7 +14,7 @@ struct hs_taken {
 };
 
 struct hs_product_memory {
-    /* Of the ranks of this node; no entries: some node of the context has no such memory. */
+    /* Counters of this node's ranks; no entries if any node of the context has no mapping. */
     struct hs_directory directory;
     const int *mate; /* of each rank of the context: its index in the directory, -1 on other nodes */
     char *memory;    /* tiles */

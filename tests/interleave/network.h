@@ -14,7 +14,7 @@ enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY, 
 
 struct network_manner {
     int eager;    /* in eighths of the messages: buffered, so that the send completes at once */
-    int withheld; /* in eighths of completed requests: not returned by this test */
+    int withheld; /* in eighths of completed requests: a test does not return them yet */
     int order;    /* of arrival: negative: oldest first; positive: newest first; 0: any */
     enum network_lie lie;
 };

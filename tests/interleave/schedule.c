@@ -81,7 +81,7 @@ void schedule_stir(int rank)
     plan.stirred[rank] = 1;
 }
 
-/* Counters of a rank are visible on its node. */
+/* Marks all ranks of the node as stirred: each can read this rank's counters. */
 static void stir_node(int rank)
 {
     for (int r = 0; r < plan.ranks; r++)

@@ -1,7 +1,7 @@
 /*
  * The random scheduler: which rank continues next, and when messages arrive, is random. Other ranks may interrupt a
- * rank where it works or reads a counter, so steps of two ranks overlap as on two processors. A rank that could only
- * sleep until a counter changes must not be able to continue earlier.
+ * rank where it works or reads a counter, so steps of two ranks overlap as on two processors. It is a fault if a
+ * rank that has decided to sleep until a counter changes can continue before that change.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
 #define HS_TESTS_INTERLEAVE_SCHEDULE_H

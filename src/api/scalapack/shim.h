@@ -139,8 +139,8 @@ enum { HS_INFO = 2000, HS_SEEN = 256 };
  * descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
-    hsumma_plan *plan; /* NULL: no call, or all matrices on one process */
-    int local;         /* for that: HS_MINE if it is this process, whose operands begin at `offset`; else HS_OTHERS */
+    hsumma_plan *plan;      /* NULL: no call, or all matrices are on one process */
+    int local;              /* plan NULL: HS_MINE: on this process, operands begin at `offset`; HS_OTHERS: on another */
     int count, raw[HS_RAW]; /* count 0: no call */
     int64_t ld[3];
     size_t offset[3];

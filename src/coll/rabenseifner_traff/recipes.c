@@ -23,9 +23,9 @@
  *                       halved: at most (1 + 1/2^(n+1))(2 m beta + m gamma)
  *
  * The reduction costs as much as the allreduce, but its routing phase sends pieces only towards the root's group: the
- * root receives (1 - 1/p) m if halved, nothing for m <= b. In the reduce-scatter equal parts are held in the order of
- * the bit-reversed ranks and pass the levels again: log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p) bytes
- * in all. Scratch of both: two vectors.
+ * root receives (1 - 1/p) m if halved, nothing for m <= b. After the reduction phase of a reduce-scatter equal
+ * parts are in bit-reversed order of ranks; the way back through the levels reorders them: log2 p more rounds of up to
+ * sqrt(p) parts, about 3 m/sqrt(p) bytes in all. Scratch of both: two vectors.
  */
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"

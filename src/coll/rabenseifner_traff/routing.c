@@ -88,7 +88,8 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
     state->area_free[turn] = state->have;
 }
 
-/* Reverses a 3-2 elimination. The third forwards what it gets from the first, which has no time to do so. */
+/* Reverses a 3-2 elimination. The third member forwards the first's cut to the second: the
+ * first has no free round for it. */
 static void return_32(struct rt_state *state, const struct rt_visit *visit)
 {
     int64_t lo = visit->lo, middle = rt_cut_at(state->shape, visit, 1), hi = visit->hi;

@@ -83,7 +83,7 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
                                 struct hs_signature **result, int *about, struct hs_message *message);
 /* Frees it at once, or with its last operation in progress. */
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
-/* Bytes that it uses on this rank with one operation. */
+/* Bytes of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
 int hs_signature_shares(const struct hs_signature *signature); /* its lists may use shared memory */
 

@@ -15,7 +15,7 @@ struct hs_allocation {
     char *mine;                   /* the part returned to this process's caller */
     size_t mine_bytes;            /* as requested */
     char *base;                   /* this process's mapping of all parts; NULL: private memory, or a device's */
-    size_t bytes;                 /* of the mapping of all parts; of private memory this process's */
+    size_t bytes;                 /* of the mapping of all parts; private memory: of this process's part */
     struct hs_device_share share; /* of device memory: the mappings of the mates' parts; otherwise its device is NULL */
     struct hs_device *device;     /* the device of unshared device memory; otherwise NULL */
     char *part[];                 /* each mate's part of the mapping, on pages of its own */

@@ -65,13 +65,13 @@ struct hsumma_plan {
     struct hs_node_product node;
     struct hs_plan_device device;   /* in the plan that the caller holds */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL: none */
-    int wants;                      /* counts among the plans that may need the context's workspace */
+    int wants;                      /* the context counts this plan among those that may need its workspace */
     struct hs_workspace *workspace; /* while it runs */
     int64_t workspace_max;          /* bytes, on the process that holds most */
     struct hs_agreement agreement;  /* at each start, over the whole grid */
     enum hs_plan_phase phase;
-    int on_device;         /* all processes have agreed to run on devices */
-    int staged;            /* runs on the host, with staged copies of matrices of some process's device */
+    int on_device; /* all processes have agreed to run on devices */
+    int staged;    /* runs on the host: some process has matrices in device memory and copies them to the host */
     hsumma_status failure; /* of this process: to be reported at the end, or returned by wait or test */
     double began;
     union hs_value alpha, beta; /* passed to the loop when all have agreed */

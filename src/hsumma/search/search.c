@@ -383,7 +383,7 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);
     hs_line_table_free(&chooser->lines, chooser->planner->memory);
-    if (hs_is_own_failure(status)) /* on this process only: another choice here would differ from all others' */
+    if (hs_is_own_failure(status)) /* only here: any other choice would differ from the other processes' */
         return hs_fail(chooser->message, status, "no memory for choosing a plan");
     if (chooser->ranking->count == before && chooser->refused)
         return chooser->refused;

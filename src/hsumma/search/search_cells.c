@@ -23,11 +23,10 @@ static hsumma_status refuse_sharing(const struct hs_chooser *chooser, const stru
 {
     const char *why = chooser->planner->sharing.refused;
     if (by_mpi)
-        return hs_fail(
-            chooser->message, HSUMMA_ERR_UNSUPPORTED,
-            "node=shared: %s=%s is MPI's own, which knows only processes that send messages; expected another "
-            "algorithm or node=messages",
-            by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "node=shared: %s=%s is MPI's own collective, which runs only with node=messages; expected "
+                       "another algorithm or node=messages",
+                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
     return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "node=shared: %s",
                    why && *why ? why : "the processes of a node cannot share memory");
 }

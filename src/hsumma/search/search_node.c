@@ -15,8 +15,8 @@ enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 2
 
 /*
  * On devices panels are as wide as a GPU's GEMM likes, so that C is rarely read and written and calls are few; narrower
- * if memory is short.  C is stationary, unless another stationary operand leaves less than a part (clearly) of the data
- * to copy: only C is written once and needs no partial results.
+ * if memory is short.  C is stationary, unless another stationary operand copies less than `clearly` times as much
+ * data: a stationary C is written once and needs no partial results.
  */
 enum { WIDE = 2048 };
 static const double clearly = 0.5;

@@ -35,7 +35,7 @@ struct hs_trace_text {
     /* The current rank. */
     int rank, node;
     double shift; /* of its clock relative to rank 0's */
-    /* Time until which each of its threads for messages and for calls is in use; 0: unused so far. */
+    /* End of the last entry in each lane (a thread in the viewer) for messages [0] and calls [1]; 0: unused so far. */
     double busy[2][HS_TRACE_LANES];
 };
 

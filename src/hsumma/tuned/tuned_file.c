@@ -158,7 +158,7 @@ static hsumma_status prepare(const char *const *line, struct addition *addition,
     if (!status)
         status = text.failed ? HSUMMA_ERR_MEMORY : check(text.at, memory, &why);
     if (status == HSUMMA_ERR_OPTION && why.text[0])
-        hs_fail(message, status, "tuned: what is to be remembered cannot be read: %s", why.text);
+        hs_fail(message, status, "tuned: a line to be remembered is invalid: %s", why.text);
     hs_put(memory, text.at);
     for (int i = 0; !status && i < lines; i++)
         for (int later = i + 1; !addition[i].done && later < lines; later++)

@@ -8,7 +8,7 @@
 /* How an operand reaches the device and returns. */
 enum hs_way {
     HS_BY_HAND,  /* the host copies it through pinned pieces */
-    HS_DIRECT,   /* the device's copies access it */
+    HS_DIRECT,   /* device copies access it in place */
     HS_RESIDENT, /* it is in the device's memory */
     HS_WAYS
 };

@@ -19,9 +19,9 @@ struct hs_cells {
     int carriers;                       /* sets of carriers: as many as the largest cell has members */
     int *carrier; /* of cell c in set i: carrier[i * cells + c], an index into the grid's table of ranks */
     int *mate;    /* index of each member of this cell in the node's directory */
-    /* Counts of the lines along the axis with several members on this node [0], and of these members [1]. */
-    int before[2]; /* only of the lines before this one */
-    int all[2];
+    /* [0]: number of the lines along the axis that have several members on this node; [1]: number of these members. */
+    int before[2]; /* of the lines before this one */
+    int all[2];    /* of all lines */
 };
 
 /* The node of a member of a line along `axis`.  line: its coordinate on the other axis. */

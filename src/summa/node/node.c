@@ -412,7 +412,7 @@ static int gives(const struct hs_node_product *node, const struct hs_supply *sup
     return 0;
 }
 
-/* Nothing can be done: records a wait for a counter that was found too low since the last look, preferably a fill. */
+/* With no work possible, records a wait for one of the counters that were too low, preferably HS_FILLED. */
 static void trace_wait(struct hs_node_product *node)
 {
     struct hs_trace *trace = node->problem->trace;

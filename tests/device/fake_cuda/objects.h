@@ -15,7 +15,7 @@ struct fake_object {
     int uses; /* of a mapping */
 };
 
-/* The object at an address that the caller has: `is`, or the object itself for events and streams. */
+/* Finds an object by its handle: for memory the address `is`, for events and streams the object's own address. */
 struct fake_object *fake_find(enum fake_kind kind, const void *given);
 /* The memory, of any kind, that contains an address. */
 struct fake_object *fake_memory_at(const void *address);

@@ -22,7 +22,7 @@ extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility(
 /* When work is done, and what the device refuses: HSUMMA_HOST_DEVICE, read when the device is opened. */
 enum host_order {
     HOST_EAGER, /* immediately, unless it must wait */
-    HOST_LAZY,  /* as late as possible: one piece when somebody asks, of several streams the last one first */
+    HOST_LAZY,  /* as late as possible: one piece per query or wait, from the last stream that has work */
     HOST_RANDOM /* at random times, on random streams */
 };
 struct host_policy {
@@ -131,7 +131,7 @@ struct host_device {
     struct host_piece *spare; /* reusable pieces; only callers allocate and free memory, never the hands */
     int pending;              /* queued pieces */
     int64_t worked, events;   /* pieces done, events made */
-    uint64_t asked;           /* incremented when somebody drives */
+    uint64_t asked;           /* grows when a caller drives the streams */
     hsumma_status wrong;      /* work has failed; no more work is done */
     struct hs_message why;
     pthread_mutex_t lock;

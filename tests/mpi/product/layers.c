@@ -114,7 +114,7 @@ static int64_t least_received(const int64_t extent[3], int each, int layers)
     return least;
 }
 
-/* Free layouts: A and B already lie as the layers need them, and only what dist/layers counts is moved. */
+/* Free layouts: A and B are already distributed as the layers need them, so only data counted by dist/layers move. */
 static void test_free(hsumma_context *ctx, const hsumma_grid *none)
 {
     const int64_t extent[3] = {48, 96, 192};

@@ -197,7 +197,7 @@ static void compare(const struct fuzz_case *c, int context, struct outcome *ours
     if (!fuzz_make(c, FUZZ_C, me, NULL, &l) || !(expected = fuzz_reference(c, &l)))
         fail("no memory");
     attempt(c, context, pgemm_theirs, me, expected, theirs);
-    int before = pgemm_theirs_count; /* hsumma leaves to them what it cannot do, which must not go unnoticed */
+    int before = pgemm_theirs_count; /* to notice calls that the shim passes on to ScaLAPACK */
     for (int i = 0; i <= c->twice && !ours->wrong; i++)
         attempt(c, context, pgemm_ours, me, expected, ours);
     int left = pgemm_theirs_count > before;

@@ -10,8 +10,8 @@ struct gemm_placed {
     int moved;       /* which operands lie there */
 };
 
-/* Makes the matrices of a call. mask: operands that are in such memory; but: those of them that this process keeps
- * elsewhere; shift: their offset in it, in bytes. 0 without memory. */
+/* Makes the matrices of a call. mask: operands in memory of hsumma_malloc; but: those of them that this process
+ * allocates elsewhere; shift: their offset in that memory, in bytes. Returns 0 if memory is exhausted. */
 int gemm_make_in_library(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, size_t shift,
                          struct gemm_placed *placed);
 void gemm_drop_in_library(hsumma_context *ctx, struct gemm_placed *placed);

@@ -84,7 +84,8 @@ static void fuzz_draw_sources(struct fuzz_case *c, uint64_t *state)
 static void fuzz_draw_layouts(struct fuzz_case *c, uint64_t *state)
 {
     static const int alignments[] = {100, 100, 50, 0};
-    int aligned = alignments[fuzz_between(state, 0, 3)]; /* percent of the sides laid out like their dimension */
+    /* Percentage of the sides that use the layout shared by their dimension (m, n, k). */
+    int aligned = alignments[fuzz_between(state, 0, 3)];
     int block = fuzz_chance(state, 40) ? fuzz_between(state, 1, 64) : 0;
     struct fuzz_side shared[3];
     for (int i = 0; i < 3; i++)

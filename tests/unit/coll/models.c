@@ -50,7 +50,8 @@ static double seconds(const char *name, int nodes, int ppn, int64_t s, const str
     return plain(name, nodes, ppn, s, machine).seconds;
 }
 
-/* Node-aware allreduce: equations 4 to 6.  log2(ppn) messages and sums inside a node; one message each to another. */
+/* Node-aware allreduce: equations 4 to 6.  Inside a node a rank sends and sums
+ * log2(ppn) messages; between nodes each sender sends one. */
 static double inside(const struct hs_machine *m, int ppn, double s)
 {
     return log2_up(ppn) * (m->node.alpha + m->node.beta * s);
@@ -199,10 +200,11 @@ static double dpml_equation(const struct hs_machine *m, double n, int nodes, int
 }
 
 /*
- * What the schedule saves. A leader keeps its own partition, so it makes l - 1 copies and is ready one copy before the
- * others. If all are leaders, that copy is saved; if not, the leaders' own l - 1 partitions can be summed meanwhile.
- * Pieces are pipelined: between nodes messages and sums overlap, so of all R k messages and sums only the longer kind
- * counts, plus one of the shorter (a two-machine flow shop with equal jobs).
+ * Seconds by which the schedule is faster than the equation. A leader does not copy its own partition, so it is ready
+ * one copy before the other ranks. If all ranks are leaders, the time of that copy is saved; otherwise the leaders sum
+ * their own l - 1 partitions during it. Between nodes the messages of some pieces overlap the sums of others: of `jobs`
+ * messages and sums, all of the longer kind count, but only one of the shorter (a two-machine flow shop with equal
+ * jobs).
  */
 static double dpml_saving(const struct hs_machine *m, double n, int nodes, int ppn, int leaders, int pieces)
 {

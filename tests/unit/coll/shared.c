@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { UNIT = 8, BIG = 65536 /* a unit for which few elements are many bytes */ };
+enum { UNIT = 8, BIG = 65536 /* a unit so large that few elements are many bytes */ };
 
 /* How a row treats long vectors, and how much room it may need. */
 enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* may read them in place */, BY_MESSAGES = 4, PLACES = 8 };

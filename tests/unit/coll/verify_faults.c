@@ -153,7 +153,8 @@ static void order(void)
     hs_free_all(&hs_heap, list, 2);
 }
 
-/* A cycle of three ranks, and three instances of it: every schedule finds it, eager or not. */
+/* A deadlock of three ranks in a cycle, with three instances: the verifier finds it in every order of steps, with eager
+ * messages or without. */
 static void circles(void)
 {
     struct hs_shape shape = {.size = 3, .bytes = BYTES, .unit = UNIT};

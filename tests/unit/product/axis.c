@@ -416,7 +416,7 @@ static void test_factors(void)
            merged_away, made, wrong_merges);
 }
 
-/* Blocks near the end of int64_t, a way to put everything into one block. */
+/* Block sizes near INT64_MAX: callers may use them to put everything into one block. */
 static void test_huge_blocks(void)
 {
     int64_t wrong = 0;

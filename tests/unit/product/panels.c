@@ -400,8 +400,8 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
             wrong += slabs[e] != want[e];
         bad.exchange_in += wrong != 0;
         try_own(run, i % own->nprocs, i, beta);
-        for (int q = 0; q < own->nprocs;
-             q++) { /* for C in the other direction: the same message, made on the other side */
+        /* C goes from slabs to message: the bytes must be those that the other side packed. */
+        for (int q = 0; q < own->nprocs; q++) {
             for (int e = 0; e < ROOM; e++)
                 back[e] = GUARD;
             hs_exchange_copy(run, HS_SLABS_TO_MESSAGE, q, i, (char *)back, NULL, (char *)want, NULL);

@@ -161,7 +161,7 @@ static struct drawn draw_one(void)
 struct found {
     int64_t workspace, shared;                               /* of the process, and of the node, with most */
     int least[2], least_of_several[2], lines[2], members[2]; /* as in hs_line_cells */
-    int cut[2]; /* the levels of some line are levels of its members, not cells */
+    int cut[2]; /* on some line levels do not convert to cells (hs_cells_factors) */
 };
 
 static void look_at_axis(struct found *found, const struct hs_problem *problem, const struct hs_spec *spec,

@@ -396,7 +396,8 @@ static void odd_ends(void)
  * the window, or the work of the busiest port; two thirds of what that would save.
  */
 struct row {
-    double way, busy, first; /* of all panels: the longer path, the work of that port; of the first ones: their paths */
+    double way, busy; /* seconds of all panels: on the longer path, on the busiest port */
+    double first;     /* seconds of the first panels, on their paths */
     double window, panels;
 };
 static double in_a_row(double all, struct row row)

@@ -30,7 +30,7 @@ static char settings[256], replay[512];
 /* Names the case in which the program crashes or hangs. */
 static void on_signal(int number)
 {
-    static const char head[] = "# mpi_fuzz: a crash or no end, in the case of: ";
+    static const char head[] = "# fuzz: a crash or no end, in the case of: ";
     ssize_t written = write(1, head, sizeof head - 1);
     written += write(1, replay, strlen(replay)) + write(1, "\n", 1);
     (void)written;
@@ -227,7 +227,8 @@ static int good(uint64_t seed)
     int processes = size < FUZZ_MOST_PROCESSES ? size : FUZZ_MOST_PROCESSES;
     struct fuzz_case c = fuzz_draw(seed, processes);
     struct outcome ours = {0, NULL, ""}, theirs = {0, NULL, ""};
-    snprintf(replay, sizeof replay, "mpiexec -n %d mpi_fuzz 1 %llu%s", size, (unsigned long long)seed, settings);
+    snprintf(replay, sizeof replay, "mpiexec -n %d build/tests/mpi/scalapack/fuzz 1 %llu%s", size,
+             (unsigned long long)seed, settings);
     alarm(PATIENCE_S);
     int context = context_of(&c);
     if (context >= 0)

@@ -46,6 +46,7 @@ static void print_help(void)
            "  --panels N              map and messages of the first panel of the first N pairs of owners\n"
            "                          (default: 1)\n"
            "  --format table|json     (default: table)\n"
+           "  -q, --quiet             no progress on standard error\n"
            "  -h, --help              this text\n"
            "\n"
            "Free layouts\n"
@@ -105,6 +106,7 @@ static const argument own_arguments[] = {
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},
+    {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
     {"timing", .read = argument_int64, AT(timing), .least = 1, .most = MOST_TIMED},
     {"show", .read = read_show, AT(show), .expected = "plan, groups, cuts, map or messages, with commas between"},

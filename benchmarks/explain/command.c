@@ -10,6 +10,7 @@
 #include "hsumma/context/tiling.h"
 #include "product/problem.h"
 #include "report/columns.h"
+#include "report/progress.h"
 
 /* Makes a grid without this process, which may still take part in every call on it. */
 static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char order)
@@ -299,16 +300,22 @@ static int carry_out(const explain_arguments *args, const char *options)
     struct hs_message message = {""};
     explanation e;
     hsumma_status status;
+    progress bar; /* large numbers of processes take seconds */
     int written = 1;
 
     memset(&e, 0, sizeof e);
     e.args = args;
+    progress_begin(&bar, progress_wish(0, args->quiet));
+    progress_expect(&bar, args->processes.count ? "bounds" : args->collective ? "algorithms" : "plans", 0);
     status = args->processes.count ? HSUMMA_OK : make_context(&e, options, &message);
     if (args->processes.count)
         written = explain_free(args, stdout);
     else if (!status && args->collective)
         status = explain_collective(args, e.ctx, stdout, &message);
-    else if (!status && !(status = make_explanation(&e, &message)))
+    else if (!status)
+        status = make_explanation(&e, &message);
+    progress_end(&bar);
+    if (!status && e.plan)
         written = args->common.format == REPORT_JSON ? explain_json(&e, stdout) : explain_table(&e, stdout);
     free_explanation(&e);
     if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "explain: %s",

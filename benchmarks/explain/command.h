@@ -42,6 +42,7 @@ typedef struct explain_arguments {
         ranks; /* choose a grid of at most `ranks` processes; 0: the grid is given. For a collective: their number */
     int64_t timing; /* plans to time, cold and warm; 0: none */
     int all, show;  /* all: SHOW_ALL */
+    int quiet;      /* no progress */
     /* --free: the best of all layouts, for each shape and number of processes; without shapes, that of -m, -n, -k */
     explain_free_items processes, shapes;
     int64_t memory; /* bytes per process; 0: no limit */

@@ -32,20 +32,22 @@ static double part_done(const progress *bar)
 {
     double part = bar->expected > 0 ? (hs_now() - bar->since) / bar->expected : bar->done;
 
-    return part < 0 ? 0 : part < 0.99 || bar->expected <= 0 ? part : 0.99;
+    return part < 0.99 || bar->expected <= 0 ? part : 0.99;
 }
 
 /* The caller holds the lock. */
 static void draw(progress *bar)
 {
     double part = part_done(bar), seconds = hs_now() - bar->begun;
-    int percent = part < 1 ? (int)(100 * part) : 100, filled = percent * WIDTH / 100;
+    int percent = part < 0 ? 0 : part < 1 ? (int)(100 * part) : 100, filled = percent * WIDTH / 100;
     char marks[WIDTH + 1];
 
     memset(marks, ' ', WIDTH);
     memset(marks, '#', (size_t)filled);
     marks[WIDTH] = 0;
-    if (bar->bar)
+    if (part < 0)
+        fprintf(stderr, bar->bar ? "\r%s, %.0f s " : "hsumma: %s, %.0f s\n", bar->phase, seconds);
+    else if (bar->bar)
         fprintf(stderr, "\r%-20.20s [%s] %3d%% %5.0f s", bar->phase, marks, percent, seconds);
     else
         fprintf(stderr, "hsumma: %s, %d %%, %.0f s\n", bar->phase, percent, seconds);
@@ -112,7 +114,7 @@ void progress_update(progress *bar, const char *phase, double done)
 
 void progress_expect(progress *bar, const char *phase, double seconds)
 {
-    set(bar, phase, 0, seconds);
+    set(bar, phase, seconds > 0 ? 0 : -1, seconds);
 }
 
 void progress_end(progress *bar)

@@ -22,7 +22,8 @@ typedef struct progress {
     pthread_cond_t changed;
     int stop, drawn;
     char phase[48];
-    double done, since, expected; /* the fraction done; or, if expected > 0, estimated from seconds since `since` */
+    double done, since, expected; /* the fraction done, negative: unknown; or, if expected > 0, estimated from seconds
+                                     since `since` */
 } progress;
 
 /* The setting that --progress and --quiet ask for. */
@@ -36,7 +37,8 @@ void progress_begin(progress *bar, int how);
 
 /* Sets the phase, and the fraction done of all work, from 0 to 1. */
 void progress_update(progress *bar, const char *phase, double done);
-/* Sets a phase of one step that should take `seconds` (0: unknown); its fraction is estimated from the time. */
+/* Sets a phase of one step that should take `seconds`; its fraction is estimated from the time. 0: unknown, no fraction
+ * is shown. */
 void progress_expect(progress *bar, const char *phase, double seconds);
 
 /* Removes the bar, so that other output starts on an empty line; a later update shows it again. Always call it at the

@@ -17,6 +17,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 # excludes the user's own files
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["HSUMMA_PROFILE"] = "builtin"
+ENVIRONMENT["HSUMMA_PROGRESS"] = "off"
 ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(os.devnull, "none")
 
 

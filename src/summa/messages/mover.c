@@ -60,17 +60,20 @@ static int own_index(const struct hs_mover *mover)
 }
 
 /*
- * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  So the
- * number in flight is the ratio of the sizes of the fed operand's panels and of C's.
+ * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  Each in
+ * flight needs up to four panels of C (partial, sum, two of scratch); together they take at most half a panel of
+ * the operand that is fed.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
-    enum { MOST = 8 };
+    enum { MOST = 8, PANELS_OF_EACH = 4 };
     int64_t fed = 0, drained = hs_axis_count_max(variant->role[HS_C].want);
     for (int x = HS_A; x <= HS_B; x++)
         if (variant->role[x].moves)
             fed = hs_axis_count_max(variant->role[x].want);
-    int64_t fitting = drained > 0 && spec->lookahead > 0 ? fed / drained : 1;
+    int64_t fitting = drained > 0 && spec->lookahead > 0 ? fed / (2 * PANELS_OF_EACH * drained) : 1;
+    int64_t panels = (variant->role[HS_C].looped->n - 1) / spec->width[spec->levels - 1] + 1;
+    fitting = fitting < panels ? fitting : panels;
     return fitting > MOST ? MOST : fitting > 1 ? (int)fitting : 1;
 }
 

@@ -9,7 +9,7 @@ program calls
     type(hsumma_context) :: ctx, null
     type(hsumma_grid) :: grid
     type(hsumma_desc) :: a, b, c
-    character(40) :: message
+    character(60) :: message
 
     call MPI_Init(error)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)

@@ -168,7 +168,7 @@ def test_plans(comm, everywhere, refused):
     again = hsumma.Plan(A, B, C, info.line)
     assert again.info.line == info.line
     again.start(1, 0)
-    refused(hsumma.BusyError, ["started"], plan.execute)
+    refused(hsumma.BusyError, ["is running"], plan.execute)
     while not again.test():
         pass
     assert again.test() and again.wait() is C and everywhere(close(C.gather(None), a @ b))

@@ -72,7 +72,7 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
     return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
 }
 
-/* Sets up what work costs in the simulator; needs the profile. */
+/* Sets the costs of work in the simulator; the profile has been read. */
 static hsumma_status settle_work(hsumma_context *ctx)
 {
     const struct hs_machine *machine = &ctx->profile.machine;
@@ -183,10 +183,10 @@ static void destroy(hsumma_context *ctx)
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
-    if (!finalised && !ctx->broken) /* else a reused communicator could receive messages that are still unreceived */
+    if (!finalised && !ctx->broken) /* else a new communicator could match messages that are still unreceived */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
-    if (!ctx->device || !ctx->broken) /* else peers may still have it mapped, or it may wait for work that never ends */
+    if (!ctx->device || !ctx->broken) /* else peers may still map them, or freeing may wait for work that never ends */
         hs_device_tiles_free(ctx);
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);
@@ -201,7 +201,7 @@ static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
     return hs_agree_by_mpi(((hsumma_context *)ctx)->comm.comm, vote);
 }
 
-/* A context that is refused on all, for what some have found: all get a message of one of these. */
+/* Gives every process of a failed creation a message: processes without an error of their own get another's. */
 static void share_refusal(hsumma_context *ctx, hsumma_status status)
 {
     const struct hs_voters voters = {.agree = agree_by_mpi, .state = ctx, .rank = ctx->comm.rank};

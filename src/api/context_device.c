@@ -50,8 +50,7 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
 
-/* The largest number of devices that the processes of a machine use. Without an answer from MPI each process counts as
- * having one. */
+/* The largest number of devices that the processes of a machine use; 0, which means one per process, if MPI fails. */
 static int count_devices(const hsumma_context *ctx)
 {
     const char *place = ctx->device->location;
@@ -213,7 +212,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
     if (!ctx->device)
         return;
-    if (ctx->broken) /* work may wait for a process that has failed: left to process exit */
+    if (ctx->broken) /* work may wait for a process that has failed: process exit ends it */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_allocations_leave(&ctx->allocations);
@@ -258,7 +257,7 @@ hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
         return HSUMMA_OK; /* adopting it again would free it below */
     hsumma_status status =
         stream ? device->kind->adopt_stream(device, stream, &next) : device->kind->make_stream(device, &next);
-    if (!status) /* work on the old stream comes first */
+    if (!status) /* the new stream waits for work on the old one */
         status = device->kind->record(device, ctx->stream, ctx->turned);
     if (!status)
         status = device->kind->wait(device, next, ctx->turned);

@@ -10,13 +10,13 @@
 
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
-/* What rank 0, which reads the files, broadcasts. */
+/* The result of reading the files, which rank 0 does and broadcasts. */
 struct found_files {
     hsumma_status status;
-    int length; /* of the tuned file's text, which is broadcast next; 0: no file */
+    int length; /* of the tuned file's text, which is broadcast next; 0 if there is no file */
     struct hs_message message;
     struct hs_profile profile;
-    int measures; /* no profile describes the network between nodes: measure it */
+    int measures; /* 1: no profile describes the network between nodes, so it must be measured */
     char tuned_file[HS_OPTION_TEXT], note[HS_OPTION_TEXT];
 };
 
@@ -24,7 +24,7 @@ struct found_files {
 struct found {
     const char *what, *use;
     int named, may_be_new;
-    char path[HS_OPTION_TEXT]; /* "": not wanted, or no usual place */
+    char path[HS_OPTION_TEXT]; /* "" if no file is wanted, or there is no usual place */
 };
 
 static struct found find(const hsumma_context *ctx, enum hs_option option, const char *none, const char *use)
@@ -138,7 +138,7 @@ static void read_profile(const hsumma_context *ctx, struct found_files *found_fi
     hs_put(&ctx->memory, text);
 }
 
-/* Looks up what an earlier context measured between the same hosts. */
+/* Looks up the network that an earlier context measured between the same hosts. */
 static void recall_network(const hsumma_context *ctx, const char *tuned, struct found_files *found_files)
 {
     struct hs_network network;
@@ -157,7 +157,7 @@ static void forget_tuned(hsumma_context *ctx)
     hs_tuned_free(&ctx->tuned, &ctx->memory);
 }
 
-/* Gives the text to both of its readers: collective calls and products. */
+/* Parses the text twice: for the rules of collective calls and for the lines of products. */
 static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs_message *message)
 {
     hsumma_status status = hs_rules_read_tuned(&ctx->team.selector.tuned, text, &ctx->memory, message);
@@ -210,7 +210,7 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
                   : HSUMMA_OK;
 }
 
-/* The key of this context's hosts, where the network between them may have to be measured. */
+/* Computes the key of this context's hosts, if the network between them may have to be measured. */
 static hsumma_status find_network_key(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;

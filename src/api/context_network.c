@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* seconds; with the agreement and the file less than 0.1 in all */
+/* Seconds of measuring; with the agreement and the file less than 0.1 in all. */
 static const double budget = 0.08;
 
-/* --- the process's memory, an attribute of MPI_COMM_SELF, which goes with MPI ----------------------------------------
- */
+/* --- networks that the process remembers, in an attribute of MPI_COMM_SELF, which MPI_Finalize deletes ------------ */
 
 /* State of the process, not of a context. */
 static struct {
@@ -60,7 +59,7 @@ int hs_network_known(uint64_t key, struct hs_network *network)
     return known != NULL;
 }
 
-/* Remembers a network. Without memory the next context measures again. */
+/* Remembers a network. If out of memory, the next context measures again. */
 static void know(uint64_t key, const struct hs_network *network)
 {
     struct known_network *known = hs_get(&hs_heap, 1, sizeof *known);
@@ -79,8 +78,7 @@ static void know(uint64_t key, const struct hs_network *network)
     pthread_mutex_unlock(&shared.lock);
 }
 
-/* --- measuring -------------------------------------------------------------------------------------------------------
- */
+/* --- measuring ---------------------------------------------------------------------------------------------------- */
 
 /* Remembers a network, on rank 0. If the file cannot be written, the context's note says why, and later programs
  * measure again. */

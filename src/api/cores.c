@@ -44,7 +44,7 @@ int hs_share_of(const struct hs_core_users *mine, const struct hs_core_users *al
             share += 1.0 / all->of[cpu];
     if (quota > 0 && share > quota / ranks)
         share = quota / ranks;
-    return share < 1 ? 1 : (int)(share + 1e-6); /* three thirds make one */
+    return share < 1 ? 1 : (int)(share + 1e-6); /* 1e-6: three shares of 1/3 make 1 */
 }
 
 double hs_cpu_quota(const char *root)

@@ -9,7 +9,7 @@
 
 enum { HS_CPUS = 4096 }; /* more than any node has */
 
-/* A set of processors; one cpu_set_t ends at 1024. */
+/* A set of processors; a single cpu_set_t has room for only 1024. */
 struct hs_cpus {
     cpu_set_t part[HS_CPUS / CPU_SETSIZE];
 };
@@ -30,12 +30,12 @@ int hs_share_of_node(MPI_Comm comm, int *ranks);
 /* Marks the cores of which a process may use at least one processor; two hardware threads are one core. */
 void hs_cores_of(const struct hs_cpus *cpus, const char *root, struct hs_core_users *mine);
 
-/* The share of a process; cores that several may use are divided among them. A nonzero quota is for all ranks
- * together. */
+/* A process's share of the node, in cores: each core in `mine` is divided among its users, counted in `all`. A nonzero
+ * quota, in cores, limits all ranks together. */
 int hs_share_of(const struct hs_core_users *mine, const struct hs_core_users *all, double quota, int ranks);
 
 /* The processor quota of the control group in cores (cpu.max, cgroup v2): the smallest of the group and its ancestors;
- * 0: none. */
+ * 0 if there is none. */
 double hs_cpu_quota(const char *root);
 
 #endif

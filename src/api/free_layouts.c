@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Predicted seconds; bytes that the layout brings into the most loaded node and process. */
+/* The price of a layout: predicted seconds, and the bytes that enter the most loaded node and process. */
 struct grid_price {
     double seconds;
     int64_t node_bytes, process_bytes;
@@ -24,7 +24,7 @@ static void describe(const struct hs_request *request, const hsumma_grid *grid, 
     }
 }
 
-/* The most bytes that must enter one part of the division; -1 without memory. */
+/* The most bytes that must enter one part of the division; -1 if out of memory. */
 static int64_t most_entering(const hsumma_plan *plan, const struct hs_division *division)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
@@ -78,7 +78,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
 {
-    /* If all processes form no nearly square grid, fewer are tried: with 7 also 2x3. */
+    /* Largest ratio of a nearly square grid. If all processes form none, fewer are tried: with 7 also 2x3. */
     enum { SQUARE = 2 };
     struct hs_request request = {
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};

@@ -15,7 +15,7 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
 
 static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
 {
-    int by_node = spec->node != HS_NODE_MESSAGES; /* one level and no messages */
+    int by_node = spec->node != HS_NODE_MESSAGES; /* 1: one level, and no messages */
     info->nlevels = spec->levels;
     for (int l = 0; l < spec->levels; l++)
         info->level[l] = (hsumma_level){.rows = by_node ? info->nprow : spec->factors[0].size[l],
@@ -122,7 +122,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     int rank = trial->count ? trial->rank[trial->turn] : 0;
     memset(info, 0, sizeof *info);
-    /* the holder outlives rivals, which are freed once they have lost */
+    /* the lines of the holder, because rivals are freed once they have lost */
     info->line = device ? device->line : rank ? holder->rival[rank - 1] : holder->line;
     info->why = holder->why;
     info->stationary = "ABC"[spec->stationary];

@@ -15,7 +15,7 @@ struct key {
 struct hs_plan_cache {
     struct slot {
         struct key key;
-        hsumma_plan *plan; /* NULL: free */
+        hsumma_plan *plan; /* NULL if the slot is free */
         int64_t used;
     } slot[PLANS];
     int64_t clock;
@@ -57,7 +57,7 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     memcpy(key.extent, request->extent, sizeof key.extent);
     for (int x = 0; x < 3; x++) {
         if (!request->desc[x])
-            return hs_plan_create(ctx, request, 1, plan); /* fails there, on all processes alike */
+            return hs_plan_create(ctx, request, 1, plan); /* reports the error, the same on all processes */
         key.desc[x] = *request->desc[x];
     }
     struct slot *oldest = &cache->slot[0];
@@ -73,8 +73,8 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     }
     struct hs_message none;
     if (hs_request_check(request, ctx, &none))
-        return hs_plan_create(ctx, request, 1, plan); /* likewise; evicts nothing */
-    hs_plan_destroy(oldest->plan); /* before the new one is made: one call never holds the workspace of two plans */
+        return hs_plan_create(ctx, request, 1, plan); /* reports the error; evicts no plan */
+    hs_plan_destroy(oldest->plan);                    /* first, so that a call never holds the workspace of two plans */
     oldest->plan = NULL;
     oldest->used = 0;
     hsumma_status status = hs_plan_create(ctx, request, 1, &oldest->plan);

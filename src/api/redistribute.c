@@ -197,14 +197,14 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     struct hs_verdict verdict = hs_context_agree(ctx, vote);
     struct hs_given given[3 + 2 * HS_DESC_GIVEN] = {{"type", .number = type}, {"m", .number = m}, {"n", .number = n}};
     int count = 3;
-    if (!verdict.status && !verdict.alike) { /* then all have been checked */
+    if (!verdict.status && !verdict.alike) { /* then the arguments are valid on all processes */
         count += hs_desc_given(desca, "A's descriptor", &given[count]);
         count += hs_desc_given(descb, "B's descriptor", &given[count]);
     }
     status = hs_context_judge(ctx, status, verdict, "hsumma_redistribute", given, count);
     if (!status)
         status = run_move(ctx, ends, &move);
-    if (prepared && !ctx->broken) { /* else MPI may still write to it */
+    if (prepared && !ctx->broken) { /* else MPI may still write to its buffers */
         hs_redistribution_free(&move, &ctx->memory);
         hs_workspace_leave(ctx);
     }

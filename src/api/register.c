@@ -20,15 +20,15 @@ static const struct own *own_of(const struct hs_alg *alg)
 
 /* The arrays of a public shape of `size` ranks. */
 struct shape_arrays {
-    int64_t *part; /* size + 1 */
-    int *node;     /* size */
+    int64_t *part; /* size + 1 entries: the offset of each rank's part, in bytes */
+    int *node;     /* size entries: the node of each rank */
 };
 
 static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape *shape,
                                  const struct shape_arrays *arrays)
 {
     int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
-    /* a builder cannot name the places of rotated ranks */
+    /* ranks are rotated without HS_TRUE_ROOT, so a builder cannot know their nodes */
     const struct hs_topology *topology = rooted && !(alg->flags & HS_TRUE_ROOT) ? NULL : shape->topology;
     for (int r = 0; r <= shape->size; r++)
         arrays->part[r] = hs_part_at(shape, r);

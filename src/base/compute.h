@@ -12,9 +12,9 @@
 enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
 
 struct hs_compute {
-    int real; /* do the work too, beside charging its time */
+    int real; /* 1: data are real, so work is done as well as charged */
     struct {
-        double start, byte; /* seconds to start, seconds per byte */
+        double start, byte; /* cost in seconds: per operation, per byte */
     } price[HS_WORKS];
     const void *profile;
     /* Seconds of one local GEMM call (hs_gemm_seconds). */

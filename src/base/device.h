@@ -20,7 +20,7 @@
 #include <hsumma_coll.h>
 
 enum hs_memory_kind {
-    HS_MEMORY_HOST,   /* the system's: any address that the device does not know */
+    HS_MEMORY_HOST,   /* the system's memory: any address that the device does not know */
     HS_MEMORY_PINNED, /* page-locked host memory, which the device's copies access directly */
     HS_MEMORY_DEVICE, /* this device's own memory */
     HS_MEMORY_OTHER   /* accessible to the device, but not its own: managed, mapped, a peer's */
@@ -40,21 +40,22 @@ struct hs_device {
     const struct hs_allocator *memory;
     char name[64];             /* the model's name, for people */
     char location[64];         /* names the device on this machine: equal only in processes that share it */
-    int shares_events;         /* other processes can wait for its events on their streams */
+    int shares_events;         /* 1: other processes' streams can wait for this device's events */
     struct hs_message message; /* explains the last failure */
 };
 
 enum { HS_COMBINE_MOST = 32 }; /* most operands of one combine call */
 
 struct hs_device_kind {
-    const char *name; /* its name in the option "device" */
-    int is_stand_in;  /* for tests: local products of host matrices use it even where the BLAS would be faster */
+    const char *name; /* the kind's name in the option "device" */
+    int is_stand_in;  /* 1: the tests' stand-in; local products of host matrices use it even where the BLAS would be
+                         faster */
 
     /* Opens device `number` of those visible to the process; -1: chooses by local_rank, the process's index on its
      * node. */
     hsumma_status (*open)(int number, int local_rank, const struct hs_allocator *memory, struct hs_device **device,
                           struct hs_message *message);
-    void (*close)(struct hs_device *device); /* ignores NULL; invalidates all that the device has returned */
+    void (*close)(struct hs_device *device); /* ignores NULL; invalidates everything that the device returned */
 
     /* Memory.  put ignores NULL, and waits until work on the memory is complete. */
     hsumma_status (*get)(struct hs_device *device, size_t bytes, void **memory);
@@ -78,14 +79,15 @@ struct hs_device_kind {
     /* Streams and events.  adopt_stream wraps a caller's stream (cudaStream_t), which free_stream does not destroy. */
     hsumma_status (*make_stream)(struct hs_device *device, struct hs_stream **stream);
     hsumma_status (*adopt_stream)(struct hs_device *device, void *theirs, struct hs_stream **stream);
-    /* The handle that adopt_stream would take for the stream; or NULL. */
+    /* Returns the stream's native handle, as adopt_stream takes it; NULL if it has none. */
     void *(*show_stream)(struct hs_device *device, struct hs_stream *stream);
     void (*free_stream)(struct hs_device *device, struct hs_stream *stream);
     hsumma_status (*make_event)(struct hs_device *device, int shared, struct hs_event **event);
     void (*free_event)(struct hs_device *device, struct hs_event *event); /* imported events too; NULL is ignored */
     hsumma_status (*record)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
     hsumma_status (*wait)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
-    /* Whether the event's work is complete, without waiting.  An event never recorded is complete.  Own events only. */
+    /* Whether the recorded work is complete; does not wait. True if the event was never recorded. Not for imported
+     * events. */
     hsumma_status (*complete)(struct hs_device *device, struct hs_event *event, int *complete);
     /* Waits for all work on the stream. */
     hsumma_status (*synchronize)(struct hs_device *device, struct hs_stream *stream);

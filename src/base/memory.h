@@ -24,7 +24,7 @@ void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
 /* Grows an array to at least `need` elements, at least doubling *capacity.  Returns 0; or -1, with the array
  * unchanged. */
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
-/* NULL is ignored. */
+/* Frees memory; ignores NULL. */
 void hs_put(const struct hs_allocator *to, void *memory);
 
 /* a * b * c bytes, none of them negative.  Saturates at 2^58, more than any machine has; a few such values can be added

@@ -15,7 +15,7 @@ struct option_row {
     const char *name, *values, *initial, *help, *environment, *expected;
     enum option_owner of;
     const struct option_type *type;
-    size_t field, width; /* in struct hs_settings; in struct hs_texts for texts */
+    size_t field, width; /* offset and size in struct hs_settings; for texts the offset in struct hs_texts */
     struct {
         const char *text;
         int64_t value;
@@ -28,10 +28,10 @@ struct option_row {
 struct option_type {
     int (*read)(const struct option_row *row, const char *text, void *at);
     void (*write)(const struct option_row *row, const void *at, char *text, size_t size);
-    /* Of a list: parses the element at *text, appends it, and moves *text past it. */
+    /* For lists: parses the element at *text, appends it, and moves *text past it. */
     int (*read_element)(const struct option_row *row, const char **text, void *at);
-    int has_factors; /* numbers of bytes or flops: accept factors such as 64k */
-    int stays_text;  /* read only checks it; the field is in struct hs_texts */
+    int has_factors; /* 1: numbers (of bytes or flops) may have a factor, such as 64k */
+    int stays_text;  /* 1: read only checks the text; the field is in struct hs_texts */
 };
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
@@ -158,7 +158,7 @@ static const struct option_type part_type = {.read = read_part, .write = write_p
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/* The row's keyword, which stands for the empty list, or elements separated by commas. */
+/* Parses the row's keyword, which means the empty list, or elements separated by commas. */
 static int read_list(const struct option_row *row, const char *text, void *at)
 {
     memset(at, 0, row->width);
@@ -172,7 +172,7 @@ static int read_list(const struct option_row *row, const char *text, void *at)
     }
 }
 
-/* IxJ; at most .most of them. */
+/* Parses one grid IxJ; a list has at most row->most. */
 static int read_grid(const struct option_row *row, const char **text, void *at)
 {
     struct hs_group_grids *grids = at;
@@ -203,7 +203,7 @@ static size_t name_length(const char *text)
     return text[length] == ')' ? length + 1 : length;
 }
 
-/* NAME, with or without parameters; or outer=NAME followed by inner=NAME. */
+/* Parses NAME, with or without parameters, or an element of the list outer=NAME,inner=NAME. */
 static int read_name(const struct option_row *row, const char **text, void *at)
 {
     static const char *const prefix[] = {"outer=", "inner="};
@@ -339,7 +339,7 @@ int hs_option_taken(enum hs_option option, enum hs_said_by by)
     return by == HS_BY_PLAN ? of != OF_CONTEXT : by == HS_BY_TUNED ? of >= OF_PRODUCT : 1;
 }
 
-/* Derives the hierarchy from groups and levels: the one given later wins; of two given together, levels. */
+/* Derives the hierarchy from the options groups and levels. The later one wins; in the environment, levels does. */
 static void settle_hierarchy(struct hs_options *options, enum hs_option given)
 {
     struct hs_settings *settings = &options->settings;

@@ -33,8 +33,8 @@ enum { HS_WAIT_AUTO, HS_WAIT_POLL, HS_WAIT_BLOCK };
 /* What the planner does with measurements (hs_settings.tune). */
 enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };
 
-/* NAME or NAME(KEY=VALUE,...) per level.  count 0: choose; 1: the same on all levels; else one per level, or, with
- * outer_inner, one for the outer levels and one for the innermost. */
+/* Algorithms as NAME or NAME(KEY=VALUE,...). count 0: the planner chooses; 1: one for all levels; otherwise one per
+ * level, or, with outer_inner, one for the outer levels and one for the innermost. */
 struct hs_names {
     int count, outer_inner;
     char name[HS_LEVELS][HS_WORD_TEXT];
@@ -51,10 +51,10 @@ struct hs_widths {
     int64_t width[HS_LEVELS];
 };
 
-/* A share, or a number of bytes. */
+/* A part of some memory: a share of it, or a number of bytes. */
 struct hs_part {
     double share;  /* 0.15 is 15% */
-    int64_t bytes; /* 0: `share` counts instead */
+    int64_t bytes; /* overrides share unless 0 */
 };
 
 /* Virtual nodes (option topology); count 0: the real nodes. */
@@ -64,10 +64,10 @@ struct hs_nodes {
 
 struct hs_device_name {
     char kind[HS_NAME_TEXT]; /* none, auto, or a kind's name */
-    int number; /* index among the devices that the process sees; -1: chosen by the process's index on its node */
+    int number; /* index among the devices that the process sees; -1: the process's index on its node selects one */
 };
 
-/* The typed values. */
+/* The parsed values. In the comments "choose" means that the planner chooses. */
 struct hs_settings {
     int stationary; /* 0, 1, 2 for A, B, C; -1: choose */
     struct hs_group_grids given_groups, given_levels;
@@ -75,39 +75,40 @@ struct hs_settings {
     int factor[HS_LEVELS][2];
     int64_t block; /* 0: choose */
     struct hs_widths outer;
-    int64_t turn; /* INT64_MAX: all; 0: choose */
+    int64_t turn; /* indices per turn; INT64_MAX: all of a pair of owners; 0: choose */
     struct hs_names bcast, reduce;
     int64_t segment;          /* bytes; 0: choose */
     int exchange;             /* 0: to the root, 1: to all, -1: choose */
     int layers;               /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
     int lookahead;            /* -1: choose */
-    int owners;               /* 0: choose */
-    int64_t slice;            /* flops; INT64_MAX: never cut; 0: choose */
+    int owners;               /* pairs of owners per batch; 0: choose */
+    int64_t slice;            /* flops per slice of the local GEMM; INT64_MAX: not sliced; 0: choose */
     int threads;              /* -1: choose; 0: leave as the user has set them */
-    struct hs_part workspace; /* limit of panel buffers, relative to the process's part of A, B and C */
+    struct hs_part workspace; /* limit of panel buffers; a share is of the process's parts of A, B and C */
     int node;                 /* HS_NODE_... */
-    int64_t chunk;            /* 0: choose */
+    int64_t chunk;            /* rows or columns per chunk; 0: choose */
     int explain;
     int tune;              /* HS_TUNE_... */
-    int steps;             /* panels of the outermost level to multiply; 0: all */
-    uint64_t for_messages; /* a bit for each given option that only the product over messages can obey */
-    /* Of a context. */
+    int steps;             /* number of outermost panels to multiply; 0: all */
+    uint64_t for_messages; /* bit set of the given options that only the product over messages can obey */
+    /* Options of a context; those above belong to plans. */
     struct hs_nodes nodes;
     int64_t shared;   /* bytes of shared memory per process and slot; -1: choose */
-    int direct;       /* processes of a node may read each other's memory */
-    int check_always; /* every collective call agrees on its arguments, not only the first of its kind */
+    int direct;       /* 1: processes of a node may read each other's memory */
+    int check_always; /* 1: every collective call agrees on its arguments; 0: only the first of each kind does */
     int wait;         /* HS_WAIT_... */
-    int compute_time; /* in the simulator: work only advances the clock, no data are computed */
+    int compute_time; /* 1, in the simulator: work only advances the clock, and no data are computed */
     struct hs_device_name device;
-    int gpu_aware; /* MPI accepts device memory; -1: ask MPI */
-    /* Share of the free memory for all processes that share the device; or bytes of each process. */
+    int gpu_aware; /* 1: MPI accepts device memory; 0: it does not; -1: ask MPI */
+    /* Device memory for products of host matrices: a share of the free memory, divided among the processes that use the
+     * device, or bytes per process. */
     struct hs_part device_memory;
-    int gemr2d; /* for p?gemr2d, 1: hsumma's, where the shim replaces ScaLAPACK's */
-    /* p?gemm calls with m n k up to the cube of this are left to ScaLAPACK; INT64_MAX: all; 0: none. */
+    int gemr2d; /* 1: the shim serves p?gemr2d itself; 0: it calls ScaLAPACK's */
+    /* The shim leaves p?gemm calls with m n k up to the cube of this number to ScaLAPACK; INT64_MAX: all; 0: none. */
     int64_t scalapack;
 };
 
-/* The values that stay text; only a context has them. */
+/* Values that are kept as text; all belong to contexts. */
 struct hs_texts {
     char coll[HS_OPTION_TEXT], profile[HS_OPTION_TEXT], tuned[HS_OPTION_TEXT], log[HS_OPTION_TEXT],
         trace[HS_OPTION_TEXT];
@@ -116,7 +117,7 @@ struct hs_texts {
 struct hs_options {
     struct hs_settings settings;
     unsigned char said_by[HS_OPTIONS];
-    struct hs_texts *texts; /* where texts are kept; NULL: they are only checked */
+    struct hs_texts *texts; /* receives the texts; NULL: they are only checked */
 };
 
 void hs_options_default(struct hs_options *options, struct hs_texts *texts);

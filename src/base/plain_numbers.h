@@ -6,7 +6,7 @@
 #include <locale.h>
 
 struct hs_plain_numbers {
-    locale_t plain, before; /* plain (locale_t)0: newlocale failed, the locale is unchanged */
+    locale_t plain, before; /* plain is (locale_t)0 if newlocale failed; the locale is then unchanged */
 };
 
 static inline struct hs_plain_numbers hs_plain_numbers_begin(void)

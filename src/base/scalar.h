@@ -21,7 +21,7 @@ typedef void hs_combine(void *dst, const void *left, const void *right, int64_t 
 enum hs_dim { HS_M, HS_N, HS_K };
 
 struct hs_scalar {
-    char letter; /* s, d, c, z */
+    char letter; /* 's', 'd', 'c' or 'z' */
     hsumma_type type;
     size_t size;
     int complex_type;

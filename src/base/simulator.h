@@ -6,18 +6,18 @@
 
 /* Traffic of the simulated network links. */
 struct hs_simulated_links {
-    int64_t bytes; /* over all links */
-    char name[64]; /* the link that was busy longest; "": unknown */
+    int64_t bytes; /* summed over all links */
+    char name[64]; /* the link that was busy longest; "" if unknown */
     double busiest_bytes, busiest_bandwidth;
 };
 
 struct hs_simulator {
     const char *name;
-    void (*advance)(double seconds); /* the calling process computes for this long */
+    void (*advance)(double seconds); /* advances the calling process's clock */
     /* Allocator for data whose contents do not matter: all blocks alias the same few pages, and messages copy none of
      * it. */
     struct hs_allocator folded;
-    void (*watch_links)(void); /* starts counting */
+    void (*watch_links)(void); /* starts counting traffic */
     void (*read_links)(struct hs_simulated_links *links);
 };
 

@@ -48,7 +48,7 @@ static int is_same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b) || (a == '_' && b == '-') || (a == '-' && b == '_');
 }
 
-/* Letters to add, remove or change until `a` is `b`; row has room for `n` + 1 numbers. */
+/* The number of letters to add, remove or change until `a` equals `b`; row has room for `n` + 1 numbers. */
 static int distance(const char *a, size_t length, const char *b, size_t n, int *row)
 {
     for (size_t k = 0; k <= n; k++)
@@ -74,7 +74,7 @@ void hs_guess_try(struct hs_guess *guess, const char *name, size_t length)
     if (guess->length >= 3 && guess->length < length &&
         distance(guess->word, guess->length, name, guess->length, row) == 0)
         far = 1;
-    if (far > guess->far || (far == guess->far && length <= strlen(guess->name))) /* a letter is rather left out */
+    if (far > guess->far || (far == guess->far && length <= strlen(guess->name))) /* the longer name wins a tie */
         return;
     guess->far = far;
     snprintf(guess->name, sizeof guess->name, "%.*s", (int)length, name);

@@ -18,24 +18,24 @@ hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const ch
 /* Appends to a string with room for `size` characters, truncating. */
 void hs_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* "at least 1", or "1 to 64": what a number may be. */
+/* Writes the allowed range of a number, "at least 1" or "1 to 64", and returns text. */
 const char *hs_range_text(int64_t least, int64_t most, char *text, size_t size);
 
-/* The name that was meant by a misspelt one: the nearest of all that are tried. */
+/* A spelling guess: of the names tried, the one nearest to a misspelt word. */
 struct hs_guess {
     const char *word;
     size_t length;
-    char name[48]; /* the nearest so far */
-    int far;       /* letters to add, remove or change in it, whatever the case */
+    char name[48]; /* the nearest name so far */
+    int far;       /* its edit distance from the word, ignoring case */
 };
 struct hs_guess hs_guess_of(const char *word, size_t length);
 void hs_guess_try(struct hs_guess *guess, const char *name, size_t length);
-/* Each name of a text: letters, digits, '_' and '-', with anything else between. */
+/* Tries each name in a text; names consist of letters, digits, '_' and '-'. */
 void hs_guess_among(struct hs_guess *guess, const char *names);
-/* Whether the nearest can have been meant: up to two letters are wrong, but not most of them, or some are missing at
- * the end. */
+/* Whether the nearest name was probably meant: at most two letters of the word, and fewer than half, are wrong, or only
+ * letters at its end are missing. */
 int hs_guess_is_near(const struct hs_guess *guess);
-/* "; did you mean before+name?", or "" where none is near. */
+/* Writes "; did you mean BEFORE+NAME?", or "" if no name is near, and returns text. */
 const char *hs_guess_text(const struct hs_guess *guess, const char *before, char *text, size_t size);
 
 #endif

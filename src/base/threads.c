@@ -105,12 +105,12 @@ typedef void function(void);
  */
 static const struct library {
     const char *name;
-    function *first, *second;  /* two of its functions: it is present if both are */
+    function *first, *second;  /* two of its functions; the library is present if both are */
     int (*is_there)(void);     /* a further condition for its presence; may be NULL */
     int (*serial)(void);       /* 1: its threads cannot be set; may be NULL */
     int (*get)(void);          /* the state for the threads now in use */
     int (*swap)(int state);    /* sets the state and returns the previous one */
-    int one;                   /* the state of one thread; n threads have n times this state */
+    int one;                   /* the state that means one thread; n threads are n times this state */
     const char *chosen[8];     /* environment variables that it obeys */
     const char *overlooked[3]; /* variables that only its other builds obey: a user who sets one means this build too */
 } libraries[] = {
@@ -161,7 +161,7 @@ static int together(function *f, function *g)
 #endif
 }
 
-/* The BLAS in use.  If the process has several (ScaLAPACK may bring its own), the one that has the GEMM. */
+/* The BLAS in use. If the process has several (ScaLAPACK may be linked with another), the one that has the GEMM. */
 static const struct library *library(void)
 {
     const struct library *found = NULL;

@@ -15,7 +15,7 @@ int hs_threads_now(void);
 /* 1 if the user has set a number of BLAS threads in the environment, in a variable that the BLAS obeys. */
 int hs_threads_user_chose(void);
 
-/* The number of threads that the user has set in a variable that this build of the BLAS ignores; 0: none. */
+/* The number of threads that the user has set in a variable that this build of the BLAS ignores; 0 if none is set. */
 int hs_threads_overlooked(void);
 
 /* The name of the BLAS in use. */

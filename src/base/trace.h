@@ -24,7 +24,7 @@ enum hs_trace_kind {
     HS_TRACE_MPI /* a collective call of MPI's own */
 };
 
-/* What a wait is for. */
+/* The condition that a wait waits for. */
 enum hs_trace_cause {
     HS_CAUSE_START, /* all processes of the grid have begun the product */
     HS_CAUSE_DATA,  /* a panel of A or B, or a sum of C, from the peer */
@@ -34,33 +34,33 @@ enum hs_trace_cause {
 };
 
 struct hs_trace_entry {
-    double begin, end; /* hs_now; end 0: still open */
+    double begin, end; /* times of hs_now; end is 0 while the entry is open */
     int64_t amount;    /* bytes; flops for products and GEMMs */
     union {
         struct {
             int32_t peer;  /* rank in the context; -1: none */
-            int32_t tag;   /* of a message */
+            int32_t tag;   /* the message's tag, or HS_TRACE_NO_TAG */
             int32_t panel; /* -1: none */
         };
         float predicted[3]; /* of a product: total seconds, seconds of the GEMM, of copies */
     };
     uint32_t order; /* breaks ties between entries of equal time */
     int8_t kind, cause;
-    int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; for calls the collective */
+    int8_t operand; /* 0, 1, 2 for A, B, C; -1: none; for a call its collective */
     int8_t unused[5];
 };
 
 enum { HS_TRACE_ENTRIES = 1 << 15, HS_TRACE_CLOSED = -1, HS_TRACE_NO_TAG = -1 };
 
 struct hs_trace {
-    struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES of them */
+    struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES entries */
     uint64_t count;              /* entries so far; the next is stored at count % HS_TRACE_ENTRIES */
     uint64_t lost;               /* entries overwritten before the ring was last sorted */
-    uint64_t written;            /* entries, including overwritten ones, when the file was last written */
+    uint64_t written;            /* count + lost when the file was last written; 0: never written */
     uint32_t order;
     const void *waiter; /* opened the current wait; NULL: none is open */
     struct hs_trace_entry wait;
-    int *rank_of_mate; /* rank in the context of each mate */
+    int *rank_of_mate; /* indexed by mate: its rank in the context */
     double made;
 };
 
@@ -97,8 +97,8 @@ static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry e
         hs_trace_put_work(trace, &entry);
 }
 
-/* The waiter cannot proceed until the cause in the entry is gone; it calls this at each poll.  Only one waiter is
- * recorded at a time. */
+/* Records that the waiter cannot proceed until the entry's cause is gone; the waiter calls this at each poll. Only one
+ * waiter is recorded at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (trace)

@@ -7,7 +7,7 @@
 /* Moves work forward.  *worked: some progress was made; *done: nothing is left.  An error ends the wait. */
 typedef hsumma_status hs_advance(void *state, int *worked, int *done);
 
-/* Called after a poll that found nothing; times: the number of such polls in a row.  An error ends the wait. */
+/* Called after a poll that made no progress; times: the number of such polls in a row. An error ends the wait. */
 typedef hsumma_status hs_idle(void *state, int times);
 
 /*

@@ -24,7 +24,7 @@
 #include "gpu/devices.h"
 #include "gpu/kernels.h"
 
-/* An allocation by get, or an imported one. */
+/* An allocation made by hs_cuda_get, or imported from another process. */
 struct hs_cuda_block {
     struct hs_cuda_block *next;
     char *base;
@@ -34,15 +34,15 @@ struct hs_cuda_block {
 };
 
 struct hs_cublas {
-    void *library, *handle;   /* handle: created by the first product */
+    void *library, *handle;   /* handle is created by the first product */
     struct hs_stream *stream; /* the handle's current stream */
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, cudaStream_t stream);
     int (*set_workspace)(void *handle, void *workspace, size_t bytes);
     const char *(*name)(int status);
-    void *gemm[4]; /* by hsumma_type */
-    int wide;      /* gemm takes 64-bit sizes */
+    void *gemm[4]; /* indexed by hsumma_type */
+    int wide;      /* 1: gemm takes 64-bit sizes */
 };
 
 struct hs_cuda {
@@ -98,9 +98,9 @@ int hs_cuda_find(const char *place);
 /* cuBLAS: load only opens the library; the first product creates the handle.  unload undoes both. */
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
 void hs_cublas_unload(struct hs_cublas *blas);
-/* The allocation that begins at an address, imported or this device's own; NULL: none. */
+/* The allocation that begins at an address, imported or this device's own; NULL if there is none. */
 struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported);
-/* Frees an allocation, or ends a mapping; forget does it for all. */
+/* Frees one allocation, or unmaps an imported one; hs_cuda_forget does so for all. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);
 void hs_cuda_forget(struct hs_cuda *cuda);
 /* Enables access to another device's memory. */

@@ -123,7 +123,7 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
     return status;
 }
 
-/* Reads the device's properties and prepares its kernels.  Its context is current. */
+/* Reads the device's properties and prepares its kernels.  Its context must be current. */
 static hsumma_status look(struct hs_cuda *cuda)
 {
     struct cudaDeviceProp is;
@@ -158,7 +158,7 @@ static void close_cuda(struct hs_device *device)
     struct hs_cuda_visit visit = {.cuda = cuda, .status = HSUMMA_ERR_DEVICE};
     if (cuda->context)
         visit = hs_cuda_enter(device);
-    if (visit.status) /* the handle belongs to the context */
+    if (visit.status) /* the context that the handle belongs to cannot be entered */
         cuda->blas.handle = NULL;
     hs_cublas_unload(&cuda->blas);
     hs_cuda_forget(cuda);

@@ -11,9 +11,9 @@ struct cuda_export {
         cudaIpcMemHandle_t memory;
         cudaIpcEventHandle_t event;
     } handle;
-    char location[64];       /* of the device */
-    int64_t process, space;  /* process id, and its pid namespace */
-    uint64_t address, bytes; /* of the memory, in that process */
+    char location[64];       /* of the exporting device */
+    int64_t process, space;  /* id of the exporting process, and its pid namespace */
+    uint64_t address, bytes; /* of the memory, in the exporting process */
 };
 static_assert(sizeof(struct cuda_export) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
 
@@ -23,7 +23,7 @@ static int64_t process_space(void)
     return stat("/proc/self/ns/pid", &is) == 0 ? (int64_t)is.st_ino : 0;
 }
 
-/* Fills in what CUDA's handle does not contain. */
+/* Adds the location, process, address and size, which CUDA's handle does not contain, and stores the export. */
 static void describe(const struct hs_device *device, struct cuda_export *exported_as, const void *address, size_t bytes,
                      struct hs_exported *exported)
 {
@@ -57,7 +57,7 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
     return hs_cuda_leave(&visit);
 }
 
-/* Adds to a message whose memory or event it is. */
+/* Extends the message by the process and GPU that own the memory or event. */
 static hsumma_status cannot(struct hs_device *device, hsumma_status status, const char *what,
                             const struct cuda_export *exported_as)
 {
@@ -67,7 +67,7 @@ static hsumma_status cannot(struct hs_device *device, hsumma_status status, cons
                    why.text, what, (long long)exported_as->process, exported_as->location);
 }
 
-/* Different devices must be peers, if this process sees both.  The context is current. */
+/* Enables access to the exporting device, if it is another one that this process sees.  The context is current. */
 static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *exported_as)
 {
     int other =

@@ -22,7 +22,7 @@ struct hs_kernels {
     int64_t combine_blocks, update_blocks; /* thread blocks that run on all its multiprocessors at a time */
 };
 
-/* The compute capabilities that there is code for, such as "80 90"; for the last one as PTX too. */
+/* The compute capabilities that code was compiled for, such as "80 90"; the last one also as PTX. */
 extern const char hs_kernels_archs[];
 
 /* Returns an error if none of the code runs on the device. */

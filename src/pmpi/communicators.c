@@ -8,7 +8,7 @@
 
 struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID};
 
-/* The record of communicators whose calls are passed on. */
+/* The attribute of all communicators whose calls are passed on. */
 static struct pmpi_comm none;
 
 static void unlink_record(struct pmpi_comm *record)
@@ -83,7 +83,7 @@ static int is_willing(void)
     return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off") && pmpi_state.records < MOST_RECORDS;
 }
 
-/* A record with a context if all processes agree to one and it can be made, else `none`; the same decision on all. */
+/* A record with a context if all processes are willing and the context can be created, else `none`; the same on all. */
 static struct pmpi_comm *make_record(MPI_Comm comm)
 {
     struct pmpi_comm *record = calloc(1, sizeof *record);

@@ -22,15 +22,15 @@ static void count_passed(enum pmpi_function function, MPI_Count count, MPI_Datat
     count_call(&pmpi_state.passed[function], count > 0 ? count * size : 0);
 }
 
-/* Calls that MPI should reject, or that need no message. */
+/* Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     return pmpi_state.inside || count < 1 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL;
 }
 
 /*
- * Runs the call. 1 if it was served, also when it failed; *error is then MPI's error code. 0 if it was not: then
- * nothing has happened on any process.
+ * Runs the call. Returns 1 if it was served, even if it failed; *error is then MPI's error code. Returns 0 if it was
+ * not served on any process, and had no effect.
  */
 static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function, long long bytes,
                  int *error)
@@ -89,7 +89,7 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
 
 /* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
-/* A type for MPI_BOTTOM, which MPICH does not pack: the same elements relative to *buffer. */
+/* Replaces MPI_BOTTOM, which MPICH does not pack: returns a type with the same elements relative to the new *buffer. */
 static MPI_Datatype from_bottom(MPI_Datatype type, void **buffer)
 {
     MPI_Count lower = 0, extent;

@@ -16,8 +16,9 @@
  * has MPI_THREAD_MULTIPLE, because a context is for one thread at a time. All other calls go to PMPI, those that the
  * library itself makes while it serves a call included.
  *
- * A wrong option (HSUMMA_COLL=allreduce:foo) is reported once, and calls are passed on. HSUMMA_PMPI=verbose: the first
- * process prints at the end what was served. Other variables are the library's options, for example HSUMMA_COLL.
+ * A wrong option (HSUMMA_COLL=allreduce:foo) is reported once, and calls are passed on. With HSUMMA_PMPI=verbose rank 0
+ * prints in MPI_Finalize how many calls and bytes were served. Other variables are the library's options, for example
+ * HSUMMA_COLL.
  *
  * Fortran needs no functions of its own: MPICH's Fortran interfaces call the C functions MPI_*.
  */
@@ -50,15 +51,15 @@ struct pmpi_comm {
 struct pmpi_state {
     atomic_int keyval;
     struct pmpi_comm *first, *last; /* in order of creation */
-    int records;                    /* their number */
+    int records;                    /* number of records */
     int warned;                     /* a warning has been printed */
-    int inside;                     /* the library is active: its own MPI calls are passed on */
+    int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };
 extern struct pmpi_state pmpi_state;
 
-/* communicators.c: the record of a communicator, made at its first call; NULL: pass the call on. Collective over
- * comm. */
+/* communicators.c: the record of a communicator, made at its first call; NULL if the call must be passed on. Collective
+ * over comm. */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
 /* Frees all contexts, in order of creation. */
 void pmpi_comms_free(void);

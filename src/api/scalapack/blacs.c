@@ -1,7 +1,7 @@
 /*
- * The parts of BLACS and PBLAS that the shim needs. In shared libraries the symbols are weak, because a preloaded one
- * may enter programs without them; in the archive (HSUMMA_STATIC) they are strong, so that the linker takes them from a
- * static ScaLAPACK.
+ * The parts of BLACS and PBLAS that the shim needs. In shared libraries the symbols are weak, because a preloaded
+ * library may be in a program without BLACS; in the archive (HSUMMA_STATIC) they are strong, so that the linker takes
+ * them from a static ScaLAPACK.
  */
 #include "api/scalapack/shim.h"
 
@@ -26,7 +26,8 @@ typedef void gridinfo(const int *context, int *nprow, int *npcol, int *row, int 
 typedef void get(const int *context, const int *what, int *value);
 typedef void cabort(int context, char *routine, int info);
 
-/* Their addresses if they are not visible here: a program may load ScaLAPACK privately (dlopen, as Python does). */
+/* BLACS functions that are not visible here, because the program loaded ScaLAPACK privately (dlopen, as Python does).
+ */
 static struct {
     _Atomic(gridinfo *) gridinfo;
     _Atomic(get *) get;
@@ -99,7 +100,7 @@ void hs_blacs_abort(int context, const char *routine, int info)
         end(context, name, info);
         return;
     }
-    /* to continue would pass C off as the product; PBLAS, too, would end the program */
+    /* PBLAS's exit would also end the program; returning would pass C off as the product */
     fprintf(stderr, "hsumma: %s: info = %d, and this program has no PB_Cabort to say so\n", name, info);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -1,5 +1,5 @@
-/* HSUMMA_EXPLAIN: one line for each distinct call. The explained calls are remembered here, because the cache of plans
- * forgets. */
+/* HSUMMA_EXPLAIN: one line for each distinct call. The explained calls are remembered here, because the plan cache
+ * evicts plans. */
 #include "api/scalapack/shim.h"
 
 #include <inttypes.h>

@@ -19,7 +19,7 @@
 /* The entries of a descriptor of DTYPE 1, the only one that p?gemr2d accepts. */
 enum { DTYPE_1, CTXT_1, M_1, N_1, MB_1, NB_1, RSRC_1, CSRC_1, LLD_1, ENTRIES_1 };
 
-/* What a process knows of one matrix. coord is -1 outside the matrix's grid; the other members are then 0. */
+/* One process's knowledge of one matrix. coord is -1 outside the matrix's grid; the other members are then 0. */
 struct whereabouts {
     int coord[2], shape[2], desc[ENTRIES_1];
 };
@@ -28,7 +28,7 @@ struct whereabouts {
 struct known {
     hsumma_grid grid;
     hsumma_desc desc;
-    int *rank; /* ranks of its grid; room for all */
+    int *rank; /* ranks of its grid, row by row; has as many entries as the communicator has ranks */
 };
 
 static const char *name_of(const struct hs_pgemr2d *call)
@@ -57,8 +57,8 @@ static int call_original_move(const struct hs_pgemr2d *call)
     return routine != NULL;
 }
 
-/* Reads HSUMMA_GEMR2D, which must be the same on all processes. The answer is needed before a communicator exists, so
- * nothing is agreed. */
+/* Reads HSUMMA_GEMR2D, which must be the same on all processes. It is needed before a communicator exists, so the
+ * processes cannot agree on it. */
 static int wants_original(void)
 {
     hsumma_option_info info;
@@ -82,7 +82,7 @@ static struct whereabouts tell(const int *desc)
     return mine;
 }
 
-/* What two processes have given otherwise of matrix e: the context's message. */
+/* Names the first difference between the descriptors of matrix e on two processes; returns the context's message. */
 static const char *name_difference(hsumma_context *ctx, const struct whereabouts *told, int one, int other, int e)
 {
     static const char *const name[] = {[M_1] = "M",       [N_1] = "N",       [MB_1] = "MB",      [NB_1] = "NB",
@@ -98,7 +98,7 @@ static const char *name_difference(hsumma_context *ctx, const struct whereabouts
     return ctx->message.text;
 }
 
-/* Combines what the processes know of matrix e. NULL, or what is wrong; the same on all processes. */
+/* Combines the knowledge of all processes about matrix e. Returns NULL or the error, the same on all processes. */
 static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct whereabouts *told, int e,
                          struct known *known)
 {
@@ -144,13 +144,13 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
     return NULL;
 }
 
-/* What all processes know, and a table of ranks for each matrix. */
+/* The knowledge of all processes about both matrices, and a table of ranks for each matrix. */
 struct gathered {
     struct whereabouts *told;
     int *rank[2];
 };
 
-/* HSUMMA_OK or HSUMMA_ERR_MEMORY, the same on all processes. */
+/* Allocates the arrays of *room. HSUMMA_OK or HSUMMA_ERR_MEMORY, the same on all processes. */
 static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
 {
     hsumma_context *ctx = shim->ctx;
@@ -168,7 +168,7 @@ static hsumma_status test_request(void *request, int *worked, int *done)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* Gathers through MPI: the shim's contexts are made without collective calls. */
+/* Gathers through MPI, because the shim's contexts are created without collective calls. */
 static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
 {
     MPI_Request request;

@@ -51,8 +51,8 @@ static int is_of_all(hsumma_status status)
     return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
 }
 
-/* Handles a call that hsumma cannot do: ScaLAPACK does it if it is there and all processes know of the error; else the
- * error exit. */
+/* Handles a call that failed: ScaLAPACK performs it if the program has ScaLAPACK, all processes have the error and C is
+ * unchanged; else calls the error exit. */
 static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
 {
     hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;

@@ -25,7 +25,7 @@ static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
     return count;
 }
 
-/* Only for calls that are neither logged nor left to ScaLAPACK. */
+/* Repeats only calls that are neither logged, explained nor left to ScaLAPACK; hs_remember stores no others. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
 {
     int raw[HS_RAW];

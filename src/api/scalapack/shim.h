@@ -23,13 +23,13 @@
 /* The arguments of a call, as PBLAS receives them. */
 struct hs_pgemm {
     hsumma_type type;
-    int interposed;     /* called by ScaLAPACK's name */
+    int interposed;     /* 1: called by ScaLAPACK's name (pdgemm_); 0: as hsumma_pdgemm_ */
     const void *caller; /* an address in the calling code */
     const char *trans[2];
     const int *extent[3]; /* m, n, k */
     const void *alpha, *beta;
     const void *data[3];
-    const int *first[3][2]; /* ia, ja; ib, jb; ic, jc; from 1 */
+    const int *first[3][2]; /* 1-based ia, ja; ib, jb; ic, jc */
     const int *desc[3];
 };
 
@@ -63,9 +63,9 @@ struct hs_pgemr2d {
     const void *caller;
     const int *extent[2]; /* m, n */
     const void *data[2];
-    const int *first[2][2]; /* ia, ja; ib, jb */
+    const int *first[2][2]; /* 1-based ia, ja; ib, jb */
     const int *desc[2];
-    const int *context; /* covers those of both matrices */
+    const int *context; /* a BLACS context that covers those of both matrices */
 };
 void hs_pgemr2d(const struct hs_pgemr2d *call);
 
@@ -100,20 +100,20 @@ enum hs_entry {
     HS_ENTRIES
 };
 
-/* The arguments of p?gemm, read. */
+/* The arguments of p?gemm after hs_arguments_read. */
 struct hs_arguments {
     int context;
-    int shape[2], coord[2]; /* of the context's grid */
+    int shape[2], coord[2]; /* extents of the BLACS grid; this process's place in it */
     int64_t extent[3];      /* m, n, k */
     char op[3];             /* N, T, C */
     struct hs_matrix_argument {
         int entry[HS_ENTRIES];
-        int64_t first[2]; /* from 0 */
+        int64_t first[2]; /* 0-based */
         int64_t part[2];  /* rows and columns of the operand, as stored */
     } matrix[3];
 };
 
-/* Reads and checks the arguments. 0, or the info of PBLAS's error exit. Local. */
+/* Reads and checks the arguments. Returns 0, or the info for PBLAS's error exit. Local. */
 int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args);
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis);
 
@@ -124,7 +124,7 @@ struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
 void hs_blacs_find(const void *caller);
 /* A function in the caller's library or its dependencies; NULL if there is none. */
 void *hs_symbol_of(const void *caller, const char *name);
-/* The grid of a context; 0 if there is none. */
+/* The shape of a BLACS context's grid and this process's coordinates. Returns 0 if there is no such grid. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
 /* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does. */
@@ -132,16 +132,16 @@ void hs_blacs_abort(int context, const char *routine, int info);
 /* The routine's name, for example PDGEMM. */
 const char *hs_pgemm_name(hsumma_type type);
 
-/* Our own info, -(HS_INFO + status), for errors that PBLAS does not know. PBLAS's own go up to 1911. */
+/* Errors that PBLAS does not know have the info -(HS_INFO + status); PBLAS's own end at 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
 
-/* The last call that was multiplied: type and two letters; of each matrix one extent, the first row and column, and the
- * descriptor. */
+/* The last call that was multiplied, its integer arguments in `raw`: type and two letters; then for each matrix one
+ * extent, the first row and column, and the descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
-    hsumma_plan *plan;      /* NULL: no call, or all matrices are on one process */
-    int local;              /* plan NULL: HS_MINE: on this process, operands begin at `offset`; HS_OTHERS: on another */
-    int count, raw[HS_RAW]; /* count 0: no call */
+    hsumma_plan *plan; /* NULL: no call, or all matrices are on one process */
+    int local;         /* if plan is NULL: HS_MINE: operands are on this process, at `offset`; HS_OTHERS: on another */
+    int count, raw[HS_RAW]; /* count: entries in raw; 0: no call is remembered */
     int64_t ld[3];
     size_t offset[3];
 };
@@ -150,40 +150,40 @@ struct hs_repeated {
 struct hs_shim {
     int log; /* file descriptor, or -1 */
     int connected;
-    hsumma_status status; /* why there is no context */
+    hsumma_status status; /* the error for which the context could not be created */
     hsumma_context *ctx;
     hsumma_grid *grid;
-    double left;                  /* calls with m n k up to this are left to ScaLAPACK */
-    hsumma_pgemm *original[2][4]; /* its routines, by interposed and type, once looked up */
+    double left;                  /* calls with m n k up to this number are left to ScaLAPACK */
+    hsumma_pgemm *original[2][4]; /* ScaLAPACK's routines, indexed by interposed and type; NULL until looked up */
     int explain, reports;
-    int threads; /* of the BLAS; 0: not set by us */
+    int threads; /* BLAS threads; 0: their number is not changed */
     struct hs_repeated last;
     int64_t seen[HS_SEEN]; /* hashes of the explained calls; the oldest is overwritten first */
     int64_t seen_count;
 };
 
-/* The state of a communicator, made at its first call; NULL without memory. Local. */
+/* The state of a communicator, made at its first call; NULL if out of memory. Local. */
 struct hs_shim *hs_shim_of(MPI_Comm comm);
 /*
  * Makes the context at the first call. A lack of memory is retried by the next call; every other error is kept. `shim`
  * may be NULL on some processes. Collective over comm; the same status on all.
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
-/* 1 the first time this process reports this matter. */
+/* Returns 1 only at its first call for a matter, so that each is reported once per process. */
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
-/* Does the call if its arguments are those of the last one, whatever the matrices hold; 1 if so. The context must be
- * valid. */
+/* Performs the call and returns 1 if its arguments, other than alpha, beta and the addresses, equal the last call's.
+ * The context must be valid. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
-/* hs_do_locally does a call whose matrices all lie on one process, without communication; 1 if they do.
- * hs_repeat_locally does it again. */
+/* hs_do_locally performs a call without communication and returns 1 if all its matrices lie on one process.
+ * hs_repeat_locally performs it again. */
 enum { HS_OTHERS = 1, HS_MINE };
 void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads);
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args);
 
-/* ScaLAPACK's own routine; NULL: the program has none. */
+/* ScaLAPACK's own routine; NULL if the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);
 /* Stores in *routine, a pointer to a function, the next definition of a name that this library also defines, else the
  * one that the caller's library finds; NULL if there is none. */

@@ -1,6 +1,6 @@
 /*
- * The state of the shim is an attribute of the communicator of a BLACS context: BLACS frees the communicator at
- * gridexit, while it reuses the context's number.
+ * The state of the shim is an attribute of the communicator of a BLACS context. The context's number would not do:
+ * BLACS frees the communicator at gridexit and reuses the number.
  */
 #include "api/scalapack/shim.h"
 
@@ -75,7 +75,7 @@ static void take_settings(struct hs_shim *shim)
     shim->reports = shim->ctx->comm.rank == 0;
 }
 
-/* The collective part: context, grid, options. */
+/* The collective part of connecting: creates the context and the grid, and reads the options. */
 static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2], hsumma_status mine, char *text,
                              size_t size)
 {

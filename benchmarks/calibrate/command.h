@@ -29,7 +29,7 @@ typedef struct calibrate_sample {
     double seconds;
 } calibrate_sample;
 
-/* The fits of the profile, as indices of their errors. */
+/* The fits in a profile; indices of calibration.error. */
 enum calibrate_fit {
     FIT_NETWORK,
     FIT_NODE,
@@ -50,34 +50,34 @@ typedef struct calibration {
     int rank, size;
     hsumma_context *ctx;
     machine mach;
-    int crowded; /* more BLAS threads on rank 0's node than cores */
+    int crowded; /* 1: more ranks than cores on rank 0's node */
     progress bar;
     const char *phase;
-    double begun, took; /* time of the start; total seconds */
+    double begun, took; /* start time; duration in seconds */
     struct hs_profile profile;
-    fit_error error[FITS]; /* NaN: the built-in value is kept */
+    fit_error error[FITS]; /* indexed by calibrate_fit; NaN if the built-in value is kept */
     calibrate_sample *sample;
     int samples, capacity;
-    int out_of_memory;     /* for samples */
+    int out_of_memory;     /* 1: no memory for a sample */
     double device_rate[2]; /* flop/s of the device's GEMM, in double and in single precision; 0: no device */
-    int device_turned;     /* the device's turn has been measured */
+    int device_turned;     /* 1: the cost of switching a device between processes (turn) was measured */
     void *held[4];         /* memory of the current subject */
-    int holds, lacks;      /* allocations in `held`; whether one has failed */
+    int holds, lacks;      /* number of allocations in `held`; 1 if one has failed */
 } calibration;
 
 /* --- measure.c: memory and repeated trials; collective ----------------------------------------------------------- */
 
-/* Memory for the current subject, freed with it. All its bytes are 1, which reads as small doubles. NULL without
- * memory; cal->lacks is then set. */
+/* Memory for the current subject, freed when the subject ends. All its bytes are 1, which reads as small doubles. NULL
+ * if out of memory; cal->lacks is then set. */
 void *calibrate_get(calibration *cal, size_t bytes);
 
-/* Does something `calls` times. Returns this rank's seconds, 0 if it does not participate. */
+/* Makes a trial of `calls` calls. Returns this rank's seconds; 0 if the rank does not participate. */
 typedef double calibrate_trial(calibration *cal, void *state, int calls);
 
 /*
- * Seconds of one call: the median of the faster half of several trials. A trial's time is that of its slowest rank; for
- * calibrate_together it runs from a common start until all are done, which is fair also where ranks share cores and
- * work in turns. Trials continue for `budget` seconds, at least three (one if no time is left). The same on all ranks.
+ * Seconds of one call: the median of the faster half of several trials. A trial's time is that of its slowest rank; in
+ * calibrate_together, the time from a common start until all ranks are done, which is fair also where ranks share
+ * cores. Trials continue for `budget` seconds, at least three (one if no time is left). The same on all ranks.
  */
 double calibrate_slowest(calibration *cal, calibrate_trial *trial, void *state, double budget);
 double calibrate_together(calibration *cal, calibrate_trial *trial, void *state, double budget);
@@ -89,7 +89,7 @@ void calibrate_note(calibration *cal, const char *name, int numbers, const int64
 /* Seconds since the start, by rank 0's clock; the same on all ranks. */
 double calibrate_clock(const calibration *cal);
 
-/* --- subjects: each fills in its part of the profile; 0 on all ranks, after a message, without memory ------------ */
+/* --- subjects: each fills in its part of the profile; returns 0 on all ranks, after a message, if out of memory --- */
 
 /* network.c: messages between pairs; exchange.c: all-to-all messages, and messages beside a multiplication; memory.c:
  * sums, copies, signals; gemm.c: the local GEMM. `budget` is in seconds. */
@@ -103,7 +103,7 @@ int calibrate_device(calibration *cal, double budget);
 
 /* --- report.c ---------------------------------------------------------------------------------------------------- */
 
-/* The file's text, to be freed; NULL without memory. */
+/* The text of the profile's file, which the caller frees; NULL if out of memory. */
 char *calibrate_text(const calibration *cal);
 /* Print the result; 0 if writing failed. path: the file of the profile. */
 int calibrate_table(const calibration *cal, const char *path, FILE *file);

@@ -24,14 +24,13 @@ typedef struct device_bench {
     char *left, *right, *pinned;
     int64_t bytes;
     hsumma_type type;
-    int64_t edge; /* of a square product */
+    int64_t edge; /* size of a square product: edge x edge */
     struct hs_event *event[2];
     struct hs_device_share share;
     _Atomic int64_t *word[2]; /* flags of the first two mates, in memory that they share */
     int64_t round;
     struct hs_rank_pairs pairs;
-    hsumma_status
-        status; /* the first failure, reported at the end; a rank that fails continues, so that no other waits for it */
+    hsumma_status status; /* the first failure, reported at the end; the rank goes on, so that no other waits for it */
 } device_bench;
 
 static void keep(device_bench *g, hsumma_status status)
@@ -243,7 +242,7 @@ static void measure_links(calibration *cal, device_bench *g, double budget)
 
 /* --- setup ------------------------------------------------------------------------------------------------------- */
 
-/* Allocates flags that the first two mates share. */
+/* Allocates the flags of the first two mates, in shared memory. */
 static int share_words(device_bench *g, MPI_Win *window)
 {
     MPI_Aint bytes;

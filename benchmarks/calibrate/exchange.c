@@ -83,15 +83,15 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* a slice as in the library's local GEMM; long compared with noise */
+/* Seconds: of a slice, as in the library's local GEMM; of messages or slices together, long compared with noise. */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
     struct hs_rank_pairs pairs;
     int messages; /* each way */
-    int products; /* in a slice */
+    int products; /* number of products in a slice */
     int slices;
-    int sends, multiplies; /* what the trial includes */
+    int sends, multiplies; /* 1: the trial sends; it multiplies */
     char *out, *in;
     double *a; /* three matrices */
     MPI_Request request[2 * MOST_MESSAGES];

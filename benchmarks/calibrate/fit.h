@@ -5,13 +5,13 @@
 #include "hsumma/cost/profile.h"
 #include "hsumma/network/link_fit.h"
 
-/* |fit / measured - 1| over the points; both NaN without points. */
+/* The median and the largest |fit / measured - 1| of the points; NaN without points. */
 typedef struct fit_error {
     double median, worst;
 } fit_error;
 fit_error fit_error_of(const double *fit, const double *measured, int points);
 
-/* Messages: seconds by a link, and the error of a link. */
+/* Seconds of a message by a link; the error of a link over measured messages. */
 double fit_link_seconds(const struct hs_link *link, double bytes);
 fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points);
 /* Fits one line, without an eager limit. */
@@ -23,7 +23,7 @@ typedef struct fit_gemm_point {
     double seconds;
 } fit_gemm_point;
 
-/* The least measured width, at the largest m x n, whose rate is within 3 % of the best; 96 to 768. */
+/* The smallest k, among the points with the largest m x n, whose rate is within 3 % of the best; from 96 to 768. */
 int64_t fit_knee(const fit_gemm_point *point, int points);
 /* Fits nonnegative costs. pack: seconds per element of A and B, 0 if unknown. */
 void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost);

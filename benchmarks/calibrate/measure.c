@@ -9,12 +9,12 @@
 #include "base/wait.h"
 #include "measure/timing.h"
 
-/* seconds; a first call that takes longer shows without a second one how many make a trial */
+/* Seconds; if the first call takes longer, a trial is one call. */
 static const double long_call = 0.1;
 
 enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 
-/* the least seconds of a trial; on a crowded node messages wait until ranks are scheduled */
+/* Least seconds of a trial: of messages, which on a crowded node ([1]) wait until ranks are scheduled; of work. */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
@@ -42,7 +42,7 @@ double calibrate_clock(const calibration *cal)
     return now;
 }
 
-/* Seconds of one trial: of its slowest rank, or of all together. *elapsed: seconds since `start`. */
+/* Seconds of one trial: of its slowest rank, or, if `together`, until all are done. *elapsed: seconds since `start`. */
 static double try_once(calibration *cal, calibrate_trial *trial, void *state, int calls, int together, double start,
                        double *elapsed)
 {

@@ -54,7 +54,7 @@ static int measure_arrays(calibration *cal, double budget)
 
 /* --- shared memory ----------------------------------------------------------------------------------------------- */
 
-/* The context's shared memory, where no collective is in flight: flags in one of its slots, data in another. */
+/* Slots of the context's shared memory that are used for flags and for data; no collective is in flight. */
 enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };
 
 struct shared_flags {

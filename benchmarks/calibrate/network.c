@@ -11,7 +11,7 @@ static const int64_t quick_sizes[] = {8, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 1
 
 enum { ROUNDS = 3, MOST_SIZES = sizeof all_sizes / sizeof *all_sizes };
 
-/* Times of one number of pairs, by size. */
+/* Times for a given number of sending pairs, by message size. */
 typedef struct series {
     int points;
     double bytes[MOST_SIZES], seconds[MOST_SIZES];
@@ -19,7 +19,7 @@ typedef struct series {
 
 typedef struct messages {
     struct hs_rank_pairs pairs;
-    int active; /* sending pairs */
+    int active; /* number of sending pairs */
     int64_t bytes;
     int length; /* messages of a stream that counts as one call; 0: round trips */
     char *out, *in;
@@ -64,7 +64,7 @@ static void measure_round(calibration *cal, messages *m, double budget, series *
     }
 }
 
-/* Messages of all sizes between `active` pairs, in rounds, so that a disturbance affects only one round. */
+/* Measures messages of all sizes between `active` pairs, in rounds, so that a disturbance affects only one round. */
 static series measure(calibration *cal, messages *m, const char *name, int active, double budget)
 {
     double start = calibrate_clock(cal), spent = 0;
@@ -121,7 +121,7 @@ static double inject_of(calibration *cal, messages *m, double budget)
     return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
 }
 
-/* The time for which short consecutive messages keep their ports busy, with all pairs at once; without latency. */
+/* The time that each of consecutive short messages occupies its port, with all pairs at once; without latency. */
 static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
 {
     double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;
@@ -129,7 +129,7 @@ static double gap_of(calibration *cal, messages *m, const struct hs_link *link, 
     return fmin(fmax(gap, 1e-9), link->alpha);
 }
 
-/* Measures numbers of pairs between one and all, only for the reader: last, in the time that is left. */
+/* Measures numbers of pairs between one and all, in the time that is left. They are reported but not fitted. */
 static void measure_between(calibration *cal, messages *m, const char *name, double until)
 {
     int steps = 0;

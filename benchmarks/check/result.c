@@ -224,7 +224,7 @@ static double make_difference(work *w, const problem *p, const void *c, int whic
     return norm;
 }
 
-/* Judges the rows. Every rank holds all of d, so all reach the same verdict. */
+/* Finds the worst row error. Every rank holds all of d, so the result is the same on all. */
 static void judge_rows(const work *w, const problem *p, check_outcome *out)
 {
     double terms = (type_is_complex(p->args->type) ? 2.0 : 1.0) * (double)p->args->k + 4;

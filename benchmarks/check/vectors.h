@@ -11,7 +11,7 @@ typedef struct vector {
     long double *re, *im; /* one allocation; im is NULL for real vectors */
 } vector;
 
-/* A vector of zeros. Returns 0 without memory. */
+/* Makes a vector of zeros. Returns 0 if out of memory. */
 int vector_init(vector *x, int64_t n, int complex);
 void vector_free(vector *x);
 
@@ -22,7 +22,7 @@ typedef struct part {
     const operand *of;
     int64_t first_row, first_col, rows, cols; /* local */
     int64_t *row, *col;                       /* global indices, of rows and of columns */
-    double *re, *im;                          /* room for one column */
+    double *re, *im;                          /* buffers for one column */
 } part;
 
 /* The number of copies along the rows and along the columns of the grid. */
@@ -31,11 +31,11 @@ void part_copies(const problem *p, const operand *of, int copies[2]);
 int part_init(part *x, const problem *p, const operand *of, const int copy[2]);
 void part_free(part *x);
 
-/* Reads count entries of column s of the part from row r on; local NULL: as generated. im is not written for real
- * types. */
+/* Reads count entries of column s of the part from row r on: those in local, or the generated ones if local is NULL. im
+ * is not written for real types. */
 void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t count, double *re, double *im);
 
-/* out = op(X) in, summed over all ranks; local as in part_column. */
+/* out = op(X) in, summed over all ranks; X is in local, or generated if local is NULL. */
 void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
 
 /* Over all ranks: sums[i] = sum_j |x_ij| and squares[i] = sum_j |x_ij|^2 in[j], where X is op of the generated operand;

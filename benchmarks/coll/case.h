@@ -7,12 +7,12 @@
 typedef struct coll_case {
     MPI_Comm comm;
     int rank, size;
-    hsumma_coll call; /* algorithm = NULL */
+    hsumma_coll call; /* the call's arguments, with algorithm = NULL */
     coll_element element;
-    int64_t bytes;              /* of the whole vector */
-    size_t in_bytes, out_bytes; /* of this rank's buffers */
+    int64_t bytes;              /* size of the vector */
+    size_t in_bytes, out_bytes; /* sizes of this rank's buffers */
     unsigned char *in, *out, *expected;
-    /* on a device: its context and the call's buffers there; in and out are then pinned memory */
+    /* if vectors are on a device: its context and the call's buffers there; in and out are then pinned memory */
     hsumma_context *ctx;
     void *there_in, *there_out;
 } coll_case;
@@ -21,10 +21,10 @@ typedef struct coll_case {
  * Returns their number. */
 enum { COLL_SIZES = 40 };
 int coll_case_sizes(const coll_arguments *args, int ranks, int64_t bytes[COLL_SIZES]);
-/* Allocates and fills; 0 without memory on this rank. Local. */
+/* Allocates and fills the buffers; returns 0 if out of memory on this rank. Local. */
 int coll_case_make(coll_case *c, const coll_arguments *args, int64_t bytes, MPI_Comm comm);
 void coll_case_free(coll_case *c);
-/* Moves the call's buffers to the context's device. Collective. An error message, or NULL. */
+/* Moves the call's buffers to the context's device. Collective. Returns an error message, or NULL. */
 const char *coll_case_place(coll_case *c, hsumma_context *ctx);
 
 /* Overwrites out, so that an old result cannot pass. */

@@ -11,7 +11,7 @@ typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAI
 
 typedef struct coll_arguments {
     coll_mode mode;
-    int collective;        /* enum hs_collective, which hsumma_collective numbers alike; -1: not given */
+    int collective;        /* an hs_collective, which equals the hsumma_collective; -1: not given */
     const char *algorithm; /* algorithms separated by commas; NULL: not given */
     int64_t from, to, factor;
     int root, reps;
@@ -21,19 +21,20 @@ typedef struct coll_arguments {
     const char *again; /* CSV file of an earlier run */
     int host_memory;   /* vectors in host memory although there is a device */
     int quiet;         /* no progress */
-    int bits, init;    /* also show the bits of results; the setup cost */
-    /* of --dump: the imagined machine */
+    int bits, init;    /* 1: also show a hash of the results' bits (bits), the setup cost (init) */
+    /* the imagined machine of --dump */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 
-/* The i-th of the items separated by commas outside brackets, allocated; NULL past the last, or without memory. */
+/* Returns a copy of the i-th of the items separated by commas outside brackets; NULL past the last, or if out of
+ * memory. */
 char *coll_word(const char *words, int i);
 
 /* The element type of --element. */
 typedef struct coll_element {
     const char *name;
     MPI_Datatype type;
-    size_t size, part; /* of an element, and of its real or imaginary part */
+    size_t size, part; /* bytes of an element; bytes of its real or imaginary part */
     int is_integer;
 } coll_element;
 coll_element coll_element_of(hsumma_element element);

@@ -12,21 +12,21 @@ typedef struct coll_contender {
     const char *word;      /* borrowed from the run; NULL: MPI's own; "nccl": NCCL's */
     char why[300];         /* why it was left out, or "" */
     char chosen[300];      /* auto's choice, and why */
-    char checksum[20];     /* of the result with numbers whose sum depends on its order */
-    double *seconds;       /* per call, by repetition */
-    int64_t bytes;         /* of the vector */
+    char checksum[20];     /* hash of the result for inputs whose sum depends on the order */
+    double *seconds;       /* seconds of a call, indexed by repetition */
+    int64_t bytes;         /* size of the vector */
     int64_t traffic;       /* least bytes that a call moves in the device's memory; 0 without a device */
-    int calls;             /* in one measurement */
-    int right;             /* the result is right */
-    int same;              /* the checksum is equal on all ranks that have the result */
+    int calls;             /* number of calls per measurement */
+    int right;             /* 1: the result is right */
+    int same;              /* 1: the checksum is equal on all ranks that have the result */
     spread time, ratio;    /* ratio: MPI's time over this one's, by repetition; above 1 is faster than MPI */
-    double created, first; /* s: creation of a context of its own, and its first call */
-    /* further columns; note: why it was left out, or what was chosen; bits and init combine other columns */
+    double created, first; /* seconds to create a context for this contender, and of the first call in it */
+    /* further columns of reports; note: `why` or `chosen`; bits and init: texts that combine several columns */
     const char *op, *element, *label, *device, *note, *bits, *init;
     unsigned present; /* COLL_ flags of the columns present */
     int ranks, reps;
     int64_t pays_after;
-    double bandwidth, copy_rate, of_copy; /* bytes per second in the device's memory; a copy's; their ratio */
+    double bandwidth, copy_rate, of_copy; /* bytes per second in the device's memory: its, a copy's; their ratio */
 } coll_contender;
 
 /* The condition for a column: in CSV and the table; the contender ran; MPI ran; or one of these options. */
@@ -43,31 +43,32 @@ typedef struct coll_run {
     hsumma_context *ctx;
     char **word; /* one per contender; the first is NULL */
     int count;
-    coll_contender *row; /* by size, then by contender, MPI's first */
+    coll_contender *row; /* sorted by size, then by contender, MPI's first */
     double *seconds;     /* storage of all rows */
     int points;          /* number of sizes */
     progress bar;        /* rank 0's */
-    json_t *sizes;       /* of the report as json */
+    json_t *sizes;       /* array of the sizes in a JSON report */
     /* with a device: */
     int placed;       /* vectors are in device memory */
-    double created;   /* s: creation of the context, with the device's own start */
+    double created;   /* seconds to create the context, including the device's own start */
     MPI_Comm mates;   /* the ranks that share this rank's device */
     double copy_rate; /* bytes read and written per second by copies of `copied` bytes on the device */
     int64_t copied;
-    struct coll_nccl *nccl; /* NULL; no_nccl says why */
+    struct coll_nccl *nccl; /* NULL if NCCL is not used; no_nccl then says why */
     char no_nccl[200];
 } coll_run;
 
-/* coll_call_of is the library's call of a contender; coll_call makes any contender's call and completes it. An exit
- * status after printing. */
+/* coll_call_of returns the library call of a contender. coll_call makes any contender's call and completes it; returns
+ * an exit status, after printing an error. */
 hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
 int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
-/* Makes `calls` calls from a common start; the seconds of one on the slowest rank. An exit status after printing. */
+/* Makes `calls` calls from a common start; *seconds is the time of one on the slowest rank. Returns an exit status,
+ * after printing an error. */
 int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
 /* The number of calls, each of `seconds`, for a measurement of sufficient length. */
 int coll_calls(double seconds, int most);
 
-/* report.c: the head, a point once it has been measured, the end. On rank 0 only. */
+/* report.c: print the head, the lines of a size that has been measured, and the end. On rank 0 only. */
 void coll_report_begin(coll_run *run, FILE *file);
 void coll_report_point(coll_run *run, int point, FILE *file);
 /* Returns 0 if writing failed. */

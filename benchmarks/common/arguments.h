@@ -14,7 +14,7 @@ enum {
     LAYOUT_NB,
     LAYOUT_IMB,
     LAYOUT_INB,
-    LAYOUT_RSRC, /* -1: every grid row holds all rows; likewise the columns */
+    LAYOUT_RSRC, /* -1: every grid row stores all rows; LAYOUT_CSRC likewise for columns */
     LAYOUT_CSRC,
     LAYOUT_I,
     LAYOUT_J,

@@ -28,7 +28,7 @@ enum { COMMAND_OK = 0, COMMAND_INTERNAL = 1, COMMAND_BAD_INPUT = 2 };
  */
 int command_fail(MPI_Comm comm, int failed_here, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The exit status for a status of the library. */
+/* The exit status of a command for a status of the library. */
 int command_code(hsumma_status status);
 
 /* Writes the timeline (option --trace) of a context, if it has one. Returns the exit status of a command whose status
@@ -57,7 +57,7 @@ int parse_double(const char *text, double *value);
 /* "2x3", both at least 1. */
 int parse_grid(const char *text, int *rows, int *cols);
 
-/* NULL, or what is wrong with a grid on so many ranks, in `text`. */
+/* NULL if `ranks` ranks can form the grid; otherwise the reason why not, written to `text`. */
 const char *grid_refused(const char *option, int rows, int cols, int ranks, char *text, size_t size);
 
 /* "s", "d", "c", "z" in either case, or NumPy's names "float32", "float64", "complex64", "complex128". */
@@ -75,9 +75,9 @@ void store_scalar(hsumma_type type, const double value[2], void *element);
 
 /* --- the environment ---------------------------------------------------------------------------------------------- */
 
-/* Whether a variable's name is near a known one, or begins as ours do, and is itself unknown. */
+/* Whether a variable's name is unknown, and near a known one or begins with HSUMMA_. */
 int environment_is_misspelt(const char *name, size_t length, struct hs_guess *guess);
-/* Names on stderr those that are near enough to say what was meant; for one rank. */
+/* Warns on stderr of variables whose name is near a known one. Call it on one rank. */
 void environment_warn(void);
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -109,7 +109,7 @@ int command_bad_value(command_options *options, const char *name, const char *te
  *     bad = command_read(&options, table, &args, argc, argv);
  */
 typedef struct argument argument;
-/* An option on the command line; text: its value, NULL without one. */
+/* An option on the command line; text is its value, NULL if it has none. */
 typedef struct argument_given {
     const argument *row;
     const char *text;
@@ -124,10 +124,11 @@ struct argument {
     argument_reader *read;
     size_t field; /* offset in the command's arguments: `at` */
     int64_t least, most;
-    const char *words;    /* for argument_word: "table|csv|json" are least, least + 1, ...; else to guess from */
+    const char *words; /* argument_word: "table|csv|json" means least, least + 1, ...; other readers: words for spelling
+                          guesses */
     const char *expected; /* describes valid values; NULL: a number from least to most */
     enum { WITH_VALUE, WITHOUT_VALUE, MAY_HAVE_VALUE } value;
-    const argument *rows; /* in a row without a name: further rows, for a structure at its field */
+    const argument *rows; /* in a row without a name: the rows of a nested structure at `field` */
 };
 argument_reader argument_int, argument_int64, argument_double, argument_text, argument_flag, argument_word;
 argument_reader argument_letter;   /* a char of .words, in either case */
@@ -151,12 +152,12 @@ void command_options_free(command_options *options);
 typedef struct subcommand {
     const char *name, *summary; /* for hsumma --help */
     void (*help)(void);         /* prints, on rank 0, the help before the library's options */
-    const char *ending;         /* the help after them */
-    int quiet_environment;      /* no warnings of misspelt variables */
+    const char *ending;         /* the help text after the library's options */
+    int quiet_environment;      /* 1: no warnings of misspelt variables */
     const char *hint;           /* appended to an error about the command line */
     const argument *table;
     size_t size;          /* of the structure of arguments */
-    const void *defaults; /* its initial value */
+    const void *defaults; /* initial value of that structure */
     /* Checks combinations of arguments and reads the operands. Nonzero, with options->error set, on error. Not called
      * with --help. Collective. */
     int (*finish)(void *arguments, command_options *options, int argc, char **argv, MPI_Comm comm);

@@ -18,10 +18,10 @@ enum { DOCTOR_TEXT = 400, DOCTOR_FACTS = 4, DOCTOR_CHECKS = 6 };
 
 /* mpi.c */
 typedef struct job_mpi {
-    enum hs_mpi_family built, runs; /* the MPI of the program's headers; of the library that runs */
+    enum hs_mpi_family built, runs; /* the MPI of the headers at build time; the MPI of the running library */
     unsigned loaded;                /* a bit for each family with a library in the process */
     char library[96];               /* the library's version string */
-    int unlike;                     /* differs from rank 0's library */
+    int unlike;                     /* 1: the library differs from rank 0's */
     const char *launcher;           /* NULL: unknown */
     int launched, number;           /* processes that the launcher started, and this one's number among them */
 } job_mpi;
@@ -31,14 +31,14 @@ typedef struct job_cores {
     char host[64], mine[64]; /* the host's name; this rank's affinity mask as a list */
     int count;               /* cores in that mask */
     int sockets;             /* sockets that they span */
-    double share;       /* this rank's share of the node's cores; a core counts divided by the ranks that may use it */
-    int shared;         /* another rank may use one of this rank's cores */
-    int used, online;   /* cores that some rank may use; all cores of the node */
-    double quota;       /* the control group's quota in cores; 0: none */
-    int fit;            /* BLAS threads that fit the share and the quota, at least 1 */
-    int threads;        /* BLAS threads that products use */
-    int all_threads;    /* their sum over the ranks of the node */
-    const char *chosen; /* the variable or option that sets them; NULL: the library */
+    double share;            /* this rank's share of the node's cores, each divided among the ranks that may use it */
+    int shared;              /* 1: another rank may use one of this rank's cores */
+    int used, online;        /* the node's cores that some rank may use; all its cores */
+    double quota;            /* the control group's quota in cores; 0: none */
+    int fit;                 /* BLAS threads that fit the share and the quota, at least 1 */
+    int threads;             /* BLAS threads that products use */
+    int all_threads;         /* sum of `threads` over the ranks of the node */
+    const char *chosen;      /* the variable or option that sets `threads`; NULL if the library chose */
 } job_cores;
 
 /* blas.c: the vector extension of a processor or of kernels */
@@ -47,17 +47,17 @@ typedef struct job_blas {
     char version[64], kernels[32]; /* as the BLAS reports them, or "" */
     char file[PATH_MAX];           /* the library with the GEMM; "": linked statically */
     vector_level uses, processor;
-    int chooses; /* chooses its kernels at program start */
+    int chooses; /* 1: the BLAS chooses its kernels at program start */
 } job_blas;
 
 /* memory.c; about this rank's node */
 typedef struct job_memory {
     int no_memfd;                /* errno of memfd_create; 0: it works */
-    enum hs_mapping_fault fault; /* of a mapping that all ranks of the node share */
+    enum hs_mapping_fault fault; /* the fault of a mapping that all ranks of the node try to share */
     int64_t shm_size, shm_free;  /* bytes of /dev/shm; -1: there is none */
     int64_t address_limit;       /* bytes that a process may map or write to a file; -1: no limit */
-    int64_t product_memory;      /* bytes that a grid maps */
-    int ptrace_scope;            /* Yama's; 0: no limit, or none for this process */
+    int64_t product_memory;      /* bytes that a grid maps for its products */
+    int ptrace_scope;            /* Yama's setting; 0 if it does not restrict this process */
     char huge[24], huge_shared[24];
 } job_memory;
 
@@ -65,16 +65,16 @@ typedef struct job_memory {
 typedef struct job_file {
     enum { FILE_NONE, FILE_GOOD, FILE_FOREIGN, FILE_BAD } state;
     char path[HS_OPTION_TEXT], why[256]; /* why: the reason it is not used; for a foreign profile, the other machine */
-    double days;                         /* since it was written */
-    int older;                           /* than a library that was measured for it */
-    int locked;                          /* not writable */
+    double days;                         /* since the file was written */
+    int older;                           /* 1: older than the BLAS or the MPI library */
+    int locked;                          /* 1: not writable */
 } job_file;
 
 /* network.c */
 typedef struct job_network {
     int measured;
-    struct hs_link found; /* between nodes */
-    int expects;          /* a profile or the tuned file has expected values */
+    struct hs_link found; /* the measured link between nodes */
+    int expects;          /* 1: a profile or the tuned file has expected values */
     struct hs_link expected;
 } job_network;
 
@@ -82,10 +82,10 @@ typedef struct doctor_job {
     MPI_Comm comm, node; /* ranks of this rank's node */
     int rank, ranks, nodes, node_ranks;
     const char *root;    /* prefix of paths in /proc, /sys and /dev: "", or a directory of a test */
-    const char *options; /* of the library */
+    const char *options; /* options for the library */
     hsumma_context *ctx; /* NULL if it could not be made */
     char refused[512];   /* why it could not be made */
-    int own;             /* the context belongs to the job */
+    int own;             /* 1: the context belongs to the job, which frees it */
     job_mpi mpi;
     job_cores cores;
     job_blas blas;
@@ -94,7 +94,7 @@ typedef struct doctor_job {
     job_network network;
 } doctor_job;
 
-/* A check's finding on this rank. cure: what to do; "": the cure of the check's row. */
+/* A check's finding on this rank. cure: the remedy; "" if that of the check applies. */
 typedef struct finding {
     char what[DOCTOR_TEXT], cure[DOCTOR_TEXT];
 } finding;
@@ -104,8 +104,8 @@ typedef struct doctor_check {
     const char *name;
     int (*found)(const doctor_job *j, finding *f); /* Nonzero, with the finding, if something is wrong. Local. */
     const char *what, *why, *cure;
-    int costly;  /* costs more than 10 %: exit status 1 */
-    int measure; /* disturbs what gemm measures */
+    int costly;  /* 1: costs more than 10 % of the time; the exit status is 1 */
+    int measure; /* 1: disturbs the measurements of hsumma gemm */
 } doctor_check;
 
 /* A line about the job on this rank; an empty text prints nothing. */
@@ -168,13 +168,13 @@ typedef struct doctor_rows {
     doctor_row *row;
     int count;
     size_t capacity;
-    int costly; /* their number, known to all ranks */
+    int costly; /* number of costly findings, known to all ranks */
 } doctor_rows;
 
-/* Gathers all rows. Nonzero on all ranks, after a message, without memory. Collective. */
+/* Gathers all rows. Nonzero on all ranks, after a message, if out of memory. Collective. */
 int doctor_gather(const doctor_job *j, doctor_rows *rows);
 
-/* A line on rank 0 about what disturbs measurements, or "". Collective. */
+/* Writes on rank 0 one line about findings that disturb measurements, or "". Collective. */
 void doctor_warn(MPI_Comm comm, hsumma_context *ctx, char *text, size_t size);
 
 /* report.c: prints in a format; returns 0 if writing failed. */

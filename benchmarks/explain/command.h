@@ -23,7 +23,7 @@ enum {
     SHOW_MAP = 8,
     SHOW_MESSAGES = 16,
     SHOW_ALL = 31,
-    SHOW_HINT = 32 /* without --show: how to get the rest */
+    SHOW_HINT = 32 /* a hint at --show, printed if it was not given */
 };
 
 /* A list of numbers, or of triples of numbers. */
@@ -35,12 +35,11 @@ typedef struct explain_free_items {
 
 typedef struct explain_arguments {
     arguments common;
-    int64_t nodes, panels; /* nodes: number of blocks of processes; 0: not given */
+    int64_t nodes, panels; /* nodes: number of nodes, each a block of processes; 0: not given */
     const char *map;       /* alternatively the node of each process; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
-    int64_t
-        ranks; /* choose a grid of at most `ranks` processes; 0: the grid is given. For a collective: their number */
-    int64_t timing; /* plans to time, cold and warm; 0: none */
+    int64_t ranks; /* a grid of at most `ranks` processes is chosen; 0: the grid is given. Of a collective: its ranks */
+    int64_t timing; /* number of plans to time, cold and warm; 0: none */
     int all, show;  /* all: SHOW_ALL */
     int quiet;      /* no progress */
     /* --free: the best of all layouts, for each shape and number of processes; without shapes, that of -m, -n, -k */
@@ -67,13 +66,13 @@ typedef struct cut {
     int panel, owner[2];
 } cut;
 
-/* What moves on one level: `panels` consecutive panels of `width`, all by the same route. */
+/* The transfers on one level: `panels` consecutive panels of `width`, all by the same route. */
 typedef struct stage {
-    int level; /* of the mover, 0 the outermost; HS_EXCHANGE */
+    int level; /* level of the mover, 0 is the outermost; or HS_EXCHANGE */
     int tier, panel, panels;
     int64_t width;
     const char *algorithm;
-    struct hs_list *part; /* of each process, until the messages have been extracted */
+    struct hs_list *part; /* indexed by process; NULL once the messages have been extracted */
     struct hs_hop *hop;
     int hops;
 } stage;
@@ -83,7 +82,7 @@ typedef struct picture {
     int operand, pair;
     int64_t at, width; /* first index and width */
     int tier;
-    struct hs_arrival *place; /* of each process */
+    struct hs_arrival *place; /* indexed by process */
     stage stages[2 * HS_LEVELS_MAX + 1];
     int stage_count;
 } picture;
@@ -91,7 +90,7 @@ typedef struct picture {
 /*
  * Whether G = sqrt(p) groups minimise or maximise communication in the model of the HSUMMA paper (Section IV-C: van de
  * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element: per_element
- * takes the machine's number as such, per_byte as seconds per byte, which it is.
+ * takes the machine's beta, in seconds per byte, as if it were that; per_byte converts it.
  */
 typedef struct condition {
     int applies; /* product and grid are square, or nearly */
@@ -100,43 +99,43 @@ typedef struct condition {
     int minimum_per_element, minimum_per_byte;
 } condition;
 
-/* What enters the nodes for one order of the grid; the panels are divided into spans. */
+/* The data that enter the nodes for one order of the grid, by spans of consecutive panels. */
 enum { ORDERS = 3, MOST_SPANS = 8 };
 typedef struct entering {
     char order;
     int spans;
-    int planned;               /* the library accepts this order */
+    int planned;               /* 1: the library accepts this order */
     int64_t *messages, *bytes; /* into each node, by span of panels: [span][node] */
     int64_t most, all;         /* bytes into the most loaded node, and into all */
-    double seconds;            /* predicted */
+    double seconds;            /* predicted seconds of the product */
 } entering;
 
 typedef struct explanation {
     const explain_arguments *args;
-    int whole[2];                /* the grid */
-    int nprow, npcol, processes; /* the grid of those that participate */
+    int whole[2];                /* shape of the whole grid */
+    int nprow, npcol, processes; /* shape and size of the grid of participating processes */
     hsumma_context *ctx;
-    const struct hs_division *node; /* of the processes */
-    hsumma_grid *grid;              /* without this process */
+    const struct hs_division *node; /* division of the processes by node */
+    hsumma_grid *grid;              /* a grid that does not contain this process */
     hsumma_desc desc[3];
     hsumma_plan *plan;
     hsumma_plan_info info;
     struct hs_variant variant;
     condition groups;
-    spread cold, warm; /* seconds of planning, without and with the clock's memo */
+    spread cold, warm; /* seconds of planning: without and with the clock's memo */
     hierarchy *hierarchies;
     int hierarchy_count;
     /* from the loops of the processes (read.c): */
     int pairs;
     int64_t panels;
-    int (*owner)[2]; /* of each pair */
+    int (*owner)[2]; /* indexed by pair */
     int counted;
     int64_t messages_max, bytes_max, messages, bytes; /* -1: not counted */
     bounds_count received;                            /* used while counting */
     product_bounds bounds;
     struct hs_layered_price *layers; /* layers=2 and more, if there are several nodes */
     int layers_count;
-    entering enters[ORDERS]; /* order 0: not counted, as on one node */
+    entering enters[ORDERS]; /* entries with order 0 were not counted, for example on one node */
     int64_t workspace_max;   /* if not counted: by the formula of the search */
     picture *pictures;
     int picture_count;
@@ -151,11 +150,11 @@ int explain_run(const void *args, const char *options, MPI_Comm comm);
 typedef hsumma_status loop_reader(void *state, const struct hs_loop *loop, int process, struct hs_message *message);
 hsumma_status explain_each_process(const explanation *e, int count, loop_reader *read, void *state,
                                    struct hs_message *message);
-/* Records what these loops would do. On error the message is in *message. */
+/* Records the messages, bytes, panels and cuts of these loops. On error the message is in *message. */
 hsumma_status explain_read(explanation *e, struct hs_message *message);
 void explain_read_free(explanation *e);
 
-/* The mark for the way in which a process gets a panel: "*", "1", ".", ... */
+/* The mark drawn for how a process gets a panel: "*", "1", ".", ... */
 char explain_mark(const struct hs_arrival *place);
 
 /* Print; return 0 if writing failed. */
@@ -170,7 +169,7 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
 /* Counts the data that enter each node, for the plan's grid order and for the other orders. Call explain_read first. */
 hsumma_status explain_entering(explanation *e, struct hs_message *message);
 void explain_entering_free(explanation *e);
-/* What enters for the plan's order; NULL if not counted. */
+/* The entry of e->enters for the plan's grid order; NULL if not counted. */
 const entering *explain_enters(const explanation *e);
 void explain_print_entering(const explanation *e, FILE *file);
 void explain_draw_nodes(const explanation *e, FILE *file);

@@ -13,7 +13,7 @@ typedef struct gemm_alone {
 } gemm_alone;
 
 /* All are collective over p's communicator and return an exit status, the same on all ranks, after printing an error.
- * Of options only the device is used. Always free. */
+ * Of the options only `device` is used. Always call gemm_alone_free. */
 int gemm_alone_create(gemm_alone *alone, const problem *p, const char *options);
 int gemm_alone_turn(gemm_alone *alone, const problem *p, int calls, turn *t);
 /* Checks only if strict, because one process needs long for all entries; otherwise sets only out->passed. */

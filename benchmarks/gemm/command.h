@@ -35,12 +35,12 @@ typedef struct gemm_arguments {
     arguments common;
     api how;
     gemm_memory memory;         /* default: device memory, if there is a device */
-    int compare[COMPARE_COUNT]; /* run in turns */
+    int compare[COMPARE_COUNT]; /* nonzero for each contender to run */
     int calls;                  /* consecutive calls in each repetition */
-    int gemm_threads;           /* of the GEMM rate; 0: min(ranks of a node, its cores) */
-    int gemm_local;             /* the GEMM rate is that of rank 0's part of C */
+    int gemm_threads;           /* BLAS threads of the GEMM rate; 0: min(ranks of a node, its cores) */
+    int gemm_local;             /* 1: the GEMM rate is that of rank 0's part of C */
     double link;                /* bits per second that a node's link carries each way; 0: --link not given */
-    int plant;                  /* add an error to C */
+    int plant;                  /* 1: add an error to C, as a test of the check */
     double plant_value;
     int64_t plant_row, plant_col;
 } gemm_arguments;
@@ -53,25 +53,25 @@ typedef struct contender {
     const char *name, *api;
     gemm_contender who;
     const problem *p; /* the problem with its matrices */
-    int alone;        /* the whole product by one process */
-    turn *turns;      /* one per round; `times` are their seconds */
+    int alone;        /* 1: one process makes the whole product */
+    turn *turns;      /* indexed by round; `times` holds their seconds */
     double *times;
     const char *plan;      /* the plan that ran: for hsumma, options that reproduce it */
-    hsumma_plan_info info; /* its predictions */
+    hsumma_plan_info info; /* the plan's predictions */
     const char *node;      /* how the ranks of a node shared operands; NULL: unknown */
     int64_t chunk;
-    spread seconds;  /* of the slowest rank */
+    spread seconds;  /* seconds on the slowest rank */
     double gflops;   /* at the median time */
-    spread fraction; /* of the GEMM rate, by round */
+    spread fraction; /* fraction of the GEMM rate, by round */
     spread ratio;    /* its time over the measured routine's, by round */
     spread of_link;  /* its time over that of link plus GEMM, by round */
-    turn typical;    /* of the round with the median time */
+    turn typical;    /* the turn with the median time */
     plan_sent sent;
-    product_bounds bounds;        /* of the measured routine's plan; else bounds_unknown */
-    int64_t peak_rss, peak_above; /* on the rank that used most; the same beyond its A, B and C */
+    product_bounds bounds;        /* of the measured routine's plan; bounds_unknown for other contenders */
+    int64_t peak_rss, peak_above; /* peak memory of the rank that used most: in all; beyond its A, B and C */
     int64_t matrices;             /* bytes of A, B and C on the rank that has most */
     check_outcome check;
-    double row_error; /* of a strict check */
+    double row_error; /* the worst row's error in a strict check */
 } contender;
 
 enum { CONTENDERS = 1 + COMPARE_COUNT };
@@ -80,7 +80,7 @@ enum { CONTENDERS = 1 + COMPARE_COUNT };
 typedef struct gemm_sampled {
     int steps, steps_total; /* outer panels multiplied, and their total */
     int half_steps;         /* outer panels of the second execution; 0: all were multiplied */
-    double half;            /* its seconds */
+    double half;            /* seconds of the second execution */
     double seconds, comm;   /* extrapolated to the whole product */
 } gemm_sampled;
 
@@ -88,29 +88,29 @@ typedef struct gemm_sampled {
  * of hsumma_malloc. */
 typedef struct contest {
     const gemm_arguments *args;
-    const char *options;       /* of the context */
+    const char *options;       /* options of the context */
     problem p, placed, shared; /* placed: where --memory says, if that differs from p */
     const problem *measured;   /* p or placed */
     gemm_alone alone;
     gemm_floor floor;      /* used if host matrices are multiplied on a device */
-    int floored, resident; /* whether floor is used; index of the contender with all matrices on the device, 0: none */
+    int floored, resident; /* 1 if floor is used; index of the contender with all matrices on the device, 0: none */
     floor_result under;
     gemm_sampled sampled;
     gemm_link link;
     pblas blacs;
     gemm_rate rate;
     double *rate_times; /* one per round */
-    double *least;      /* one per round: link plus GEMM */
+    double *least;      /* one per round: seconds of link plus GEMM */
     spread rate_seconds;
     hsumma_plan *plan;     /* NULL: there is none */
     hsumma_plan_info info; /* of the plan, or of one that stands for a plan hidden by an API */
     char text[400];        /* why there is no plan */
     progress bar;          /* on rank 0 */
-    char warning[400];     /* from the doctor: what disturbs the figures, or "" */
+    char warning[400];     /* the doctor's line about disturbances of the measurements, or "" */
     contender contenders[CONTENDERS];
     int count;
-    turn *turns;   /* of all contenders */
-    double *times; /* of all contenders, of the rate, and of the link */
+    turn *turns;   /* storage of all contenders' turns */
+    double *times; /* storage of the times of all contenders, of the rate and of the link */
 } contest;
 
 /* Prints the report in the format of the arguments. On rank 0 only. Returns 0 if writing failed. */
@@ -133,10 +133,10 @@ void report_floor_json(const contest *run, json_t *object);
 /* "A device, B host, C device", and the device's name; NULL without a device. */
 const char *report_memory(const problem *p, char *text, size_t size);
 
-/* bounds.c: compares what the plan moves with lower bounds. Collective; an exit status, after printing. */
+/* bounds.c: compares the plan's traffic with lower bounds. Collective; an exit status, after printing. */
 int gemm_bounds(contest *r);
 
-/* report_link.c: --link. */
+/* report_link.c: the results of --link. */
 void report_link(const contest *run, const report_table *times, FILE *file);
 void report_link_json(const contest *run, json_t *object);
 

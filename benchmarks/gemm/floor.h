@@ -10,16 +10,16 @@
 enum floor_way {
     FLOOR_IN,     /* this rank's host-resident operands that the product reads, from pinned memory to the device */
     FLOOR_OUT,    /* C back to pinned memory */
-    FLOOR_OWN_IN, /* to and from the matrices' own pages, by hsumma_copy */
+    FLOOR_OWN_IN, /* like FLOOR_IN and FLOOR_OUT, but from and to the matrices' own pages, by hsumma_copy */
     FLOOR_OWN_OUT,
     FLOOR_WAYS
 };
 
 typedef struct gemm_floor {
-    int64_t in, out; /* bytes on this rank */
+    int64_t in, out; /* bytes that this rank copies to and from the device */
     void *pinned, *there;
     size_t piece;              /* bytes of each buffer */
-    double *times[FLOOR_WAYS]; /* by round */
+    double *times[FLOOR_WAYS]; /* seconds, indexed by way and round */
     int reps, round;
 } gemm_floor;
 
@@ -36,7 +36,7 @@ typedef struct floor_result {
     spread way[FLOOR_WAYS], copy, compute,
         ratio; /* copy: in plus out; ratio: the product's time over the larger of copy and compute */
 } floor_result;
-/* Evaluates the rounds; times and resident: of the product, and of the same with all matrices in device memory. */
+/* Evaluates the rounds. times: seconds of the product, by round; resident: with all matrices in device memory. */
 floor_result gemm_floor_judge(const gemm_floor *floor, const double *times, const double *resident);
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct gemm_link {
     double rate;          /* bits per second that a node's link carries each way; 0: not used */
-    int64_t *bytes, most; /* that must enter each node, and their maximum */
+    int64_t *bytes, most; /* bytes that must enter each node, and their maximum */
     gemm_rate alone;
 } gemm_link;
 
@@ -18,7 +18,7 @@ void gemm_link_free(gemm_link *link);
 /* Runs one turn and returns the seconds of both parts. Collective. */
 double gemm_link_turn(gemm_link *link, const problem *p, int calls);
 
-/* The seconds of the link. */
+/* Seconds that the link takes for the bytes of the most loaded node. */
 double gemm_link_seconds(const gemm_link *link);
 
 #endif

@@ -15,11 +15,11 @@ typedef enum gemm_rate_kind {
 
 typedef struct gemm_rate {
     int64_t m, n, k; /* of the product that is run */
-    int shrunk;      /* smaller than the requested product */
+    int shrunk;      /* 1: smaller than the requested product */
     double times;    /* the requested product's operations over those of one run */
     int threads;     /* 1 if the BLAS's number cannot be set */
     gemm_rate_kind kind;
-    int copies;      /* by which the rate is multiplied: nodes, or ranks */
+    int copies;      /* the rate is multiplied by this number of nodes or ranks */
     double flops;    /* of one run; 0: nothing to measure */
     void *a, *b, *c; /* on multiplying ranks */
 } gemm_rate;

@@ -13,7 +13,7 @@ typedef struct machine {
     int nodes;      /* nodes of the communicator */
     int node_ranks; /* ranks on rank 0's node, and cores there that they may use: the same on every rank */
     int cores;
-    cpu_set_t cpus; /* those cores, on this rank's own node */
+    cpu_set_t cpus; /* the processors that ranks of this rank's own node may use */
     int blas_share; /* BLAS threads per rank if ranks share the node's cores evenly, at least 1 */
 } machine;
 

@@ -16,11 +16,11 @@ typedef struct bound_side {
 } bound_side;
 
 typedef struct product_bounds {
-    int nodes; /* of the plan's processes */
+    int nodes; /* number of nodes of the plan's processes */
     bound_side process, node;
-    int64_t must_enter; /* into all nodes; -1: not counted */
+    int64_t must_enter; /* bytes that must enter all nodes together; -1: not counted */
     double memory;      /* elements per process assumed by the theory: its share of A, B and C, and workspace */
-    /* the longest of the three parts by the model, each timed alone; NULL: unknown */
+    /* name of the longest of bytes, messages and cores in the model, each timed alone; NULL: unknown */
     const char *limit;
     double bytes_s, messages_s, cores_s;
     double byte, message; /* seconds per byte and per message for the first two */
@@ -37,7 +37,7 @@ typedef struct bounds_count {
 
 /* Fails only with HSUMMA_ERR_MEMORY. Always free. */
 hsumma_status bounds_count_create(bounds_count *count, const struct hs_division *node);
-/* Adds what this loop's process sends. */
+/* Adds the messages and bytes that this loop's process sends. */
 void bounds_count_add(bounds_count *count, const struct hs_loop *loop);
 void bounds_count_free(bounds_count *count);
 

@@ -7,7 +7,7 @@ typedef struct group_grid {
     char name[24];          /* "2x4" */
 } group_grid;
 
-/* All of them, sorted by number of groups, then by rows; NULL without memory. */
+/* All group grids of an nprow x npcol grid, sorted by number of groups, then by rows; NULL if out of memory. */
 group_grid *group_grids(int nprow, int npcol, int *count);
 
 #endif

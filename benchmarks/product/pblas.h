@@ -5,7 +5,7 @@
 #include "product/problem.h"
 
 typedef struct pblas {
-    int handle, context; /* of BLACS */
+    int handle, context; /* BLACS handle and context */
     int made;
     int desc[3][11]; /* of A, B and C */
     char how[200];   /* describes how ScaLAPACK's runs, for the report */

@@ -47,7 +47,7 @@ void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 
-/* The same problem with some of A, B and C copied into memory of hsumma_malloc, which is device memory if the context
+/* Makes *shared a copy of *p with some of A, B and C in memory of hsumma_malloc, which is device memory if the context
  * has a device; everything else is borrowed. Collective. Returns an exit status, after printing an error unless quiet.
  * Always undo with problem_unshare, before problem_free. */
 enum { SHARE_A = 1, SHARE_B = 2, SHARE_C = 4, SHARE_ALL = 7 };

@@ -8,7 +8,7 @@
 #include "product/pblas.h"
 #include "product/problem.h"
 
-/* The routine that makes the product. */
+/* The routine that multiplies. */
 typedef enum api { API_PLAN, API_CALL, API_PDGEMM, API_SCALAPACK, API_COUNT } api;
 extern const char *const api_names[API_COUNT];
 
@@ -20,8 +20,8 @@ typedef struct gemm_contender {
     void *c;            /* this rank's part of the contender's C */
 } gemm_contender;
 
-/* The times of one product, on the slowest rank; the shares are of all ranks' time. All but seconds are NaN unless the
- * routine is API_PLAN, because only the caller's clock is known. */
+/* The times of one product, on the slowest rank; shares are fractions of the time of all ranks. All but seconds are NaN
+ * unless the routine is API_PLAN, because only the caller's clock is known. */
 typedef struct turn {
     double seconds, comm, gemm, copy;
     double comm_share, gemm_share, copy_share, wait_share; /* wait is a part of comm */
@@ -35,7 +35,7 @@ typedef struct turn {
  * error. Collective. */
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t);
 
-/* What a plan's last execution sent, and its workspace; each on the rank with most. Collective. */
+/* Bytes and messages that a plan's last execution sent, and its workspace; each on the rank with most. Collective. */
 typedef struct plan_sent {
     int64_t bytes, messages, workspace;
 } plan_sent;

@@ -46,7 +46,7 @@ typedef struct gemr2d {
     int desc[2][9];
 } gemr2d;
 
-/* Why ScaLAPACK cannot move it; NULL: it can. The same on all ranks. */
+/* The reason why ScaLAPACK cannot make the move; NULL if it can. The same on all ranks. */
 const char *gemr2d_refuses(const move_arguments *args);
 /* Collective. Returns an exit status after printing an error; always undo with gemr2d_free. */
 int gemr2d_create(gemr2d *g, const move *m);

@@ -1,5 +1,5 @@
-/* A list of products, for commands that go through many: from a file with options on each line, or the command line's
- * single one. */
+/* A list of products, for commands that measure several: read from a file with the options of one product per line, or
+ * the single product of the command line. */
 #ifndef HS_BENCHMARKS_REGRET_CASES_H
 #define HS_BENCHMARKS_REGRET_CASES_H
 
@@ -9,7 +9,7 @@
 
 typedef struct product_case {
     char *text; /* its options as given, separated by single spaces */
-    int line;   /* in the file; 0: from the command line */
+    int line;   /* line number in the file; 0: from the command line */
     arguments args;
     char *options; /* library options for its context */
 } product_case;

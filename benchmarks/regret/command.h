@@ -16,7 +16,7 @@ typedef struct regret_arguments {
     int measure;
     int sweep_reps;
     double cap;     /* a candidate slower than the best by this factor gets only one turn */
-    double seconds; /* no case starts later; 0: no limit */
+    double seconds; /* no case starts after so many seconds; 0: no limit */
 } regret_arguments;
 
 /* A plan that is measured, and its best turn. */
@@ -26,8 +26,8 @@ typedef struct regret_plan {
     hsumma_plan_info info;
     int turns;
     turn last, best;
-    int in_set;            /* one of the candidates */
-    double *times, *comms; /* of the final rounds; NULL: not among the finalists */
+    int in_set;            /* 1: one of the candidates */
+    double *times, *comms; /* indexed by final round; NULL if not a finalist */
     spread total, final_comm;
 } regret_plan;
 
@@ -35,7 +35,7 @@ typedef struct regret_plan {
 typedef struct regret_verdict {
     const regret_plan *plan, *best; /* plan NULL: not requested; best NULL: no other finalist */
     spread ratio;                   /* plan's time over best's, by round */
-    int executions;                 /* of tune=measure, until it decided */
+    int executions;                 /* executions until tune=measure decided */
     double tuning_seconds;
 } regret_verdict;
 
@@ -52,14 +52,14 @@ typedef struct regret_run {
     int count, refused, alike; /* candidates in the set; refused by the library; with the same plan as an earlier one */
     regret_plan automatic[REGRET_VERDICTS];
     regret_plan blocking; /* the estimated plan with lookahead 0, if it sends messages */
-    double blocking_comm; /* its median */
+    double blocking_comm; /* median communication seconds of `blocking` */
     regret_plan *final[REGRET_FINALS];
     int finals;
     double *final_times;
     regret_verdict verdict[REGRET_VERDICTS];
     int checked;
     check_outcome check;
-    double seconds; /* that the case took */
+    double seconds; /* duration of the case */
     struct progress *bar;
 } regret_run;
 

@@ -22,7 +22,7 @@ typedef enum report_kind {
 
 typedef struct report_column report_column;
 struct report_column {
-    const char *key; /* in CSV and JSON; NULL: table only */
+    const char *key; /* name in CSV and JSON; NULL: only in the table */
     report_kind kind;
     size_t at;                  /* offset of the value in the row */
     const report_column *inner; /* columns of an object */

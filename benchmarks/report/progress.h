@@ -14,8 +14,8 @@ enum { PROGRESS_DEFAULT, PROGRESS_QUIET, PROGRESS_FORCED /* show the bar at once
 /* When zeroed, it shows nothing. */
 typedef struct progress {
     int shown;
-    int bar;                     /* a line that is rewritten */
-    double begun, delay, period; /* s: start time; until the first drawing; between drawings */
+    int bar;                     /* 1: one line is rewritten; 0: lines are added */
+    double begun, delay, period; /* seconds: start time; delay of the first drawing; time between drawings */
     pthread_t thread;            /* draws, while `running` */
     int running;
     pthread_mutex_t lock; /* protects the members below */

@@ -22,7 +22,7 @@ typedef struct trace_span {
     int rank, peer; /* peer -1: none */
     double begin, end;
     char what[16];    /* "A", "B", "C", "start", "room", ... */
-    char awaited[16]; /* for a wait */
+    char awaited[16]; /* for a wait: "start", "data", "room", "sent" or "call" */
     int64_t bytes, panel;
     double predicted[3]; /* for a product: seconds in all, of the GEMM, of copies; 0: unknown */
 } trace_span;
@@ -30,13 +30,13 @@ typedef struct trace_span {
 /* A rank in the examined interval. */
 typedef struct trace_rank {
     int rank, node;
-    double begin, end;                  /* of its product */
+    double begin, end;                  /* of the rank's product */
     double all, gemm, copy, wait, rest; /* seconds */
     int64_t sent, messages;
     int64_t lost; /* 1: its ring lost the first entries */
 } trace_rank;
 
-/* How long a rank, or the ranks of a node, waited for one other. */
+/* The time that a rank, or the ranks of a node, waited for another rank or node. */
 typedef struct trace_debt {
     int waiter, waiter_node;
     int peer, peer_node; /* -1: unknown */
@@ -45,7 +45,8 @@ typedef struct trace_debt {
     int times;
 } trace_debt;
 
-/* By tenths of the time: bytes per second from other nodes into one; or the number of ranks that multiply. */
+/* A quantity in each tenth of the time: bytes per second that enter one node from others, or the number of ranks that
+ * multiply. */
 enum { TRACE_TENTHS = 10 };
 typedef struct trace_course {
     double tenth[TRACE_TENTHS];
@@ -62,7 +63,7 @@ typedef struct trace_file {
     trace_rank *rank;
     trace_debt *by_rank, *by_node; /* the longest first; by_rank: all waits of a rank for one other */
     int rank_debts, node_debts;
-    trace_course *entering; /* by node */
+    trace_course *entering; /* indexed by node */
     trace_course multiplying;
 } trace_file;
 

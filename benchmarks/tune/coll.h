@@ -11,10 +11,10 @@ enum { TUNE_WORDS = 32, TUNE_WORD = 160, TUNE_ROUNDS = 31 };
 /* An algorithm with parameters, at one size. */
 typedef struct tune_entrant {
     char word[TUNE_WORD];
-    int out;                            /* cannot serve the call, or is far behind */
-    int calls;                          /* per measurement */
-    int count;                          /* of measurements */
-    double times[TUNE_ROUNDS], seconds; /* on the slowest rank; their median, 0: none */
+    int out;                            /* 1: cannot serve the call, or is far behind */
+    int calls;                          /* number of calls per measurement */
+    int count;                          /* number of measurements */
+    double times[TUNE_ROUNDS], seconds; /* seconds on the slowest rank; their median, 0: none */
 } tune_entrant;
 
 /* All entrants at one size. */
@@ -30,7 +30,8 @@ typedef struct tune_point {
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, int64_t bytes,
                const char *list[TUNE_WORDS]);
 
-/* rules.c: chooses for ascending sizes: the model's choice, else the neighbour's, unless another is clearly faster. */
+/* rules.c: chooses for ascending sizes: the choice of the size before (for the first size the model's), unless another
+ * is clearly faster. */
 void tune_choose(tune_point *point, int points);
 /* Writes lines "COLLECTIVE RANKS NODES RANGE WORD" for chosen points into line[], at most COLL_SIZES. Returns their
  * number. */

@@ -22,8 +22,8 @@ void vector_free(vector *x)
     free(x->re);
 }
 
-/* Finds which of `count` local rows or columns have global indices lo .. lo + length - 1, and the first of them;
- * returns their number. */
+/* Stores in place[] those global indices of `count` local rows or columns that are in lo .. lo + length - 1, and in
+ * *first the local index of the first; returns their number. */
 static int64_t find_places(const hsumma_desc *desc, int64_t (*global)(const hsumma_desc *, int64_t), int64_t count,
                            int64_t lo, int64_t length, int64_t *place, int64_t *first)
 {
@@ -93,7 +93,7 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
     }
 }
 
-/* out[row] += column times the number (re, im), or out[place] += column . in over the rows. */
+/* Adds to out the product of op(X)'s part in one column of X, `place`, and `in`. */
 static void add_column(const part *x, int64_t place, int transposed, int complex, const vector *in, vector *out)
 {
     int64_t top = x->of->desc.i;
@@ -125,7 +125,7 @@ static void add_column(const part *x, int64_t place, int transposed, int complex
         out->im[place] += im;
 }
 
-/* Sums over the ranks, in pieces that fit an int count. */
+/* Sums the values over the ranks, in pieces that fit an int count. */
 static void sum_up(const part *x, void *values, int64_t count, size_t size, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += INT_MAX / 2) {

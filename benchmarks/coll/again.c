@@ -1,4 +1,4 @@
-/* hsumma coll --from: prints a run's CSV as a table or draws it, for machines whose cluster has no gnuplot. */
+/* hsumma coll --from: prints the CSV of an earlier run as a table or draws it, for clusters without gnuplot. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct reading {
     int rows;
 } reading;
 
-/* Reads what all lines have in common; 0: this line is of another run. */
+/* Takes the facts that all lines share from a row; returns 0 if the row is of another run. */
 static int take_head(reading *r, const coll_contender *row)
 {
     int op = coll_find(row->op), element = 0;
@@ -53,8 +53,7 @@ static const char *add_line(reading *r, char *line)
     return NULL;
 }
 
-/* Counts the sizes. Rows of all sizes have the contenders of the first; an interrupted run leaves an incomplete last
- * size. */
+/* Counts the sizes; all have the contenders of the first. An interrupted run leaves an incomplete last size. */
 static const char *count_points(reading *r)
 {
     const coll_contender *row = r->run.row;
@@ -70,7 +69,7 @@ static const char *count_points(reading *r)
     return count ? NULL : "expected a line of a measurement";
 }
 
-/* NULL, or an error message. An incomplete last line comes from an interrupted run. */
+/* Reads all lines. NULL, or an error message. An incomplete last line comes from an interrupted run. */
 static const char *read_lines(reading *r, char *text)
 {
     const char *complaint = NULL;

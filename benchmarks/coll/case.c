@@ -8,13 +8,13 @@
 #include "hsumma/context/context.h"
 #include "product/generate.h"
 
-/* The i-th real that a rank contributes: 0 .. 12. */
+/* The i-th real that a rank contributes, from 0 to 12. */
 static int number(int rank, int64_t i)
 {
     return (int)((7 * (int64_t)rank + 3 * i + (int64_t)rank * (i % 11)) % 13);
 }
 
-/* The i-th real of the sum over all ranks (rank < 0), or of one rank. */
+/* The i-th real of one rank's contribution, or, if rank < 0, of the sum over all ranks. */
 static int64_t result(const coll_case *c, int rank, int64_t i)
 {
     int64_t sum = 0;
@@ -26,7 +26,7 @@ static int64_t result(const coll_case *c, int rank, int64_t i)
     return sum;
 }
 
-/* Writes reals from `first` on of a rank's contribution (rank < 0: of the sum) to `to`. */
+/* Writes `bytes` bytes of a rank's contribution (rank < 0: of the sum), from its real `first` on. */
 static void write_numbers(const coll_case *c, int rank, int64_t first, unsigned char *to, size_t bytes)
 {
     size_t size = c->element.part;
@@ -146,13 +146,13 @@ const char *coll_case_place(coll_case *c, hsumma_context *ctx)
     free(c->out);
     c->in = c->out = NULL;
     c->ctx = ctx;
-    for (int i = 0; i < 2 && !status; i++) { /* pinned, so that the baseline has the fastest copies */
+    for (int i = 0; i < 2 && !status; i++) { /* pinned, so that MPI's contender has the fastest copies */
         void *pinned = NULL;
 
         status = device->kind->get_pinned(device, bytes[i] + 1, &pinned);
         *ours[i] = pinned;
     }
-    if (status) /* other ranks wait in hsumma_malloc */
+    if (status) /* still call hsumma_malloc, which is collective */
         bytes[0] = bytes[1] = 0;
     hsumma_status first = hsumma_malloc(ctx, bytes[0], &c->there_in),
                   second = hsumma_malloc(ctx, bytes[1], &c->there_out);

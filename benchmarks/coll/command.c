@@ -89,7 +89,7 @@ char *coll_word(const char *words, int i)
     }
 }
 
-/* "8" or "8..16M" */
+/* Reads "8" or "8..16M". */
 static int read_range(const argument_given *given, void *at)
 {
     coll_arguments *args = at;
@@ -122,7 +122,7 @@ static int read_collective(const argument_given *given, void *at)
     return *(int *)at < HS_COLLECTIVES;
 }
 
-/* row->least: the mode */
+/* Reads an option that selects a mode: row->least. */
 static int read_mode(const argument_given *given, void *at)
 {
     coll_arguments *args = at;
@@ -208,7 +208,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
 
-/* Runs a part that needs one rank only, on rank 0; the others wait. */
+/* Runs a mode that needs only one rank, on rank 0; the others wait. */
 static int alone(const coll_arguments *args, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;

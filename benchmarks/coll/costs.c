@@ -18,7 +18,7 @@ int coll_find(const char *name)
     return c;
 }
 
-/* The rounds of all ranks, or -1 if that fails. */
+/* The number of rounds of the schedule; -1 on failure. */
 static int count_rounds(const struct hs_alg *alg, const struct hs_shape *shape)
 {
     struct hs_lists lists;

@@ -23,7 +23,7 @@ static const struct {
 
 enum { FACTS = sizeof facts / sizeof *facts, FACT_GROUPS = 4 };
 
-/* Finds for which groups an algorithm is unfit, by asking it about groups that differ in one respect each. */
+/* Finds the reasons why an algorithm is unfit for some groups, by asking it about groups that differ in one respect. */
 static void find_limits(const struct hs_alg *alg, const char *limit[FACT_GROUPS])
 {
     static const struct {

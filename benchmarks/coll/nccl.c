@@ -43,7 +43,7 @@ static int find_all(coll_nccl *nccl)
     return 1;
 }
 
-/* NCCL uses the thread's current device, which the library leaves unchanged. */
+/* Makes the stream's device current in this thread: NCCL uses the current device, which the library never changes. */
 static int make_current(coll_nccl *nccl, void *stream)
 {
     int (*context_of)(void *stream, void **context) = NULL, (*set)(void *context) = NULL;
@@ -73,7 +73,7 @@ static coll_nccl *load(char *why, size_t n)
     return NULL;
 }
 
-/* Why NCCL cannot be used here; NULL: it can. */
+/* The reason why NCCL cannot be used; NULL if it can. */
 static const char *unfit(const coll_run *run)
 {
     int mates, most;

@@ -176,7 +176,7 @@ static void begin_table(const coll_run *run, FILE *file)
     table_columns(run, file);
 }
 
-/* The row with the columns that combine others. */
+/* A copy of the row with the columns that combine others filled in; `text` holds one of them. */
 static coll_contender shown(const coll_contender *row, char text[80])
 {
     coll_contender r = *row;

@@ -8,12 +8,12 @@
 #include "coll/device.h"
 #include "measure/simulated.h"
 
-/* the least duration of a measurement, and the most calls in one */
+/* Least duration of a measurement in seconds; most calls in one. */
 static const double least_seconds = 200e-6;
 
 enum { MOST_CALLS = 10000 };
 
-#define FIRST_CALLS 0.2 /* the share of a size's time that goes before its repetitions */
+#define FIRST_CALLS 0.2 /* share of a size's progress that is shown before its repetitions */
 
 /* --- contenders --------------------------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *
     return COMMAND_OK;
 }
 
-/* Asks the library which algorithm serves the call; if the named one is unfit, it is another. */
+/* Asks the library which algorithm serves the call: sets x->chosen for auto, x->why if the named one is not used. */
 static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
 {
     char text[sizeof x->chosen], *why, *reason;
@@ -188,7 +188,7 @@ static int calibrate(coll_run *run, const coll_case *c, coll_contender *x)
     return COMMAND_OK;
 }
 
-/* Says on rank 0 how much of all sizes is done; part: of this one. */
+/* Shows the progress on rank 0; part: the fraction of this size that is done. */
 static void show(coll_run *run, int point, double part)
 {
     char phase[40];

@@ -6,7 +6,7 @@
 #include "coll/select/select.h"
 #include "report/progress.h"
 
-/* Progress by algorithms. */
+/* State of the progress bar: algorithms done, and their number. */
 struct shown {
     progress bar;
     const struct hs_prove_range *range;
@@ -54,7 +54,7 @@ static void limit(struct hs_prove_range *range, int64_t ranks)
     range->nodes = range->per_node = side;
 }
 
-/* Proves all algorithms, those of --op, or those of --alg; none if the message holds an error. */
+/* Proves all algorithms, or those of --op or --alg. Sets the message if there is none to prove. */
 static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *sum, struct hs_message *message)
 {
     struct hs_prove_range range = hs_prove_everything;

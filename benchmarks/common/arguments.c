@@ -31,7 +31,7 @@ int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS])
     return !bad;
 }
 
-/* Reads a layout into those of the matrices least..most. */
+/* Reads a layout into the fields of the matrices row->least to row->most. */
 static int read_layouts(const argument_given *given, void *at)
 {
     arguments *args = at;

@@ -10,7 +10,7 @@
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* Waits by polling. Not in the simulator, where no time passes while ranks poll. */
+/* Waits by polling. Not for the simulator, where time does not advance while ranks poll. */
 static void quiet_wait(MPI_Request *request)
 {
     for (int done = 0;;) {

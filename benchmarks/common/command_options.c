@@ -146,7 +146,7 @@ int argument_refused(const argument_given *given, void *at)
     return !command_refuse(given->options, "%s", given->row->expected);
 }
 
-/* The number of a word; enums are stored as int. */
+/* Stores the number of a word of row->words, counted from row->least; enums are stored as int. */
 int argument_word(const argument_given *given, void *at)
 {
     const char *word = given->row->words;
@@ -168,7 +168,7 @@ int argument_word(const argument_given *given, void *at)
  * is the short letter, if it has one; the library's option i has LIBRARY + i. */
 enum { MOST_ARGUMENTS = 40, FIRST = 0x100, LIBRARY = 0x1000 };
 typedef struct scan {
-    int count; /* own options */
+    int count; /* number of own options */
     const argument *row[MOST_ARGUMENTS];
     char *at[MOST_ARGUMENTS];
     struct option *all; /* own, the library's, then the terminator */
@@ -199,7 +199,7 @@ static int is_own(const scan *in, const char *name)
     return 0;
 }
 
-/* Starts a scan, which resets getopt. Returns 0 without memory. */
+/* Starts a scan, which resets getopt. Returns 0 if out of memory. */
 static int begin(scan *to, const argument *table, void *arguments)
 {
     hsumma_option_info info;
@@ -245,7 +245,7 @@ static void end(scan *of)
     free(of->all);
 }
 
-/* Starts with ":", so that a missing value differs from an unknown option; then the letters. */
+/* Writes getopt's short options: ":", by which a missing value differs from an unknown option, and the letters. */
 static void short_options(const struct option *all, char *text, size_t size)
 {
     size_t used = 0;
@@ -261,7 +261,7 @@ static void short_options(const struct option *all, char *text, size_t size)
     text[used] = 0;
 }
 
-/* "--word" or "--word=...", which is no option, or is short for several. */
+/* Reports "--word" or "--word=..." that is no option, or is short for several. */
 static int refuse_long(command_options *options, const struct option *all, const char *word)
 {
     size_t length = strcspn(word + 2, "=");
@@ -279,7 +279,7 @@ static int refuse_long(command_options *options, const struct option *all, const
                           hs_guess_text(&guess, "--", meant, sizeof meant));
 }
 
-/* Why getopt_long returned '?' or ':'. */
+/* Reports getopt_long's result '?' or ':'. */
 static int explain(command_options *options, const struct option *all, int opt, const char *word)
 {
     char letter[3] = {'-', (char)optopt, 0};
@@ -350,7 +350,7 @@ int command_operands(command_options *options, int argc, char **argv)
 
 /* --- a command ---------------------------------------------------------------------------------------------------- */
 
-/* The library's options, one per paragraph: "  --name VALUE   help (default: ...)". */
+/* Prints the library's options, one per paragraph: "  --name VALUE   help (default: ...)". */
 static void print_options(FILE *file)
 {
     hsumma_option_info info;

@@ -45,7 +45,7 @@ int parse_double(const char *text, double *value)
     return 1;
 }
 
-/* "(re,im)" */
+/* Parses "(re,im)". */
 static int parse_pair(const char *text, double value[2])
 {
     char *end;
@@ -58,7 +58,7 @@ static int parse_pair(const char *text, double value[2])
     return end != text + 1 && !strcmp(end, ")");
 }
 
-/* "i", "+i", "-i", "2i", "-2e3i"; j stands for i, too. */
+/* Parses "i", "+i", "-i", "2i", "-2e3i"; j may stand for i. */
 static int parse_imaginary(const char *text, double *value)
 {
     char *end;

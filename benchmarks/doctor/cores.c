@@ -9,7 +9,7 @@
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-static const double enough = 0.99; /* of a core, per rank */
+static const double enough = 0.99; /* the share of a core that a rank needs */
 
 /* Reads "0-3,8" as processors; 0 if it is invalid. */
 static int read_cpus(const char *text, struct hs_cpus *cpus)

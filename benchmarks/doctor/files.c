@@ -28,7 +28,7 @@ static void find_path(const char *option, const char *none, const char *name, jo
         file->path[0] = 0;
 }
 
-/* The file's text, to be freed; NULL: state says why. */
+/* The file's text, which the caller frees; NULL if it cannot be used, and file->state then says why. */
 static char *read_whole(job_file *file)
 {
     char *text = NULL;
@@ -106,8 +106,8 @@ static void look_at_tuned(job_file *file)
     free(text);
 }
 
-/* Whether a file cannot be replaced. A new file is renamed over the old one, so the directory must be writable: the
- * nearest that exists. */
+/* Whether a file cannot be replaced. A new file is renamed over the old one, so its directory must be writable, or the
+ * nearest parent that exists. */
 static int is_locked(const char *path)
 {
     char directory[PATH_MAX], *slash;

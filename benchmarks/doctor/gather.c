@@ -67,7 +67,7 @@ static void list_ranks(const finding *all, int ranks, int first, unsigned char *
     doctor_list(in, ranks, row->ranks, sizeof row->ranks);
 }
 
-/* Adds a row for each distinct text; `all` is rank 0's. Returns nonzero without memory. */
+/* Adds a row for each distinct text, on rank 0; all[r] is the finding of rank r. Returns nonzero if out of memory. */
 static int add_rows(doctor_rows *rows, const doctor_row *row, const finding *all, int ranks, unsigned char *said)
 {
     void *array = rows->row;
@@ -90,7 +90,7 @@ static int add_rows(doctor_rows *rows, const doctor_row *row, const finding *all
     return 0;
 }
 
-/* Gathers this rank's text about one thing on rank 0. */
+/* Gathers the ranks' findings of one fact or check on rank 0. */
 static int collect(const doctor_job *j, doctor_rows *rows, const doctor_row *row, const finding *mine, finding *all,
                    unsigned char *said)
 {
@@ -153,7 +153,7 @@ int doctor_gather(const doctor_job *j, doctor_rows *rows)
     return bad;
 }
 
-/* Finds the first problem on this rank; returns its number among all checks, or `none`. */
+/* Finds the first problem on this rank that disturbs measurements; returns its number among all checks, or `none`. */
 static int find_first(const doctor_job *j, finding *f, int none)
 {
     int number = 0;

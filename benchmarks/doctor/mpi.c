@@ -6,7 +6,7 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* Names of library files. */
+/* First characters of library file names, by MPI. */
 static const struct {
     const char *file;
     enum hs_mpi_family family;
@@ -43,7 +43,7 @@ void doctor_find_launcher(job_mpi *mpi)
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *processes = getenv(launchers[i].processes), *number = getenv(launchers[i].number);
 
-        /* The program's own MPI has the inner launcher, which another may have started. */
+        /* Of several launchers the innermost counts: that of the program's own MPI. */
         if (!processes || (mpi->launcher && launchers[i].family != hs_mpi_built()) ||
             (launchers[i].shell && getenv(launchers[i].shell)))
             continue;
@@ -112,7 +112,7 @@ int doctor_refuses(MPI_Comm comm, int *code)
         return 0;
     look(&j);
     mixed(&j, &f);
-    *code = COMMAND_OK; /* a launcher kills the others when one process fails: only the reporting one does */
+    *code = COMMAND_OK; /* only the reporting process fails: a launcher kills all others when one does */
     if (j.mpi.number == 0) {
         fprintf(stderr, "hsumma: %s; %s\n", f.what, f.cure);
         *code = COMMAND_BAD_INPUT;

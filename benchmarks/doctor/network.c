@@ -4,7 +4,7 @@
 
 enum { TRIALS = 3 };
 
-/* seconds per trial; the factors by which latency and time per byte may exceed the expected values */
+/* Seconds per trial; factors by which latency and time per byte may exceed the expected values. */
 static const double budget = 0.08, slack_alpha = 2, slack_beta = 1.5;
 
 static int is_slow(const job_network *network)
@@ -14,7 +14,7 @@ static int is_slow(const job_network *network)
             network->found.beta > slack_beta * network->expected.beta);
 }
 
-/* Measures; a slow result is measured again, because a busy moment is no finding. */
+/* Measures the network; a slow result is measured again, because a busy moment is no finding. */
 static void look(doctor_job *j)
 {
     job_network *network = &j->network;
@@ -36,7 +36,7 @@ static void look(doctor_job *j)
     }
 }
 
-/* "2.1 us, 10 GB/s" */
+/* Writes "2.1 us, 10 GB/s". */
 static const char *link_text(const struct hs_link *link, char *text, size_t size)
 {
     int used = snprintf(text, size, "%.3g us", 1e6 * link->alpha);

@@ -27,7 +27,7 @@ static int is_shown(const doctor_row *row, int quiet)
     return !quiet || !is_fact(row);
 }
 
-/* "ranks 0-3", or "" for all ranks. */
+/* Writes "ranks 0-3: ", or "" for all ranks. */
 static const char *name_ranks(const doctor_job *j, const doctor_row *row, char *text, size_t size)
 {
     char all[32];

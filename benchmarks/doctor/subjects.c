@@ -4,7 +4,6 @@
 
 #include "doctor/doctor.h"
 
-/* files and environment come after the subjects that make the context */
 const doctor_subject *const doctor_subjects[] = {&doctor_mpi,     &doctor_cores,  &doctor_blas,
                                                  &doctor_memory,  &doctor_files,  &doctor_environment,
                                                  &doctor_network, &doctor_device, NULL};

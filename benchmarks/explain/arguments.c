@@ -67,7 +67,7 @@ static void print_help(void)
            "--profile FILE may be that of another machine)\n");
 }
 
-/* "plan,map" */
+/* Reads "plan,map". */
 static int read_show(const argument_given *given, void *at)
 {
     static const char *const names[] = {"plan", "groups", "cuts", "map", "messages"};

@@ -7,7 +7,7 @@
 #include "coll/schedule/dump.h"
 #include "explain/command.h"
 
-/* Times choosing with an empty memory of earlier choices. */
+/* Times the choice of an algorithm: without known prices (cold), and once more with them (warm). */
 static hsumma_status time_choice(const hsumma_context *ctx, const struct hs_question *question, int count, FILE *file)
 {
     struct hs_selector fresh = ctx->team.selector;

@@ -12,7 +12,7 @@
 #include "report/columns.h"
 #include "report/progress.h"
 
-/* Makes a grid without this process, which may still take part in every call on it. */
+/* Makes a grid that does not contain this process, but that this process may use in every call. */
 static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char order)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
@@ -65,7 +65,7 @@ static hsumma_status make_plan(explanation *e, const char *options, hsumma_plan 
                               &e->desc[1], &e->desc[2], options, plan);
 }
 
-/* Makes every I x J; a hierarchy that the library refuses is shown with the reason. */
+/* Plans for every group grid I x J; keeps the message for one that the library refuses. */
 static hsumma_status make_hierarchies(explanation *e)
 {
     group_grid *grids = group_grids(e->whole[0], e->whole[1], &e->hierarchy_count);
@@ -99,7 +99,7 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
-/* Reads the profile that the user named if the context refused it as another machine's. */
+/* Reads the profile that the user named if the context ignored it as another machine's. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
     enum { LONGEST = 1 << 16 };
@@ -156,7 +156,7 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
     return explain_places(e, (int)processes, message);
 }
 
-/* The given grid, or the model's choice. */
+/* Sets e->whole to the given grid, or with --ranks to the model's choice. */
 static hsumma_status choose_grid(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;

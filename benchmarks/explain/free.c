@@ -15,8 +15,8 @@ enum { USED_OF = 32 };
 /* The best grid with one layer, or with any number. */
 typedef struct free_grid {
     char name[40];
-    int64_t received, memory; /* bytes of the most loaded process; -1: nothing fits into memory */
-    double ratio;             /* of received to the bound */
+    int64_t received, memory; /* bytes that the most loaded process receives, needs; -1 if no grid fits into memory */
+    double ratio;             /* received bytes over the bound */
 } free_grid;
 
 typedef struct free_row {

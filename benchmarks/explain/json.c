@@ -16,7 +16,7 @@ static const report_column machine_columns[] = {{"profile", REPORT_VALUE(struct 
                                                 {"knee", REPORT_VALUE(struct hs_profile, knee)},
                                                 REPORT_END};
 
-/* null: the paper's condition does not apply. */
+/* The columns of "condition", which is null if the paper's condition does not apply. */
 static const report_column condition_columns[] = {{"n", REPORT_VALUE(condition, n)},
                                                   {"b", REPORT_VALUE(condition, b)},
                                                   {"p", REPORT_VALUE(condition, p)},

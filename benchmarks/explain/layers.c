@@ -7,7 +7,7 @@
 /* Larger grids are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
-/* Prices numbers of layers; omits those that are refused. */
+/* Prices all numbers of layers; omits those that the library refuses. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;

@@ -60,13 +60,13 @@ static hsumma_status count_process(void *state, const struct hs_loop *loop, int 
     return HSUMMA_OK;
 }
 
-/* The messages of MPI's own collectives are unknown. */
+/* Whether the grid is small enough to be counted, and no message is of MPI's own collectives, which are unknown. */
 static int is_countable(const explanation *e)
 {
     return e->processes <= EXPLAIN_COUNTED && !hs_native_wanted(&e->plan->choice.spec);
 }
 
-/* The sum over all spans. */
+/* The sum of a node's numbers over all spans. */
 static int64_t into_node(const explanation *e, const entering *of, const int64_t *number, int node)
 {
     int64_t sum = 0;
@@ -206,7 +206,7 @@ static int node_at(const explanation *e, int row, int col)
     return e->node->of[e->grid->rank[row * e->whole[1] + col]];
 }
 
-/* Draws what enters in each span. */
+/* Prints the bytes that enter each node in each span. */
 static void draw_spans(const explanation *e, const entering *own, FILE *file)
 {
     enum { DRAWN_NODES = 8 };
@@ -243,7 +243,7 @@ void explain_draw_nodes(const explanation *e, FILE *file)
 
 /* --- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* A list by node, for one span or (-1) the sum of all; null if not counted. */
+/* A list of numbers by node: of one span, or of all together if span is -1; null if not counted. */
 static json_t *list(const explanation *e, const entering *of, const int64_t *number, int span)
 {
     json_t *array = of ? json_array() : json_null();

@@ -8,7 +8,7 @@
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 /* An allocator that only reserves large pieces: a loop allocates its whole workspace, which may exceed this machine's
- * memory, but here nobody writes to it. A word before each piece holds its length if it was mapped, else 0. */
+ * memory, but explain never writes to it. A word before each piece holds its length if it was mapped, else 0. */
 enum { MAPPED_FROM = 1 << 20 };
 
 static void *lazy_get(void *state, size_t bytes)
@@ -65,8 +65,8 @@ static void add_stage(picture *p, const struct hs_loop *loop, const struct hs_mo
     };
 }
 
-/* Adds the panels of one level inside the picture's outermost one. They have one root, so only the last may differ, by
- * being narrower. */
+/* Adds the panels of one level that lie in the picture's outermost panel. They have one root, so at most the last
+ * differs, by being narrower. */
 static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int outer)
 {
     const struct hs_tier *whole = &loop->panels.tier[mover->tier0], *tier = &loop->panels.tier[mover->tier[level]];
@@ -79,7 +79,7 @@ static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mo
         add_stage(p, loop, mover, level, last, 1);
 }
 
-/* Fills a picture, except for what single processes do. */
+/* Fills in the facts of a picture that are common to all processes. */
 static hsumma_status begin_picture(picture *p, const struct hs_loop *loop, int operand, int pair, int processes)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);
@@ -155,7 +155,7 @@ static hsumma_status read_cuts(explanation *e, const struct hs_loop *loop)
     return HSUMMA_OK;
 }
 
-/* Reads what all processes have in common from the first one's loop. */
+/* Records the facts that are common to all processes, from the first one's loop. */
 static hsumma_status read_common(explanation *e, const struct hs_loop *loop, struct hs_message *message)
 {
     hsumma_status status = hs_variant_make(&e->plan->problem, e->plan->choice.spec.stationary, &e->variant, message);
@@ -203,7 +203,7 @@ static hsumma_status read_process(void *state, const struct hs_loop *loop, int p
     return status;
 }
 
-/* Extracts the messages of every stage once all processes' lists are there. */
+/* Extracts the messages of every stage, after the lists of all processes have been recorded. */
 static hsumma_status join_parts(explanation *e)
 {
     hsumma_status status = HSUMMA_OK;
@@ -217,7 +217,7 @@ static hsumma_status join_parts(explanation *e)
     return status;
 }
 
-/* The communicator as a process of the grid sees it. */
+/* A communicator for the loop of the given process, without an MPI communicator. */
 static struct hs_comm explain_comm(const explanation *e, int process)
 {
     return (struct hs_comm){.comm = MPI_COMM_NULL,

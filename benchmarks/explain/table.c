@@ -119,7 +119,7 @@ char explain_mark(const struct hs_arrival *place)
     return place->level ? (char)('0' + place->level) : '*';
 }
 
-/* One line of the map of one operand, in exactly `width` columns; row -1 is the title. */
+/* Formats one line of an operand's map, in exactly `width` columns; row -1 is the title. */
 static void format_map_line(const explanation *e, const picture *p, int row, char *text, int width)
 {
     char line[512];
@@ -139,7 +139,7 @@ static void format_map_line(const explanation *e, const picture *p, int row, cha
     snprintf(text, (size_t)width + 1, "%-*s", width, line);
 }
 
-/* The maps of `count` operands side by side. */
+/* Prints the maps of `count` operands side by side. */
 static void print_maps(const explanation *e, const picture *p, int count, FILE *file)
 {
     int width = 6 + 3 * e->npcol < 24 ? 24 : 6 + 3 * e->npcol;
@@ -173,7 +173,7 @@ static void print_stage_head(const explanation *e, const picture *p, const stage
         fprintf(file, "  nothing\n");
 }
 
-/* One round: the messages hop[0 .. count). */
+/* Prints one round, the messages hop[0 .. count). */
 static void print_round(const explanation *e, const struct hs_hop *hop, int count, FILE *file)
 {
     int alike = 1, column;

@@ -7,7 +7,7 @@
 #include "common/command.h"
 #include "measure/timing.h"
 
-/* Extracts "device=..." from the options: a hierarchy or a grid is of no use to one process. */
+/* Extracts "device=..." from the options; the others, such as a hierarchy, are of no use to one process. */
 static void device_word(const char *options, char *word, size_t size)
 {
     static const char name[] = "device=";

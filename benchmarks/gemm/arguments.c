@@ -53,7 +53,7 @@ static void print_help(void)
         pblas_available() ? "" : "; this build has no ScaLAPACK, only plan and call");
 }
 
-/* "1e-9@3,4" */
+/* Reads "1e-9@3,4". */
 static int read_plant(const argument_given *given, void *target)
 {
     gemm_arguments *args = target;
@@ -72,7 +72,7 @@ static int read_plant(const argument_given *given, void *target)
            parse_int64(comma + 1, &args->plant_col) && args->plant_row >= 0 && args->plant_col >= 0;
 }
 
-/* "1gbit" */
+/* Reads "1gbit". */
 static int read_link(const argument_given *given, void *at)
 {
     static const char *const unit[] = {"bit", "kbit", "mbit", "gbit"};
@@ -87,7 +87,7 @@ static int read_link(const argument_given *given, void *at)
     return 0;
 }
 
-/* "shared,scalapack" */
+/* Reads "shared,scalapack". */
 static int read_compare(const argument_given *given, void *at)
 {
     char *copy = strdup(given->text), *rest = copy;

@@ -8,7 +8,7 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* Values before a plan has been queried. */
+/* The info of a contender before its plan has been queried. */
 static const hsumma_plan_info unknown = {.predicted_seconds = NAN,
                                          .predicted_comm_seconds = NAN,
                                          .predicted_gemm_seconds = NAN,
@@ -110,7 +110,7 @@ static int first_turn(contest *r)
     return code;
 }
 
-/* Places A, B and C, and adds the contenders that depend on it. */
+/* Places A, B and C as --memory says; if products then copy to the device, prepares the floor. */
 static int place(contest *r)
 {
     const gemm_arguments *args = r->args;
@@ -131,7 +131,7 @@ static int place(contest *r)
     return code || !r->floored ? code : gemm_floor_create(&r->floor, r->measured, args->common.reps);
 }
 
-/* Warms up; our routine comes first and alone, so that its memory peak is its own. */
+/* Adds the contenders and warms them up, the measured routine first, so that its peak memory includes no other's. */
 static int warm_up(contest *r)
 {
     const gemm_arguments *args = r->args;

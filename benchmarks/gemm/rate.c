@@ -119,9 +119,9 @@ static void multiply(const gemm_rate *rate, const arguments *args)
             rate->m);
 }
 
-/* Sets the affinity of this process's threads. A launcher may have bound the rank to few cores, and BLAS threads that
- * are already running inherited that. During the measurement all threads may use all cores of the node's ranks (want),
- * afterwards their old ones (had, filled if set). Threads beyond `most` keep their binding. */
+/* Sets the affinity of this process's threads to `want`, all cores of the node's ranks: a launcher may have bound the
+ * rank to few cores, and running BLAS threads inherited that. Stores their ids and previous affinities in thread[] and
+ * had[], and returns their number. Threads beyond `most` keep their binding. */
 static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, int most)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -140,7 +140,7 @@ static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, in
     return count;
 }
 
-/* Runs on every rank, from a common start. */
+/* Multiplies on every rank, from a common start; returns the seconds of one product on the slowest rank. */
 static double run_all(const gemm_rate *rate, const problem *p, int calls)
 {
     int before = hs_threads_set(rate->threads);

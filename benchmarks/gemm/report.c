@@ -67,7 +67,7 @@ static const report_column columns[] = {
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* A strict check also has counts of entries; a wrong row has the entry. */
+/* A strict check has entries and errors as well; a wrong row has its wrong entry. */
 static json_t *check_json(const check_outcome *check)
 {
     enum { STRICT = 1, WRONG_ROW = 2 };

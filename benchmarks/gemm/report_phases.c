@@ -20,7 +20,7 @@ static double visible(const hsumma_plan_info *info)
     return seconds < 0 ? 0 : seconds;
 }
 
-/* Fills in the phases; each measured one is of its slowest rank in the typical turn. */
+/* Fills in the phases; a measured time is that of the phase's slowest rank in the typical turn. */
 static void read_phases(const contender *x, phase phases[PHASES])
 {
     const hsumma_plan_info *info = &x->info;

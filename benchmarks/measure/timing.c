@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value at a fraction of the way through sorted values. */
+/* The quantile of sorted values at `fraction`, interpolated. */
 static double at(const double *value, int n, double fraction)
 {
     double place = fraction * (n - 1);

@@ -316,7 +316,7 @@ int npy_check_size(const npy_header *header, int64_t file_size, npy_error *error
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
-/* Reads up to `size` bytes from the start; the number read, or -1 on error. */
+/* Reads up to `size` bytes from the start of the file; returns the number read, or -1 on error. */
 static ssize_t read_start(int file, unsigned char *bytes, size_t size)
 {
     size_t done = 0;

@@ -19,7 +19,7 @@ typedef struct axis {
 typedef struct file_part {
     axis fast, slow;
     MPI_Offset data; /* bytes before the first element */
-    size_t element;  /* bytes */
+    size_t element;  /* bytes of an element */
 } file_part;
 
 /* How much a rank knows about a failure. MPI-IO reports the cause only to the rank that wrote for others; the others
@@ -105,7 +105,7 @@ static file_part part_of(const npy_header *header, const hsumma_desc *desc, int 
     return (file_part){flip ? col : row, flip ? row : col, header->data, type_size(header->type)};
 }
 
-/* A datatype of this rank's blocks in one line along the fast dimension, the first at displacement 0. */
+/* Makes a datatype of this rank's blocks in one line along the fast dimension, the first at displacement 0. */
 static int make_line(const file_part *p, MPI_Datatype element, MPI_Datatype *line)
 {
     const axis *f = &p->fast;

@@ -15,7 +15,7 @@ enum { A, B, C0, FILES };
 typedef struct file_operand {
     hsumma_desc desc;
     char trans;    /* op for the library */
-    int conjugate; /* conjugate the local part after reading: no op of the library conjugates only */
+    int conjugate; /* 1: conjugate the local part after reading, because no op of the library only conjugates */
     void *local;
 } file_operand;
 
@@ -25,7 +25,7 @@ typedef struct job {
     int rank;
     const char *path[FILES];
     npy_header head[FILES], result; /* head[C0] is used if args->c0 */
-    int64_t m, n, k;                /* of C as the user sees it */
+    int64_t m, n, k;                /* C is m x n as the user sees it */
     hsumma_context *ctx;
     hsumma_grid *grid;
     hsumma_plan *plan;
@@ -203,7 +203,7 @@ static void show(void *context, double done)
     progress_update(&j->bar, j->phase, done);
 }
 
-/* Ends a phase, failed or not; `error` has a message on ranks that failed. */
+/* Reports a phase that failed on some rank; `error` has a message on ranks that failed. Returns nonzero if any did. */
 static int phase_failed(job *j, int bad, const char *path, const npy_error *error)
 {
     if (bad)

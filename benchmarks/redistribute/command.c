@@ -49,7 +49,7 @@ static int read_type(const argument_given *given, void *at)
     return parse_type(given->text, at);
 }
 
-/* "4x4,checkerboard,rsrc=1" */
+/* Reads "4x4,checkerboard,rsrc=1". */
 static int read_place(const argument_given *given, void *at)
 {
     placement *place = at;

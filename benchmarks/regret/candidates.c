@@ -6,13 +6,13 @@
 #include "regret/command.h"
 
 /*
- * Options with their values, for one node or several; an option that is absent is not passed. Operands: "largest" of
- * op(A), op(B) and C (of equal ones C, then A), the "others", "all". Groups: a grid; "each": every two-level group grid
- * that divides the grid (if there are more than four, only the squarest of each number of groups, and of those the four
- * whose number is nearest to the root of the number of processes); "middle": the one nearest to it.
+ * Options with their values, for one node or several; an option that is absent is not passed. Operands: the "largest"
+ * of op(A), op(B) and C (of equal ones C, then A), the "others", "all". Groups: a grid; "each": every two-level group
+ * grid that divides the grid (if there are more than four, only the squarest of each number of groups, and of those the
+ * four whose number is nearest to the root of the number of processes); "middle": the one nearest to it.
  */
 static const struct row {
-    int several; /* several nodes, or one */
+    int several; /* 1: for jobs on several nodes; 0: on one */
     const char *text;
 } rows[] = {
     {0, "stationary: all; node: shared; block: auto 192 384; chunk: auto 256 1024;"},
@@ -49,7 +49,7 @@ enum {
 /* An option of a row, with its values. */
 typedef struct row_part {
     const char *option;
-    int length; /* of its name */
+    int length; /* length of the option's name */
     char word[MOST_WORDS][WORD_BYTES];
     int count;
 } row_part;

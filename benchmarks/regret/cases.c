@@ -6,7 +6,7 @@
 
 enum { CASE_WORDS = 64 };
 
-/* Joins two texts, either of which may be empty, with a space; NULL without memory. */
+/* Joins two texts, either of which may be empty, with a space; NULL if out of memory. */
 static char *join(const char *a, const char *b)
 {
     char *text;
@@ -14,7 +14,7 @@ static char *join(const char *a, const char *b)
     return asprintf(&text, "%s%s%s", a, *a && *b ? " " : "", b) < 0 ? NULL : text;
 }
 
-/* Joins argv[1] .. with spaces; NULL without memory. */
+/* Joins argv[1] .. with spaces; NULL if out of memory. */
 static char *join_words(int argc, char **argv)
 {
     char *text = strdup("");
@@ -33,7 +33,7 @@ static int no_memory(command_options *options)
     return command_refuse(options, "no memory for the cases");
 }
 
-/* Appends a new case, still without text; NULL without memory. */
+/* Appends a new case, still without text; NULL if out of memory. */
 static product_case *append(product_cases *cases)
 {
     product_case *more = realloc(cases->list, (size_t)(cases->count + 1) * sizeof *more);
@@ -148,7 +148,7 @@ static int read_file(product_cases *cases, command_options *options, MPI_Comm co
     return bad || (!cases->count && command_refuse(options, "--cases %.200s: there is no case in it", cases->file));
 }
 
-/* The case given on the command line. */
+/* Adds the case given on the command line. */
 static int read_one(product_cases *cases, command_options *options, int argc, char **argv)
 {
     product_case *x = append(cases);

@@ -66,7 +66,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
     double begin = MPI_Wtime();
     int worst = COMMAND_OK, rank, bad = 0;
 
-    (void)options; /* included in each case's own */
+    (void)options; /* each case's options include them */
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         progress_begin(&bar, progress_wish(0, args->set.common.quiet));

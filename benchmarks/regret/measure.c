@@ -8,7 +8,7 @@
 #include "regret/command.h"
 #include "report/progress.h"
 
-/* seconds; shorter products are repeated within a turn */
+/* Seconds; shorter products are repeated within a turn. */
 static const double shortest_turn = 5e-3;
 
 enum { MOST_REPEATS = 1000, WARM_UPS = 3, EXECUTIONS = 64, BLOCKING_TURNS = 3, RIVAL_BYTES = 96 };
@@ -150,7 +150,7 @@ static int make_set(regret_run *run)
     return COMMAND_OK;
 }
 
-/* Runs a candidate's turns; the first may warm up. */
+/* Runs a candidate's turns; one more if the first was a warm-up, only one if it was far slower than `best`. */
 static int try_out(regret_run *run, regret_plan *x, double best)
 {
     int most = run->of->sweep_reps, code;
@@ -192,7 +192,7 @@ static int sweep_set(regret_run *run)
     return code;
 }
 
-/* Times the estimated plan with lookahead 0, if that is a different one. */
+/* Times the estimated plan with lookahead 0, if it sends messages. */
 static int time_blocking(regret_run *run)
 {
     const regret_plan *from = &run->automatic[REGRET_ESTIMATE];
@@ -280,7 +280,7 @@ static int final_rounds(regret_run *run)
     return COMMAND_OK;
 }
 
-/* Compares a choice with the best other finalist of the set. */
+/* Compares an automatic plan with the best other finalist that is a candidate. */
 static void judge(const regret_run *run, regret_verdict *verdict)
 {
     verdict->ratio = (spread){.median = 1, .lower = 1, .upper = 1};
@@ -299,7 +299,7 @@ int regret_is_loss(const regret_verdict *verdict)
     return verdict->ratio.lower > 1;
 }
 
-/* Checks the automatic plan's result, of a single product. */
+/* Checks the result of a single product by the automatic plan. */
 static int check(regret_run *run)
 {
     regret_plan alone = run->automatic[REGRET_ESTIMATE];

@@ -7,7 +7,7 @@
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* A plan of the final rounds has medians. */
+/* Conditions for columns: a plan of the final rounds, which has medians; the verdict on tune=measure. */
 enum { FINAL = 1, MEASURED = 2 };
 
 static const report_column plan_columns[] = {

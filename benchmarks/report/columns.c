@@ -252,7 +252,7 @@ int report_csv_read(const report_column *columns, char *line, void *row)
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-/* Formats a value for the table; the result is in text or elsewhere. */
+/* Formats a value for the table; returns text or a constant string. */
 static const char *cell_text(const report_table *table, const report_column *column, const cell *value, char *text)
 {
     double factor = column->factor == REPORT_TIME ? table->factor : column->factor != 0 ? column->factor : 1;
@@ -277,8 +277,8 @@ static int is_shown(const report_table *table, const report_column *column)
     return column->title && is_present(column, table->shown);
 }
 
-/* Prints a cell. *due counts pending spaces, of columns that the row lacks and before columns, written only before the
- * next text. */
+/* Prints a cell. *due is the number of spaces that are still to be printed, which are written only before a further
+ * text. */
 static void print_cell(const report_column *column, int first, const char *text, int *due, FILE *file)
 {
     int width = column->width < 0 ? -column->width : column->width, length = (int)strlen(text);

@@ -48,7 +48,7 @@ static int directory_length(const char *path)
     return slash ? (int)(slash - path + 1) : 0;
 }
 
-/* The directory of the path, to be freed; NULL without memory. */
+/* The directory of the path, which the caller frees; NULL if out of memory. */
 static char *directory_of(const char *path)
 {
     int length = directory_length(path);

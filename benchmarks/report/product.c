@@ -1,4 +1,4 @@
-/* What reports on products share: the head, and how the operands move. */
+/* The parts that reports on products share: the head, and how the operands move. */
 #include "report/product.h"
 
 #include "report/columns.h"
@@ -116,7 +116,7 @@ json_t *report_arguments_json(const arguments *args, const char *command)
 
 json_t *report_head_json(const problem *p, const char *command)
 {
-    /* ld is this process's */
+    /* ld is that of this process */
     static const report_column layout[] = {
         {"m", REPORT_VALUE(hsumma_desc, m)},       {"n", REPORT_VALUE(hsumma_desc, n)},
         {"mb", REPORT_VALUE(hsumma_desc, mb)},     {"nb", REPORT_VALUE(hsumma_desc, nb)},

@@ -43,7 +43,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     return arguments_finish(&args->common, options, argc, argv);
 }
 
-/* Makes SUMMA and every I x J. Returns 0 without memory. */
+/* Makes candidates for SUMMA and every group grid I x J. Returns 0 if out of memory. */
 static int make_candidates(sweep *s)
 {
     int reps = s->p.args->reps, count;

@@ -49,7 +49,7 @@ static unsigned present(const candidate *c)
            (c->plan && c->checked ? WITH_CHECK : 0U);
 }
 
-/* null: the library made no plan. */
+/* The automatic plan, or null if the library made none. */
 static json_t *automatic_json(const automatic *own)
 {
     if (!own->line[0])

@@ -24,7 +24,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* The kind of an event; -1: ignored. */
+/* The kind of an event; -1 if the event is ignored. */
 static int kind_of(const json_t *event, const json_t *args)
 {
     static const struct {
@@ -82,7 +82,7 @@ static int by_begin(const void *left, const void *right)
 }
 
 /* Finds the wanted product and sets the time interval to examine; returns 0 if there is no such product. Products are
- * counted back from the last, which all ranks have: rings lose the first entries. */
+ * counted back from the last, which all ranks have, because a full ring loses its first entries. */
 static int find_product(trace_file *trace, int64_t wanted)
 {
     int *count = calloc((size_t)trace->ranks, sizeof *count), most = 0, found = 0;

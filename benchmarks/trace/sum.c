@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-/* The part of a span inside the examined interval. */
+/* The seconds of a span that lie inside the examined interval. */
 static double seconds_inside(const trace_file *trace, const trace_span *span)
 {
     double begin = span->begin > trace->begin ? span->begin : trace->begin;

@@ -19,7 +19,7 @@ static const struct {
 typedef struct drawing {
     const trace_file *trace;
     FILE *file;
-    int *lane; /* of each rank, from the top; ranks of a node are adjacent */
+    int *lane; /* indexed by rank, counted from the top; ranks of a node are adjacent */
     double per_second;
 } drawing;
 
@@ -87,7 +87,7 @@ static void draw_names(const drawing *d)
     }
 }
 
-/* The tooltip of an entry. */
+/* Writes the tooltip of an entry. */
 static void describe(const trace_span *span, char *text, size_t size)
 {
     double ms = (span->end - span->begin) * 1e3;

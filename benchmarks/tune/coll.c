@@ -21,9 +21,9 @@ typedef struct tuning {
     coll_run coll; /* communicator and context of the measurements */
     const struct hs_topology *topology;
     progress bar;
-    int points, done; /* points of all collectives */
+    int points, done; /* sizes of all collectives: their number, and how many have been measured */
     double begin;
-    tune_point *point; /* of the current collective */
+    tune_point *point; /* the `count` sizes of the current collective */
     int count;
 } tuning;
 

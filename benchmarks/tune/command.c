@@ -30,7 +30,7 @@ static void print_help(void)
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
-/* "bcast,reduce" */
+/* Reads "bcast,reduce". */
 static int take_list(tune_arguments *args, command_options *options, const char *list)
 {
     char *copy = strdup(list), *rest = copy;
@@ -48,7 +48,7 @@ static int take_list(tune_arguments *args, command_options *options, const char 
                                     "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas");
 }
 
-/* "8-4M" */
+/* Reads "8-4M". */
 static int read_sizes(const argument_given *given, void *at)
 {
     tune_arguments *args = at;
@@ -113,7 +113,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the path. NULL, or an error message. */
+/* Finds the path of the tuned file. NULL, or an error message. */
 static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
 {
     const char *said = args->file ? args->file : getenv("HSUMMA_TUNED");

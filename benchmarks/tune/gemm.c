@@ -13,7 +13,7 @@
 /* The result of a trial, on rank 0, which is a member of every grid. */
 typedef struct trial_result {
     hsumma_plan_info info;
-    double chosen;  /* measured seconds; 0: only one candidate */
+    double chosen;  /* measured seconds of the chosen plan; 0 if there is only one candidate */
     char note[512]; /* why the file was not written, or "" */
 } trial_result;
 
@@ -59,7 +59,7 @@ static int measure(const problem *p, hsumma_plan *plan, progress *bar, double do
     return code;
 }
 
-/* One plan; measured 0: not measured. */
+/* One plan; seconds are NaN if unknown. */
 typedef struct plan_row {
     const char *what, *line;
     double measured, predicted;

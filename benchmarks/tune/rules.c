@@ -5,10 +5,11 @@
 #include "coll/schedule/registry.h"
 #include "tune/coll.h"
 
-/* An entrant replaces its neighbour's choice only if its time is below this fraction; smaller gains may be noise. */
+/* The choice of the size before is replaced only if the fastest time is below this fraction; smaller gains may be
+ * noise. */
 static const double clearly = 0.97;
 
-/* Sizes up to `smallest` share one rule, sizes from `largest` on another. */
+/* The first rule begins at 0 if its size is at most `smallest` per rank; the last has no end from `largest` on. */
 static const int64_t smallest = 16, largest = 1 << 20;
 
 static int find(const tune_point *point, const char *word)
@@ -67,7 +68,7 @@ int tune_rules(hsumma_collective collective, int ranks, int nodes, const tune_po
         const tune_point *next = p + 1 < points ? &point[p + 1] : NULL;
         char text[2][32];
 
-        /* sizes differ by a factor of 4: switch between them */
+        /* sizes differ by a factor of 4: the rule changes at twice the smaller one */
         to = next                        ? point[p].bytes + (next->bytes - point[p].bytes) / 3
              : point[p].bytes >= largest ? INT64_MAX
                                          : point[p].bytes;

@@ -11,7 +11,7 @@ static int64_t block_of(const struct hs_axis *axis, int64_t g)
     return g < axis->first ? 0 : 1 + (g - axis->first) / axis->nb;
 }
 
-/* Blocks past the last begin at n, so that no block size overflows. */
+/* The first index of a block.  Blocks past the last begin at n, which avoids overflow for any block size. */
 static int64_t block_begin(const struct hs_axis *axis, int64_t block)
 {
     if (block == 0)
@@ -37,7 +37,7 @@ int64_t hs_axis_before(const struct hs_axis *axis, int proc, int64_t g)
     if (g <= 0 || axis->nprocs == 1)
         return g;
     int turn = turn_of(axis, proc);
-    int64_t block = block_of(axis, g); /* for g = n possibly one past the last block, which adds nothing below */
+    int64_t block = block_of(axis, g); /* one past the last block is possible if g = n; it adds 0 below */
     int64_t whole = block > turn ? (block - 1 - turn) / axis->nprocs + 1 : 0;
     int64_t count = whole * axis->nb;
     if (turn == 0 && whole > 0)
@@ -52,7 +52,7 @@ int64_t hs_axis_count(const struct hs_axis *axis, int proc)
     return hs_axis_before(axis, proc, axis->n);
 }
 
-/* The owner of the first block, which may have any length, or of the second: no other process owns more. */
+/* No process owns more than the owner of the first block, whose length is arbitrary, or the owner of the second. */
 int64_t hs_axis_count_max(const struct hs_axis *axis)
 {
     int64_t first = hs_axis_count(axis, axis->src), second = hs_axis_count(axis, (axis->src + 1) % axis->nprocs);
@@ -64,7 +64,7 @@ int64_t hs_axis_global(const struct hs_axis *axis, int proc, int64_t local)
     int turn = turn_of(axis, proc);
     if (turn == 0 && local < axis->first)
         return local;
-    int64_t later = turn == 0 ? local - axis->first : local; /* counts from the second block on */
+    int64_t later = turn == 0 ? local - axis->first : local; /* local index counted from the second block on */
     int64_t block = later / axis->nb * axis->nprocs + (turn == 0 ? axis->nprocs : turn);
     return block_begin(axis, block) + later % axis->nb;
 }

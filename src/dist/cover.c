@@ -1,6 +1,6 @@
 #include "dist/cover.h"
 
-/* Number of processes that own something, consecutive from axis->src on. */
+/* Number of processes that own at least one index; they are consecutive from axis->src on. */
 static int owners(const struct hs_axis *axis, int nprocs)
 {
     if (axis->n == 0)
@@ -11,7 +11,7 @@ static int owners(const struct hs_axis *axis, int nprocs)
     return later >= nprocs - 1 ? nprocs : 1 + (int)later;
 }
 
-/* Number of consecutive processes from `start` on that own all indices. */
+/* Length of the shortest run of processes from `start` on that together own all indices of all axes. */
 static int length_from(const struct hs_axis *const *axis, int axes, int nprocs, int start)
 {
     int length = 1;

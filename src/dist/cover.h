@@ -1,4 +1,4 @@
-/* Which processes along a grid axis own anything: a block-cyclic layout with few blocks leaves some of them idle. */
+/* The processes along a grid axis that own any index: a block-cyclic layout with few blocks leaves some idle. */
 #ifndef HS_DIST_COVER_H
 #define HS_DIST_COVER_H
 
@@ -9,12 +9,12 @@ struct hs_cover {
     int start, length;
 };
 
-/* The fewest consecutive processes of nprocs, at least one, that own all indices of all axes.  An axis over fewer
- * processes (replicated) lies on all of them. */
+/* The shortest run of at least one of nprocs processes that together own all indices of all axes.  An axis over fewer
+ * than nprocs processes is replicated, so all nprocs processes own it. */
 struct hs_cover hs_cover_make(const struct hs_axis *const *axis, int axes, int nprocs);
 /* The index of a process within the cover; -1 if it is outside. */
 int hs_cover_index(const struct hs_cover *cover, int nprocs, int proc);
-/* The axis over the processes of the cover only. */
+/* `axis` with its processes renumbered by their index within the cover. */
 struct hs_axis hs_cover_axis(const struct hs_cover *cover, const struct hs_axis *axis);
 
 #endif

@@ -39,14 +39,14 @@ int hs_digit(const struct hs_factors *factors, int level, int coordinate)
 
 void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_factors *merged, int *tier)
 {
-    struct hs_factors inward = {0, {0}, {0}}; /* innermost first */
+    struct hs_factors inward = {0, {0}, {0}}; /* merged levels, innermost first */
     int tiers[HS_LEVELS_MAX];
     int inside = 1;
     for (int l = factors->levels - 1; l >= 0; l--) {
         int power_of_two = (inside & (inside - 1)) == 0;
         if (inward.levels > 0 && (!power_of_two || factors->size[l] == 1 || inside == 1)) {
             int last = inward.levels - 1;
-            if (inside == 1) /* the levels inside have one process: this level replaces them, with its own width */
+            if (inside == 1) /* the levels inside have one process each, so this level and its width replace them */
                 tiers[last] = l;
             inward.size[last] *= factors->size[l];
         } else {

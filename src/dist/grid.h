@@ -5,19 +5,20 @@
 #include <stddef.h>
 
 struct hs_grid {
-    int extent[2];   /* rows, columns */
-    int coord[2];    /* of this process; -1, -1 if it is not in the grid */
-    const int *rank; /* rank in the communicator of process (i, j): rank[i * extent[1] + j] */
+    int extent[2];   /* number of rows, number of columns */
+    int coord[2];    /* coordinates of this process; both -1 if it is not in the grid */
+    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator */
 };
 
 /*
  * The processes at places base, base + stride, ... of a rank table: a row, a column, a level of one, or the whole grid.
- * With `at` they are at places at[base], at[base + stride], ... instead.  me is the index of this process in the group.
+ * If `at` is not NULL, they are at places at[base], at[base + stride], ... instead.  `me` is the index of this process
+ * in the group.
  */
 struct hs_group {
     const int *table;
     int base, stride, size, me;
-    const int *at; /* NULL: base and stride count places of the table */
+    const int *at; /* NULL if base and stride count places of the table */
 };
 
 /* Distance in the rank table between neighbours along an axis (0: down a column, 1: along a row). */
@@ -27,15 +28,16 @@ static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axi
 {
     return axis == 0 ? on_axis * grid->extent[1] + on_other : on_other * grid->extent[1] + on_axis;
 }
-/* The whole grid; me is meaningless outside it. */
+/* The group of all processes of the grid.  Its `me` is meaningless in a process outside the grid. */
 struct hs_group hs_grid_all(const struct hs_grid *grid);
 
-/* The place of a member in the rank table, and its rank. */
+/* The place of a member of a group in the rank table. */
 static inline int hs_group_place(const struct hs_group *group, int member)
 {
     int i = group->base + member * group->stride;
     return group->at ? group->at[i] : i;
 }
+/* The rank of a member of a group in the communicator. */
 static inline int hs_group_rank(const struct hs_group *group, int member)
 {
     return group->table[hs_group_place(group, member)];
@@ -51,14 +53,15 @@ struct hs_factors {
     int size[HS_LEVELS_MAX], stride[HS_LEVELS_MAX];
 };
 
-/* Takes the sizes of all levels but the innermost; returns 0 if they do not divide the extent. */
+/* Factors a line from the sizes of all levels but the innermost; returns 0 if their product does not divide the
+ * extent. */
 int hs_factors_make(struct hs_factors *factors, int extent, int outer_levels, const int *outer);
 int hs_digit(const struct hs_factors *factors, int level, int coordinate);
 
 /*
  * Merges levels so that sums over the line are bracketed as with a single level.  A level stays separate only if the
- * levels inside it have a power of two of members in all: then the tree of coll/reduce/binomial.c is composed of the
- * trees of its parts.  tier[i] is the original index of the innermost level merged into new level i.
+ * levels inside it have a power of two of members in all, because the tree of coll/reduce/binomial.c is then composed
+ * of the trees of its parts.  tier[i] is the original index of the innermost level merged into new level i.
  */
 void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_factors *merged, int *tier);
 

@@ -20,8 +20,8 @@ static int64_t longest(int64_t n, int parts)
     return hs_layers_part(n, parts, 0);
 }
 
-/* Representative parts of one axis.  Where any of the cuts changes to its shorter parts, a new kind begins; one part
- * per kind is stored. */
+/* The first part of each kind, along one axis.  Parts of one kind have equal lengths in all cuts; a new kind begins
+ * where one of the cuts changes to its shorter parts. */
 struct kinds {
     int count, part[KINDS_MAX];
 };
@@ -35,7 +35,7 @@ static void add_kind(struct kinds *kinds, int64_t n, int parts)
     kinds->part[kinds->count++] = part;
 }
 
-/* The kinds of the `parts` parts of n, each of which spans all of x and of y. */
+/* The kinds among `parts` parts of n.  Each of the x_parts of x and of the y_parts of y is also cut into `parts`. */
 static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int64_t y, int y_parts)
 {
     struct kinds kinds = {.count = 1, .part = {0}};
@@ -47,7 +47,8 @@ static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int
     return kinds;
 }
 
-/* Elements that process (i, j, l) receives: [0] with C cut along its rows, [1] along its columns. */
+/* Counts the elements that process (i, j, l) = `at` receives: received[0] if layers cut C along its rows, received[1]
+ * if along its columns. */
 static void count_received(const int64_t extent[3], const int parts[3], const int at[3], int64_t received[2])
 {
     int64_t m = hs_layers_part(extent[0], parts[0], at[0]), n = hs_layers_part(extent[1], parts[1], at[1]);
@@ -110,7 +111,7 @@ static int find_divisors(int n, int *divisor)
     return count;
 }
 
-/* Tries all P x Q x L with P Q L = `used`. */
+/* Tries all P x Q x L with P Q L = `used`; replaces *best by a better one. */
 static void try_all(const int64_t extent[3], int used, int64_t layers, int64_t memory, struct hs_layers *best)
 {
     int divisor[DIVISORS_MAX], count = find_divisors(used, divisor);

@@ -6,10 +6,11 @@
 #include "dist/axis.h"
 
 struct hs_view {
-    /* Of the part as stored: rows (distributed down the grid), columns (distributed along it). */
+    /* Axes of the part as stored: [0] its rows, distributed over the grid's rows; [1] its columns, over the grid's
+     * columns. */
     struct hs_axis axis[2];
     int64_t origin[2];  /* this process's local indices of the part's first row and column */
-    int64_t rows, cols; /* extent of the part on this process */
+    int64_t rows, cols; /* local extent: rows and columns of the part on this process */
     int64_t ld;
     char op; /* 'N', 'T' or 'C' */
 };
@@ -20,8 +21,8 @@ static inline int hs_view_stored(const struct hs_view *view, int logical)
     return view->op == 'N' ? logical : 1 - logical;
 }
 
-/* The view of rows [i, i + m) and columns [j, j + n), as stored, of a matrix with the given axes; coord: this
- * process. */
+/* The view of rows [i, i + m) and columns [j, j + n), as stored, of a matrix with the given axes.  coord: grid
+ * coordinates of this process. */
 struct hs_view hs_view_make(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                             int64_t n, const int coord[2], int64_t ld, char op);
 

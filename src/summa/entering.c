@@ -11,13 +11,13 @@ struct moving {
     const struct hs_variant *variant;
     const struct hs_role *role;
     const struct hs_division *node;
-    int *place;  /* of each rank: its place in the grid's table; -1: outside the grid */
-    char *works; /* [node][line]: whether a member of the line multiplies there */
-    int *nodes;  /* of each line: number of nodes on which a member multiplies */
+    int *place;  /* place[rank] in the grid's table of ranks; -1 if the rank is outside the grid */
+    char *works; /* works[node][line]: whether a member of the line multiplies on the node */
+    int *nodes;  /* nodes[line]: number of nodes on which a member of the line multiplies */
     char *seen;  /* a mark for each part of the operand; all 0 between uses */
 };
 
-/* The coordinate of a process on an axis of an operand; 0 where every process has all of it. */
+/* The coordinate of a process on an axis of an operand; 0 if every process has all indices of the axis. */
 static int coordinate(const struct moving *m, const struct hs_axis *x, int place, int axis)
 {
     int cols = m->problem->grid.extent[1];
@@ -35,7 +35,9 @@ static int multiplies(const struct moving *m, int place)
     return parts == 2;
 }
 
-/* The mark of the part that a process owns; NULL outside the grid. */
+/* The mark of the operand's part that a process owns, and its coordinates on the pinned axis (*mine) and the looped
+ * axis
+ * (*other); NULL if the process is outside the grid. */
 static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
 {
     int place = m->place[rank];
@@ -46,7 +48,7 @@ static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
     return &m->seen[(size_t)*mine * (size_t)m->role->looped->nprocs + (size_t)*other];
 }
 
-/* Elements of a line's part that processes of the node own, each counted once. */
+/* Number of elements of a line's part that processes of the node own.  Replicated elements count once. */
 static int64_t owned(const struct moving *m, int node, int line)
 {
     int64_t elements = 0;

@@ -14,17 +14,17 @@ struct hs_taken {
 };
 
 struct hs_product_memory {
-    /* Counters of this node's ranks; no entries if any node of the context has no mapping. */
+    /* Counters of this node's ranks.  Empty if any node of the context has no mapping. */
     struct hs_directory directory;
-    const int *mate; /* of each rank of the context: its index in the directory, -1 on other nodes */
-    char *memory;    /* tiles */
-    /* Bytes of the tiles, the same on all nodes; 0: there is no memory, and `refused` says why. */
+    const int *mate; /* mate[rank]: index of a rank of the context in the directory; -1 for ranks of other nodes */
+    char *memory;    /* the tiles */
+    /* Bytes of the tiles, equal on all nodes.  Zero if there is no memory; `refused` then gives the reason. */
     size_t bytes;
-    uint64_t executions;              /* of all plans of the grid; the same count on all its processes */
-    struct hs_taken *taken;           /* of each rank of this node */
+    uint64_t executions;              /* number of executions of all plans of the grid; equal on all its processes */
+    struct hs_taken *taken;           /* indexed like the directory, by the ranks of this node */
     struct hs_region *const *regions; /* memory of hsumma_malloc, mapped by all ranks of this node */
-    void *mapped;                     /* the mapping: directory and tiles */
-    size_t mapped_bytes;              /* its size, which may differ between nodes */
+    void *mapped;                     /* the mapping, which contains the directory and the tiles */
+    size_t mapped_bytes;              /* size of the mapping, which may differ between nodes */
     char refused[128];
 };
 

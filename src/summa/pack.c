@@ -5,14 +5,14 @@ struct intervals {
     const struct hs_run_of_panels *run;
     struct hs_overlap walk;
     int t;
-    int64_t inside; /* indices of panel t that the walk has passed */
+    int64_t inside; /* number of indices of panel t that the walk has passed */
 };
 
 struct interval {
     int t;
-    int64_t inside; /* its first index within its slab */
+    int64_t inside; /* position of the interval's first index in the slab of panel t */
     int64_t length;
-    int64_t local; /* its first local index on the owner */
+    int64_t local; /* local index of the interval's first index on the owner */
 };
 
 static struct intervals intervals_of(const struct hs_run_of_panels *run)
@@ -55,15 +55,15 @@ int64_t hs_in_place(const struct hs_run_of_panels *run)
     return start;
 }
 
-/* The offset, in elements, of an index pair in a column-major array whose rows are the looped (loop_axis 0) or pinned
- * dimension. */
+/* The offset, in elements, of element (loop, pinned) in a column-major array whose rows are the looped (loop_axis 0) or
+ * the pinned dimension (1). */
 static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 {
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* The offset among the slabs, in elements, of an interval's first index at pinned index 0; *ld: its slab's leading
- * dimension. */
+/* The offset in the slabs, in elements, of an interval's first index at pinned index 0.  Sets *ld to the leading
+ * dimension of that slab. */
 static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interval *interval, int64_t length,
                         int64_t *ld)
 {
@@ -81,12 +81,14 @@ static const struct way {
             [HS_SLABS_TO_MESSAGE] = {IN_SLABS, IN_MESSAGE},   [HS_MESSAGE_TO_MATRIX] = {IN_MESSAGE, IN_MATRIX},
             [HS_MATRIX_TO_SLABS] = {IN_MATRIX, IN_SLABS},     [HS_SLABS_TO_MATRIX] = {IN_SLABS, IN_MATRIX}};
 
-/* An interval of the pinned dimension: where it begins in the matrix and in slabs of `length`. */
+/* An interval of `count` pinned indices: its first index has the local index `held` in the matrix, and `wanted` in
+ * slabs of `length` pinned indices. */
 struct pinned {
     int64_t held, wanted, count, length;
 };
 
-/* Copies an interval of the looped dimension by one of the pinned dimension; moves *message past it. */
+/* Copies the block of an interval of the looped dimension and an interval of the pinned one; advances *message past it.
+ */
 static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct interval *interval,
                        struct pinned pinned, const struct hs_matrix *matrix, char **message, char *slabs,
                        const void *beta)
@@ -111,7 +113,7 @@ static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step
         *message += size * (size_t)(rows * cols);
 }
 
-/* Copies all of the pinned dimension, which the owner stores in the order of the slabs. */
+/* Copies the run for all pinned indices, which the owner stores in the order of the slabs. */
 static void move_whole(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct hs_matrix *matrix,
                        int64_t length, char *slabs, const void *beta)
 {

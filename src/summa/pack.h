@@ -13,19 +13,19 @@
 #include "summa/panels.h"
 #include "summa/problem.h"
 
-/* A local matrix: the address of the operand's first local element. */
+/* The address of a matrix in this process's memory, and its leading dimension in elements. */
 struct hs_matrix {
     char *base;
     int64_t ld;
 };
 
-/* Times and traffic of one execution. */
+/* Times in seconds and traffic of one execution on this process. */
 struct hs_times {
     double begin, seconds, gemm, copy, wait;
-    int64_t bytes, messages; /* sent; inside a node: bytes copied into shared memory */
+    int64_t bytes, messages; /* bytes and messages sent; inside a node, bytes copied into shared memory */
 };
 
-/* Innermost panels [begin, end) of one tier panel, for one moving operand. */
+/* The run of innermost panels [begin, end), which lie in one tier panel, of one moving operand. */
 struct hs_run_of_panels {
     const struct hs_panels *panels;
     const struct hs_role *role;
@@ -40,17 +40,17 @@ struct hs_run_of_panels {
  */
 int64_t hs_in_place(const struct hs_run_of_panels *run);
 
-/* Gathers the owner's part of the run into slabs; length: the local extent of the pinned dimension. */
+/* Gathers the owner's part of the run into slabs.  length: local extent of the pinned dimension. */
 void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs);
 /* The inverse of hs_pack: matrix = beta * matrix + slabs. */
 void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
                const struct hs_matrix *to);
 
 /*
- * The exchange of a panel.  A holder (coordinate q on the axis where the operand's pinned dimension lies) sends to a
- * taker (coordinate i on the wanted axis) the indices that both layouts give them.  A message is a sequence of blocks
- * without gaps, in the same order on both sides; where each taker has a single holder (hs_role.direct), it is the
- * taker's slabs.  Indices that stay on a process are copied between its matrix and its slabs.
+ * The exchange of a panel.  A holder (coordinate q on hs_role.own_axis) sends to a taker (coordinate i on
+ * hs_role.want_axis) the pinned indices that the holder owns and the taker multiplies.  A message is a sequence of
+ * blocks without gaps, in the same order on both sides; if each taker has a single holder (hs_role.direct), the message
+ * has the layout of the taker's slabs.  Indices that stay on a process are copied between its matrix and its slabs.
  */
 enum hs_exchange_step {
     HS_MATRIX_TO_MESSAGE,
@@ -63,10 +63,10 @@ enum hs_exchange_step {
 void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step step, int q, int i, char *message,
                       const struct hs_matrix *matrix, char *slabs, const void *beta);
 
-/* Whether the product is only C = beta C (alpha = 0, or an empty product): it is done locally, and A and B are not
- * read. */
+/* 1 if the product is only C = beta C, because alpha = 0 or the product is empty.  It is then done locally, and A and B
+ * are not read. */
 int hs_only_scales(const struct hs_problem *problem, const void *alpha);
-/* If so, scales C and returns 1.  Otherwise does nothing and returns 0. */
+/* Scales C and returns 1 if hs_only_scales; otherwise does nothing and returns 0. */
 int hs_only_scale(const struct hs_problem *problem, const void *alpha, const void *beta, const struct hs_matrix *c);
 
 #endif

@@ -106,14 +106,14 @@ static int64_t cuts(int64_t width, int64_t by)
     return (width + by - 1) / by;
 }
 
-/* A pair with indices left to cut. */
+/* A pair of owners that still has `left` indices to cut into panels. */
 struct rest {
     struct hs_overlap walk;
     int64_t left;
     int pair;
 };
 
-/* Cuts one turn of a pair into innermost panels, from panel t on; returns one past the last. */
+/* Cuts one turn of a pair into innermost panels, from panel t on; returns one past the last of these panels. */
 static int cut_turn(struct hs_panels *panels, struct rest *rest, int64_t turn, int t)
 {
     for (int64_t wanted = rest->left < turn ? rest->left : turn; wanted > 0; t++) {
@@ -179,7 +179,7 @@ static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, i
         tier->of[t] = tier->count - 1;
     }
     tier->first[tier->count] = panels->count;
-    tier->of[panels->count] = tier->count; /* so that "past the last" has a tier panel too */
+    tier->of[panels->count] = tier->count; /* one past the last innermost panel also has a tier panel */
     return HSUMMA_OK;
 }
 

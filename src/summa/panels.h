@@ -3,10 +3,11 @@
  *
  * A panel is a set of intervals, not one interval.  The looped dimension is cut wherever a block of either moving
  * operand ends.  The intervals of one pair of owners (one of each moving operand) form a sequence in ascending order.
- * In each round every pair contributes the next indices of its sequence, a turn of them, cut into innermost panels of
- * width b; a pair with none left is skipped.  So a panel has one owner per operand, its width does not depend on the
- * blocking, and the owners change with every turn.  An outer panel is a run of inner panels of one turn: boundaries and
- * order of the innermost panels depend on the turn but not on the levels, and so do the bits of the result.
+ * In each round every pair contributes one turn, which is the next indices of its sequence, cut into innermost panels
+ * of width b; a pair with no indices left is skipped.  So a panel has one owner per operand, its width does not depend
+ * on the blocking, and the owners change with every turn.  An outer panel is a run of inner panels of one turn, so the
+ * boundaries and the order of the innermost panels, and the bits of the result, depend on the turn but not on the
+ * levels.
  */
 #ifndef HS_SUMMA_PANELS_H
 #define HS_SUMMA_PANELS_H
@@ -18,52 +19,52 @@
 
 struct hs_pair {
     int owner[2];     /* coordinate of each operand's owner on the grid axis of the looped dimension */
-    int64_t width;    /* number of indices that both own */
-    int64_t at;       /* the first of them */
-    int64_t local[2]; /* local index of the first of them on each owner */
+    int64_t width;    /* number of indices that both owners have */
+    int64_t at;       /* the first index that both owners have */
+    int64_t local[2]; /* local index of `at` on each owner */
 };
 
 struct hs_pairs {
     const struct hs_axis *axis[2]; /* the looped dimension in the two moving operands */
     struct hs_pair *pair;
     int count;
-    int changes[2]; /* number of changes of an operand's owner from one pair to the next, cyclically */
+    int changes[2]; /* for each operand, number of changes of its owner from pair to pair, cyclically */
     int64_t width_max;
-    int in_place[2]; /* 1: the indices of every pair are consecutive, in order, in the owner's memory */
+    int in_place[2]; /* for each operand, 1 if the indices of every pair are consecutive in the owner's memory */
 };
 
 hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
                             struct hs_pairs *pairs);
 
 /*
- * Reorders the pairs so that consecutive pairs have owners on different nodes, for both operands.  mates: number of
- * consecutive owners of each operand that share a node, at least 1.
+ * Reorders the pairs so that, for both operands, consecutive pairs have owners on different nodes.  mates: for each
+ * operand, number of consecutive owners that share a node, at least 1.
  */
 hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory);
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
 
 struct hs_panel {
-    int64_t at; /* its first index; a walk over the owners' overlap gives the others */
+    int64_t at; /* first index of the panel; hs_panel_walk gives the others */
     int32_t width;
-    int32_t pair;
+    int32_t pair; /* index of its pair of owners */
 };
 
 /* Panels of one level: tier panel o consists of the innermost panels first[o] .. first[o + 1) - 1. */
 struct hs_tier {
     int count;
     int32_t *first;
-    int32_t *of; /* tier panel of each innermost panel */
+    int32_t *of; /* innermost panel t lies in tier panel of[t] */
 };
 
 struct hs_panels {
     struct hs_pairs pairs;
     int count, tiers;
-    int64_t width; /* of an innermost panel, unless it is the last of its pair */
+    int64_t width; /* width of the innermost panels; only the last panel of a pair may be narrower */
     struct hs_panel *panel;
     struct hs_tier tier[HS_LEVELS_MAX];
 };
 
-/* All indices of a pair form one turn. */
+/* The value of `turn` with which all indices of a pair form one turn. */
 #define HS_WHOLE_TURN INT64_MAX
 
 /*
@@ -74,14 +75,14 @@ hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *w
                              const struct hs_allocator *memory, struct hs_panels *panels);
 void hs_panels_free(const struct hs_allocator *memory, struct hs_panels *panels);
 
-/* Indices in tier panel o. */
+/* Number of indices in tier panel o. */
 int64_t hs_tier_width(const struct hs_panels *panels, int tier, int o);
-/* The widest panel of a tier. */
+/* The width of the widest panel of a tier. */
 int64_t hs_tier_width_max(const struct hs_panels *panels, int tier);
-/* Number of indices of the tier panel that precede innermost panel t. */
+/* Number of indices that precede innermost panel t in its tier panel. */
 int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
-/* One past the last innermost panel of the batch that holds t.  From panel 0 on, each batch is `owners` panels of the
- * outermost tier. */
+/* One past the last innermost panel of the batch that contains innermost panel t.  A batch is `owners` consecutive
+ * panels of the outermost tier. */
 int hs_batch_end(const struct hs_panels *panels, int owners, int t);
 /* Begins a walk over the intervals of innermost panel t. */
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);

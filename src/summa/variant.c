@@ -16,8 +16,8 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
 }
 
 /*
- * Bounds the indices that an exchange moves out of a process, or into one.  Indices that stay on their process do not
- * count: those exist where both layouts are on one grid axis, unless the exchange goes to whole lines.
+ * Sets give_max and take_max of an exchange.  [0] does not count indices that stay on their process, which exist only
+ * if both layouts are on one grid axis; [1] counts all, because the exchange goes to whole lines.
  */
 static void bound_exchange(struct hs_role *role, int takers)
 {
@@ -37,7 +37,7 @@ static void bound_exchange(struct hs_role *role, int takers)
     }
 }
 
-/* Whether every taker gets all of its lines from one holder. */
+/* Whether every taker of the exchange receives all its pinned indices from one holder. */
 static int has_single_holders(const struct hs_role *role)
 {
     for (int i = 0; role->replicas == 1 && i < role->want->nprocs; i++) {
@@ -78,7 +78,7 @@ static struct hs_role role_of(const struct hs_problem *problem, const struct hs_
     return role;
 }
 
-/* Whether all processes of some grid row or column have the same part. */
+/* Whether all processes of a grid row, or of a grid column, have the same part of an operand. */
 static int replicated(const struct hs_problem *problem, int operand)
 {
     for (int axis = 0; axis < 2; axis++)

@@ -1,4 +1,4 @@
-/* State that the parts of local.h share: the device resources held, and the product in progress. */
+/* State shared by the files that implement local.h: the device resources, and the product in progress. */
 #ifndef HS_SUMMA_LOCAL_DEVICE_STATE_H
 #define HS_SUMMA_LOCAL_DEVICE_STATE_H
 
@@ -7,22 +7,22 @@
 
 /* How an operand reaches the device and returns. */
 enum hs_way {
-    HS_BY_HAND,  /* the host copies it through pinned pieces */
-    HS_DIRECT,   /* device copies access it in place */
-    HS_RESIDENT, /* it is in the device's memory */
+    HS_BY_HAND,  /* the host copies the operand through pinned pieces */
+    HS_DIRECT,   /* device copies access the operand in place */
+    HS_RESIDENT, /* the operand is in device memory */
     HS_WAYS
 };
 
-/* Room for one tile on the device.  An event that was never recorded is complete. */
+/* Device memory for one tile.  An event that was never recorded counts as complete. */
 struct hs_tile_slot {
-    int64_t tile;           /* the number of the tile it holds; -1: none */
-    int64_t used;           /* the last multiplication planned to use it */
-    char *at;               /* on the device */
-    struct hs_event *ready; /* recorded when its tile has arrived (C: has been multiplied) */
-    struct hs_event *free;  /* recorded when its tile is no longer needed */
+    int64_t tile;           /* number of the tile in the slot; -1 if the slot is empty */
+    int64_t used;           /* number of the last multiplication planned to use the tile */
+    char *at;               /* device address */
+    struct hs_event *ready; /* recorded when the tile has arrived or, for C, when it has been multiplied */
+    struct hs_event *free;  /* recorded when the tile is no longer needed */
 };
 
-/* A part of a tile in flight. */
+/* Some columns of a tile in flight: `columns` of them, from column `from` on. */
 struct hs_pinned_piece {
     char *at;               /* pinned memory; unused for direct copies */
     struct hs_event *event; /* recorded after the copy */
@@ -32,18 +32,18 @@ struct hs_pinned_piece {
 
 enum { HS_PINNED_PIECES = 4 };
 
-/* A ring of pieces: [done, begun) are in flight. */
+/* A ring of pieces; those numbered [done, begun) are in flight. */
 struct hs_pinned_ring {
     struct hs_pinned_piece piece[HS_PINNED_PIECES];
     int64_t begun, done;
 };
 
-/* A tile that the host is copying to the device piece by piece; slot NULL: none. */
+/* The tile that the host is copying to the device piece by piece; slot is NULL if there is none. */
 struct hs_loading {
     struct hs_tile_slot *slot;
     int operand;
     struct hs_job job;
-    int64_t columns; /* columns sent so far */
+    int64_t columns; /* number of columns sent so far */
 };
 
 /* A multiplied tile of C that leaves the device, column by column. */
@@ -57,8 +57,8 @@ struct hs_local {
     struct hs_stream *const *order;
     struct hs_local_limits limits;
     const struct hs_allocator *memory;
-    int off;      /* the device has failed, and is not used again */
-    int reported; /* hs_local_news has reported it */
+    int off;      /* 1 after the device has failed; it is not used again */
+    int reported; /* 1 after hs_local_news has reported the failure */
     struct hs_message note;
     int64_t counts[3], bytes[2];
 
@@ -72,21 +72,21 @@ struct hs_local {
 
     /* The product in progress. */
     struct hs_product product;
-    hsumma_status status; /* result of starting it */
+    hsumma_status status; /* result of starting the product */
     int running, on_device;
-    int ending; /* `ended` has been recorded */
+    int ending; /* 1 after `ended` has been recorded */
     enum hs_way way[3];
     struct hs_tiling tiling;
-    /* The next to plan: the tiles of earlier ones have slots, and are present or in flight. */
+    /* The next multiplication to plan.  Tiles of earlier multiplications have slots and are present or in flight. */
     struct hs_walk planned;
-    struct hs_walk multiplied; /* the next to multiply */
+    struct hs_walk multiplied; /* the next multiplication to enqueue */
     struct hs_loading loading;
     struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in a ring: [left, complete) */
-    int64_t complete, left, gone;            /* numbers of tiles of C: complete, enqueued to leave, written to C */
-    int64_t columns_left, columns_gone;      /* columns of the next tile: enqueued to leave, written to C */
+    int64_t complete, left, gone;            /* counts of tiles of C: complete, copy enqueued, written to C */
+    int64_t columns_left, columns_gone;      /* columns of the next tile: copy enqueued, written to C */
 };
 
-/* A tile in the caller's memory: its stored rows and columns; pitch: the leading dimension of its slot. */
+/* A tile in the caller's memory, with its stored rows and columns.  pitch: leading dimension of its slot. */
 struct hs_source_tile {
     char *at;
     int64_t rows, cols, ld, pitch;
@@ -96,22 +96,22 @@ struct hs_source_tile {
 hsumma_status hs_local_reserve(struct hs_local *local);
 void hs_local_release(struct hs_local *local);
 
-/* move.c: bring tiles into the device, take results out.  Each does one piece of work if it can, and then sets
- * *worked. */
+/* Implemented in move.c: copy tiles to the device (bring) and results to C (take).  If a call can do one piece of work,
+ * it does it and sets *worked. */
 hsumma_status hs_local_bring(struct hs_local *local, int *worked);
 hsumma_status hs_local_take(struct hs_local *local, int *worked);
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job);
-/* The slot that holds a tile; NULL if none does. */
+/* The slot that contains a tile of operand x; NULL if none does. */
 struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile);
 
-/* Bytes of a pinned piece: room for at least one column of any tile. */
+/* Bytes of a pinned piece, enough for at least one column of any tile. */
 static inline int64_t hs_local_piece(const struct hs_local *local)
 {
     int64_t column = local->limits.edge * (int64_t)sizeof(union hs_value);
     return local->limits.piece > column ? local->limits.piece : column;
 }
 
-/* The number of the tile of operand x that a multiplication needs. */
+/* The number of the tile of operand x that multiplication `job` needs. */
 static inline int64_t hs_local_tile(const struct hs_local *local, int x, const struct hs_job *job)
 {
     const struct hs_tiling *tiling = &local->tiling;

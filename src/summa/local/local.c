@@ -70,7 +70,7 @@ static int is_single(const struct hs_scalar *scalar)
     return scalar->size == (scalar->complex_type ? 8 : 4);
 }
 
-/* Whether the device is faster.  Decided by sizes alone: where the operands are must not change the bits of the
+/* Whether the device is faster.  Only sizes decide, because the location of operands must not change the bits of the
  * result. */
 static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
@@ -104,7 +104,7 @@ static int any(const enum hs_way way[3], enum hs_way this)
     return way[0] == this || way[1] == this || way[2] == this;
 }
 
-/* C(row : row + rows, col : col + cols) by the BLAS. */
+/* Computes C(row : row + rows, col : col + cols) with the BLAS. */
 static void multiply_on_host(const struct hs_product *product, int64_t row, int64_t rows, int64_t col, int64_t cols)
 {
     const struct hs_scalar *scalar = product->scalar;
@@ -153,7 +153,7 @@ void hs_local_stop(struct hs_local *local)
     local->running = 0;
 }
 
-/* After a device failure: the BLAS completes the product if that is possible, and does all later ones. */
+/* After a device failure: the BLAS completes the product if that is possible, and computes all later products. */
 static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 {
     int torn = local->way[2] == HS_DIRECT && local->leaving.begun > local->leaving.done &&
@@ -195,7 +195,7 @@ static hsumma_status make_tiles(struct hs_local *local)
     }
 }
 
-/* Makes the streams wait until operands on the device are ready. */
+/* Makes the streams wait until operands in device memory are ready. */
 static hsumma_status enter(struct hs_local *local)
 {
     struct hs_device *device = local->device;
@@ -216,7 +216,7 @@ static int is_empty(const struct hs_product *product)
     return extent[HS_M] <= 0 || extent[HS_N] <= 0 || extent[HS_K] <= 0 || product->scalar->is_zero(&product->alpha);
 }
 
-/* Finds out where the operands are; of an empty product only C matters. */
+/* Determines how each operand reaches the device.  Only C matters in an empty product. */
 static void look(const struct hs_local *local, const struct hs_product *product, enum hs_way way[3])
 {
     const void *const operand[3] = {product->a, product->b, product->c};
@@ -266,7 +266,7 @@ void hs_local_start(struct hs_local *local, const struct hs_product *product)
         local->status = enter(local);
 }
 
-/* Enqueues one multiplication, whose tiles are present or in flight. */
+/* Enqueues one multiplication whose tiles are present or in flight. */
 static hsumma_status multiply(struct hs_local *local, const struct hs_job *job)
 {
     struct hs_device *device = local->device;
@@ -316,7 +316,7 @@ static hsumma_status multiply_some(struct hs_local *local, int *worked)
     return status;
 }
 
-/* Whether C in device memory is complete. */
+/* Sets *complete to whether C in device memory is complete. */
 static hsumma_status is_complete(struct hs_local *local, int *complete)
 {
     const struct hs_product *product = &local->product;
@@ -358,7 +358,7 @@ hsumma_status hs_local_advance(void *state, int *worked, int *done)
 {
     struct hs_local *local = state;
     hsumma_status status = HSUMMA_OK;
-    if (!local) { /* hs_local_start has done it all */
+    if (!local) { /* hs_local_start has completed the product */
         *worked = *done = 1;
         return HSUMMA_OK;
     }

@@ -22,12 +22,12 @@ struct hs_local;
 
 /* Sizes, and the rates that decide between BLAS and device. */
 struct hs_local_limits {
-    int64_t memory;   /* bytes of device memory to use at most */
+    int64_t memory;   /* maximum bytes of device memory */
     int64_t piece;    /* bytes of a pinned piece */
-    int64_t edge;     /* rows and columns of tiles of C at most */
-    double host[2];   /* flops per second of the BLAS, in double and in single precision; 0: never use the BLAS */
-    double device[2]; /* flops per second of the device */
-    double link;      /* bytes per second between pinned memory and device, each way */
+    int64_t edge;     /* maximum number of rows, and of columns, of a tile of C */
+    double host[2];   /* flops per second of the BLAS in double [0] and single [1] precision; 0: never use the BLAS */
+    double device[2]; /* flops per second of the device in double [0] and single [1] precision */
+    double link;      /* bytes per second between pinned memory and device, in each direction */
     double copies;    /* bytes per second of copies by the calling thread */
     double start;     /* seconds until the first copy is in flight */
 };
@@ -44,7 +44,7 @@ struct hs_product {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    int threads; /* of the BLAS; 0: leave as set */
+    int threads; /* number of threads of the BLAS; 0 leaves its setting unchanged */
 };
 
 static inline int64_t hs_product_flops(const struct hs_product *product)
@@ -54,8 +54,8 @@ static inline int64_t hs_product_flops(const struct hs_product *product)
 }
 
 /*
- * device must outlive the result; nothing is allocated on it before the first product.  order: the stream on which
- * operands in device memory become ready, read at each product; may be NULL.
+ * Makes the state for local products.  device must outlive it; nothing is allocated on the device before the first
+ * product.  order: the stream on which operands in device memory become ready, read at each product; may be NULL.
  */
 hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *order,
                             const struct hs_local_limits *limits, const struct hs_allocator *memory,
@@ -65,7 +65,7 @@ void hs_local_free(struct hs_local *local);
 
 /* In all functions below, local NULL means the BLAS. */
 
-/* Why the device is no longer used; "" while it is. */
+/* The reason why the device is no longer used; "" while it is used. */
 const char *hs_local_note(const struct hs_local *local);
 /* Like hs_local_note, but only the first time after a failure; "" afterwards. */
 const char *hs_local_news(struct hs_local *local);
@@ -75,15 +75,15 @@ const int64_t *hs_local_counts(const struct hs_local *local);
 /* Bytes copied to the device ([0]) and from it ([1]) so far. */
 const int64_t *hs_local_bytes(const struct hs_local *local);
 
-/* Where a product of this size would be done: the name of the device's kind, or "BLAS". */
+/* The name of the device's kind if the device would compute a product of this size, else "BLAS". */
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3]);
-/* Whether the device would do this product. */
+/* Whether the device would compute this product. */
 int hs_local_takes(const struct hs_local *local, const struct hs_product *product);
 
 /* Begins a product; only one may be in progress.  Its operands must not change until it is complete. */
 void hs_local_start(struct hs_local *local, const struct hs_product *product);
-/* Moves the product forward (hs_advance): the BLAS does all of it at once, the device about as much as one piece's copy
- * takes. */
+/* Advances the product (an hs_advance function).  The BLAS completes it in one call; with a device a call takes about
+ * as long as the copy of one piece. */
 hsumma_status hs_local_advance(void *local, int *worked, int *done);
 /* Whether the device has a product in progress. */
 int hs_local_is_busy(const struct hs_local *local);

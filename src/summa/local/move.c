@@ -28,7 +28,7 @@ struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile)
 
 /*
  * A slot that may be overwritten after its event `free`: an empty one, else the least recently used one of A or B whose
- * uses have all been enqueued.  NULL: there is none yet.
+ * uses have all been enqueued.  NULL if there is none yet.
  */
 static struct hs_tile_slot *make_way(struct hs_local *local, int x)
 {
@@ -43,14 +43,14 @@ static struct hs_tile_slot *make_way(struct hs_local *local, int x)
     return oldest;
 }
 
-/* Number of columns of a tile that fit into a pinned piece. */
+/* Number of columns of a tile, from column `from` on, that fit into a pinned piece. */
 static int64_t columns_of(const struct hs_local *local, const struct hs_source_tile *region, int64_t from)
 {
     int64_t fit = hs_local_piece(local) / (region->rows * (int64_t)local->product.scalar->size);
     return fit < region->cols - from ? fit : region->cols - from;
 }
 
-/* Copies the next columns of the tile that the host is copying. */
+/* Copies the next columns of the tile in local->loading, through a pinned piece. */
 static hsumma_status bring_piece(struct hs_local *local, int *worked)
 {
     struct hs_device *device = local->device;
@@ -86,7 +86,7 @@ static hsumma_status bring_piece(struct hs_local *local, int *worked)
     return kind->record(device, local->in, slot->ready);
 }
 
-/* Begins to fill a slot. */
+/* Begins to copy a tile of operand x into a slot. */
 static hsumma_status bring(struct hs_local *local, int x, const struct hs_job *job, struct hs_tile_slot *slot)
 {
     struct hs_device *device = local->device;
@@ -158,7 +158,7 @@ static hsumma_status put_away(struct hs_local *local, int *worked)
     return HSUMMA_OK;
 }
 
-/* Copies the next columns of a tile into a pinned piece. */
+/* Enqueues the copy of a tile's next columns into a pinned piece. */
 static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                 const struct hs_source_tile *region)
 {
@@ -170,8 +170,8 @@ static hsumma_status send_piece(struct hs_local *local, struct hs_pinned_piece *
                                     (size_t)region->pitch * size, rows, (size_t)piece->columns);
 }
 
-/* Copies a whole tile directly to C.  With beta not 0 the old tile has been copied to a slot of its own, where the two
- * are added. */
+/* Enqueues the copy of a whole tile directly to C.  If beta is not 0, the old tile is in a slot of its own, where the
+ * new tile is added first. */
 static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *piece, struct hs_tile_slot *slot,
                                const struct hs_source_tile *region)
 {
@@ -198,7 +198,7 @@ static hsumma_status send_tile(struct hs_local *local, struct hs_pinned_piece *p
     return status;
 }
 
-/* Sends the next part of a complete tile. */
+/* Enqueues the copy of the next part of a complete tile to C. */
 static hsumma_status send(struct hs_local *local)
 {
     struct hs_device *device = local->device;

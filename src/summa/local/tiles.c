@@ -21,7 +21,8 @@ static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
     tiling->count[dim] = ceiling(extent, tiling->edge[dim]);
 }
 
-/* Counts slots for the current blocks and panels, and their bytes.  all: enough for every tile of A and B. */
+/* Sets the numbers of slots for the current blocks and panels, and returns the bytes of all slots.  all: 1 if every
+ * tile of A and B gets a slot. */
 static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int all)
 {
     static const int dims[HS_TILES][2] = {{HS_M, HS_K}, {HS_K, HS_N}, {HS_M, HS_N}, {HS_M, HS_N}};
@@ -45,7 +46,7 @@ static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wis
     return bytes;
 }
 
-/* Increments a number if the slots still fit. */
+/* Increments *number if it is below `most` and the slots still fit into wish->bytes; returns 1 if it did. */
 static int grow(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int64_t *number, int64_t most)
 {
     struct hs_tiling before = *tiling;
@@ -95,7 +96,7 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
     return 0;
 }
 
-/* Where a block begins, and its size, both in tiles. */
+/* The first tile of a block and its number of tiles, along m and n. */
 static void locate(const struct hs_tiling *tiling, int64_t block, int64_t from[2], int64_t tiles[2])
 {
     int64_t row = block / tiling->blocks[HS_N], col = block % tiling->blocks[HS_N];

@@ -32,32 +32,32 @@
 #include "base/scalar.h"
 
 enum { HS_TILES_A, HS_TILES_B, HS_TILES_C, HS_TILES_ADD, HS_TILES };
-enum { HS_TILES_MOST = 256 }; /* slots of an operand at most */
+enum { HS_TILES_MOST = 256 }; /* maximum number of slots of an operand */
 
 struct hs_tiling_wish {
     int64_t extent[3];   /* m, n, k: all at least 1 */
-    size_t size;         /* of an element */
-    int needs[HS_TILES]; /* which need slots on the device: A, B, C, and the old C */
-    int64_t edge;        /* of tiles of C at most; panels of k have at most half of it */
-    int64_t deep;        /* indices of k whose multiplication takes as long as copying a tile of C out */
-    int64_t bytes;       /* of all slots together, at most */
+    size_t size;         /* bytes of an element */
+    int needs[HS_TILES]; /* whether A, B, C and the old C need slots on the device */
+    int64_t edge;        /* maximum edge of tiles of C; panels of k are at most half as wide */
+    int64_t deep;        /* number of indices of k whose multiplication takes as long as copying a tile of C out */
+    int64_t bytes;       /* maximum bytes of all slots together */
 };
 
 struct hs_tiling {
-    int64_t extent[3], edge[3], count[3]; /* of m, n, k: the extent, indices per tile, number of tiles */
-    int64_t block[2];                     /* tiles per block */
-    int64_t blocks[2];
-    int64_t finish; /* panels of k in part 2 */
-    int64_t kept;   /* panels of A and B of a block that have slots */
+    int64_t extent[3], edge[3], count[3]; /* for m, n, k: extent, indices per tile, number of tiles */
+    int64_t block[2];                     /* number of tiles of C per block, along m and n */
+    int64_t blocks[2];                    /* number of blocks, along m and n */
+    int64_t finish;                       /* number of panels of k in part 2 of a block */
+    int64_t kept;                         /* number of panels of k whose tiles of A and B have slots */
     int slots[HS_TILES];
-    size_t slot_bytes[HS_TILES]; /* of one slot */
-    size_t bytes;                /* of all slots */
+    size_t slot_bytes[HS_TILES]; /* bytes of one slot of each operand */
+    size_t bytes;                /* bytes of all slots together */
 };
 
 /* Returns 0; or -1 if even the smallest tiles do not fit. */
 int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish);
 
-/* One multiplication: panel l of k for tile (i, j) of C; whether it is the tile's first, or last. */
+/* One multiplication: adds panel l of k to tile (i, j) of C.  first, last: whether it is the tile's first or last. */
 struct hs_job {
     int64_t i, j, l;
     int first, last;
@@ -65,15 +65,15 @@ struct hs_job {
 
 /* A walk over all multiplications in order; initialise with zeros. */
 struct hs_walk {
-    int64_t number;    /* multiplications so far */
-    int64_t block, at; /* the current block, and multiplications so far in it */
+    int64_t number;    /* number of multiplications so far */
+    int64_t block, at; /* the current block, and the number of multiplications so far in it */
 };
 
-/* The next multiplication; returns 0 if none is left. */
+/* Sets *job to the next multiplication; returns 0 if none is left. */
 int hs_walk_peek(const struct hs_tiling *tiling, const struct hs_walk *walk, struct hs_job *job);
 void hs_walk_next(const struct hs_tiling *tiling, struct hs_walk *walk);
 
-/* Number of indices of tile t of a dimension; *from: the first of them. */
+/* Number of indices of tile t in a dimension.  Sets *from to the first index. */
 static inline int64_t hs_tile_range(const struct hs_tiling *tiling, int dim, int64_t t, int64_t *from)
 {
     *from = t * tiling->edge[dim];

@@ -1,5 +1,5 @@
-/* An arena hands out aligned pieces of one allocation.  The same code lays it out twice: with base NULL to measure the
- * size, then with memory. */
+/* An arena divides one allocation into aligned pieces.  The code that takes the pieces runs twice: with base NULL to
+ * compute the total size, then with memory. */
 #ifndef HS_SUMMA_MESSAGES_ARENA_H
 #define HS_SUMMA_MESSAGES_ARENA_H
 

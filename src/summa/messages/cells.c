@@ -18,7 +18,7 @@ hsumma_status hs_group_topology(const struct hs_group *group, int first, const s
     return status;
 }
 
-/* Adds a line with several members on `node` to the counts of lines and of members there. */
+/* Adds a line to the counts (hs_cells.all) if several of its members are on `node`. */
 static void count_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line, int node,
                        int count[2])
 {

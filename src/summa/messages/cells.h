@@ -12,26 +12,27 @@
 #include "summa/node/node.h"
 
 struct hs_cells {
-    struct hs_topology line;            /* nodes of its members, by coordinate on the line */
-    const struct hs_division *division; /* of `line` by node: the cells */
+    struct hs_topology line;            /* topology of the line's members, by coordinate on the line */
+    const struct hs_division *division; /* the division of `line` by node, whose parts are the cells */
     int me;                             /* index of this process's cell */
-    int members;                        /* of that cell */
-    int carriers;                       /* sets of carriers: as many as the largest cell has members */
-    int *carrier; /* of cell c in set i: carrier[i * cells + c], an index into the grid's table of ranks */
-    int *mate;    /* index of each member of this cell in the node's directory */
-    /* [0]: number of the lines along the axis that have several members on this node; [1]: number of these members. */
-    int before[2]; /* of the lines before this one */
-    int all[2];    /* of all lines */
+    int members;                        /* number of members of this process's cell */
+    int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
+    int *carrier; /* carrier[i * cells + c]: carrier of cell c in set i, an index into the grid's table of ranks */
+    int *mate;    /* index of each member of this process's cell in the node's directory */
+    /* Number of lines along the axis that have several members on this node [0], and of these members [1]. */
+    int before[2]; /* counts only the lines before this process's line */
+    int all[2];    /* counts all lines */
 };
 
-/* The node of a member of a line along `axis`.  line: its coordinate on the other axis. */
+/* The node of a member of a line along `axis`.  line: the line's coordinate on the other axis. */
 static inline int hs_node_on_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line,
                                   int member)
 {
     return topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
 }
 
-/* Makes the topology of a group, whose member `first` becomes rank 0; `of`: the topology of all ranks. */
+/* Makes the topology of a group, whose members are numbered cyclically from `first` on.  of: the topology of all ranks.
+ */
 hsumma_status hs_group_topology(const struct hs_group *group, int first, const struct hs_topology *of,
                                 const struct hs_allocator *memory, struct hs_topology *topology);
 
@@ -57,9 +58,9 @@ static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
 
 /* An execution that uses product memory. */
 struct hs_node_execution {
-    struct hs_product_memory *shared; /* NULL: nothing is shared */
-    uint64_t number;                  /* its number (hs_node_count) */
-    int entered;                      /* earlier executions are complete: the memory may be written */
+    struct hs_product_memory *shared; /* NULL if nothing is shared */
+    uint64_t number;                  /* number of the execution (hs_node_count) */
+    int entered;                      /* 1 once earlier executions are complete, so that the memory may be written */
 };
 
 /* Whether a member of this cell has signalled `steps` steps on a counter; true for steps <= 0. */
@@ -69,7 +70,7 @@ static inline int hs_cells_signalled(const struct hs_cells *cells, const struct 
     return steps <= 0 || hs_signalled(&execution->shared->directory, cells->mate[member], counter,
                                       hs_node_progress(execution->number, steps));
 }
-/* Whether all members have. */
+/* Whether all members of this cell have signalled `steps` steps on a counter. */
 int hs_cells_all_signalled(const struct hs_cells *cells, const struct hs_node_execution *execution, int counter,
                            int64_t steps);
 

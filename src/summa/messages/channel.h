@@ -12,19 +12,20 @@
 #include "summa/panels.h"
 
 struct hs_channel {
-    int id; /* for the tags (hs_tag): equal on all ranks */
+    int id; /* the channel's number in tags (hs_tag), equal on all ranks */
     int tier;
     int slots;
     struct hs_instance *instance; /* tier panel o uses instance[o % slots] */
-    int *list;                    /* per tier panel: index of its list; -1: this process runs none for it */
-    /* Panels of the span: those below `next` have been started or skipped, those below `done` are complete. */
+    int *list;                    /* list[o]: index of the list for tier panel o; -1 if this process runs none */
+    /* Numbers of tier panels: those below `next` have been started or skipped, those below `done` are complete, and
+     * `end` is one past the last panel of the span. */
     int next, done, end;
 };
 
 /* Takes the instances from the arena, each with room for the longest of the channel's lists. */
 void hs_channel_lay_out(struct hs_channel *channel, const struct hs_cache *lists, int panels, struct hs_arena *arena);
-/* Sets the span: from the tier panel that holds innermost panel `from` up to, not including, the one that holds `to`.
- */
+/* Sets the span: from the tier panel that contains innermost panel `from` up to, not including, the tier panel that
+ * contains `to`. */
 void hs_channel_reset(struct hs_channel *channel, const struct hs_tier *tier, int from, int to);
 /* Advances all instances in flight. */
 hsumma_status hs_channel_progress(struct hs_channel *channel, int *worked);

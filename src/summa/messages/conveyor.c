@@ -16,8 +16,8 @@ static int sums_in_cell(const struct hs_mover *mover)
 }
 
 /*
- * The mover's level on which channel s works.  -1: it copies from or to the matrix, or exchanges; mover->levels: it
- * sums inside the cell.
+ * The mover's level on which channel s works; -1 if the channel copies from or to the matrix, or exchanges;
+ * mover->levels if it sums inside the cell.
  */
 static int level_of(const struct hs_mover *mover, int s)
 {
@@ -41,13 +41,13 @@ static int tier_of(const struct hs_mover *mover, int s)
     return level < 0 ? mover->tier0 : mover->tier[level];
 }
 
-/* A line of one process without an exchange: its panels need no message. */
+/* Whether panels need no message, because the line is one process and there is no exchange. */
 static int is_local(const struct hs_mover *mover)
 {
     return mover->levels == 0 && mover->members == 1 && !mover->role->exchanged;
 }
 
-/* Panels of a tier that may be in flight beyond the one that is multiplied. */
+/* Number of panels of a tier that may be in flight beyond the one that is multiplied. */
 static int panels_ahead(const struct hs_spec *spec, int tier)
 {
     int64_t width = spec->width[tier];
@@ -61,8 +61,8 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
 }
 
 /*
- * Panel buffers of a tier.  Without lookahead a feed has one more in cells of several members (`several`), so that no
- * member waits for those that still forward the other operand of the previous panel.
+ * Number of panel buffers for a tier.  Without lookahead a feed has one more in cells of several members (`several`),
+ * so that no member waits for members that still forward the other operand of the previous panel.
  */
 static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
 {
@@ -72,7 +72,7 @@ static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, 
     return buffers + (several && spec->lookahead == 0);
 }
 
-/* Panel buffers of channel s.  Those of the drain's last channel hold the sums of reductions in flight. */
+/* Number of panel buffers of channel s.  The drain's last channel has one for each sum of a reduction in flight. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))
@@ -88,20 +88,21 @@ static int reuses_ring(const struct hs_mover *mover, const struct hs_spec *spec,
 }
 
 /*
- * Scratch of channel s, in panels, for all its reductions in flight.  A tree needs two (coll/reduce/binomial.c),
- * between two members one; stages inside and between nodes need two each.
+ * Scratch of channel s, in panels, for all its reductions in flight.  Each reduction needs two panels for a tree
+ * (coll/reduce/binomial.c), one between two members, and four for stages inside and between nodes.
  */
 static int scratch_panels(const struct hs_mover *mover, int s)
 {
     if (!is_drain(mover) || !is_collective(mover, s))
         return 0;
-    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL: not chosen yet; such a row uses no topology */
+    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL if not chosen yet, which counts as no topology */
     if (row && row->flags & HS_USES_TOPOLOGY)
         return 4 * mover->reductions;
     return mover->reductions * (mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1);
 }
 
-/* Rings of channel s in the node's memory: one per cell; for the drain's partial panels one per member. */
+/* Number of rings of channel s in the node's memory: one per member for the drain's partial panels, otherwise one per
+ * cell; 0 if its ring is in this process's memory. */
 static int node_rings(const struct hs_mover *mover, int s)
 {
     if (mover->members == 1 || (is_drain(mover) && s > 1))
@@ -130,7 +131,7 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
     for (int s = 0; s <= mover->levels + sums_in_cell(mover); s++) {
         int slots = reuses_ring(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
         int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
-        int of_cell = node_rings(mover, s) == 1; /* a ring of the whole cell: its share counts */
+        int of_cell = node_rings(mover, s) == 1; /* the cell shares the ring; a process counts its share */
         bytes += scratch_panels(mover, s) * panel + slots * panel / (of_cell ? mover->members : 1);
     }
     return bytes;
@@ -164,8 +165,8 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     hsumma_status status = hs_mover_make_tables(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        /* The number of the level, not of the channel: cells of one member have no channel for sums, and lines between
-         * which an exchange passes may differ in levels. */
+        /* Numbered by level, not by channel: cells of one member have no channel for sums, and lines that take part in
+         * one exchange may differ in their levels. */
         channel->id = mover->operand * HS_CHANNELS_OF_OPERAND + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
@@ -409,7 +410,7 @@ static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o
     return binding;
 }
 
-/* Whether the buffers that the next exchange needs are free: one panel as a holder and one as a taker. */
+/* Whether the message buffers for the next exchange are free.  They fit one panel as a holder and one as a taker. */
 static int messages_free(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;

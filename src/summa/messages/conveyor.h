@@ -25,9 +25,9 @@
 #include "summa/messages/channel.h"
 #include "summa/messages/mover.h"
 
-/* Where the owner of a tier0 panel sends and multiplies from. */
+/* The memory from which the owner of a tier0 panel sends and multiplies. */
 struct hs_source {
-    int in_place; /* 1: from `matrix`, a part of the operand; 0: from the panel buffer */
+    int in_place; /* 1 if it is `matrix`, a part of the operand; 0 if it is the panel buffer */
     struct hs_matrix matrix;
 };
 
@@ -35,32 +35,34 @@ enum { HS_CONVEYOR_CHANNELS = HS_LEVELS_MAX + 2 };
 
 struct hs_conveyor {
     struct hs_mover mover;
-    int channels; /* levels + 1; one more, at the front, in a drain that sums inside its cell */
+    int channels; /* levels + 1; a drain that sums inside its cell has one more, at the front */
     struct hs_channel channel[HS_CONVEYOR_CHANNELS];
-    /* Each channel has a ring of panel buffers (slots).  A feed's channel writes to it, a drain's reads from it. */
+    /* Each channel has a ring of `slots` panel buffers.  A feed's channel writes to its ring, a drain's reads from it.
+     */
     int slots[HS_CONVEYOR_CHANNELS];
     char *ring[HS_CONVEYOR_CHANNELS];
     int64_t slot_bytes[HS_CONVEYOR_CHANNELS];
-    /* Rings in the node's memory: 1 for the whole cell, or one per member; 0: the ring is in this process's memory. */
+    /* Number of a channel's rings in the node's memory: 1 for the whole cell, or one per member.  0 if the ring is in
+     * this process's memory. */
     int node_rings[HS_CONVEYOR_CHANNELS];
     size_t shared_at;                    /* offset of the cell's rings in the node's memory */
-    struct hs_node_execution *execution; /* set by hs_conveyor_reset, as matrix and beta are */
-    int signalled[HS_CONVEYOR_CHANNELS]; /* completed instances of each channel, as last signalled to the cell */
-    char *outgoing, *incoming;           /* messages of the exchange, packed */
+    struct hs_node_execution *execution; /* hs_conveyor_reset sets execution, matrix and beta */
+    int signalled[HS_CONVEYOR_CHANNELS]; /* number of completed instances that each channel has signalled to the cell */
+    char *outgoing, *incoming;           /* packed messages of the exchange */
     struct hs_matrix matrix;
     double copy_seconds;
 
-    /* Of a feed. */
-    int ahead[HS_CONVEYOR_CHANNELS]; /* panels that may be in flight beyond the current one */
-    int owners;                      /* panels of a batch (hs_batch_end), which replaces this window; 0: no batches */
-    /* 1: the channel uses the ring of channel 0, as its panels are as wide.  They never collide: each process receives
-     * a panel through one channel only. */
+    /* Fields of a feed. */
+    int ahead[HS_CONVEYOR_CHANNELS]; /* number of panels that may be in flight beyond the current one */
+    int owners; /* number of panels of a batch (hs_batch_end), which replaces `ahead`; 0 if there are no batches */
+    /* 1 if the channel uses the ring of channel 0, because their panels are equally wide.  The two never collide,
+     * because each process receives a panel through one channel only. */
     int reuses_ring[HS_CONVEYOR_CHANNELS];
-    struct hs_source *source; /* per slot of channel 0 */
+    struct hs_source *source; /* one for each slot of channel 0 */
 
-    /* Of the drain. */
+    /* Fields of the drain. */
     char *scratch[HS_CONVEYOR_CHANNELS];
-    int64_t scratch_bytes[HS_CONVEYOR_CHANNELS]; /* per instance in flight */
+    int64_t scratch_bytes[HS_CONVEYOR_CHANNELS]; /* bytes of scratch per instance in flight */
     const void *beta;
 };
 
@@ -70,16 +72,16 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
 void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *memory);
 /* Takes the instances, which live as long as the plan, from the arena. */
 void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *lists, struct hs_arena *arena);
-/* Takes this process's own panel buffers from the arena, which may be another one at each start. */
+/* Takes this process's own panel buffers from the arena, which may differ from execution to execution. */
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena);
 
 /*
- * Bytes of the node's memory for one operand's cells on `lines` lines, with `members` members in total.  It suffices
- * for any line, whichever levels the line keeps.
+ * Bytes of the node's memory for one operand's cells on `lines` lines, with `members` members in total.  The size is
+ * enough whichever levels a line has over its cells, so all processes of the node compute the same.
  */
 size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                                 int lines, int members);
-/* This process's share of the memory of its cell there, in bytes. */
+/* This process's share, in bytes, of its cell's panel buffers in the node's memory. */
 size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor);
 /* Bytes of panel buffers and scratch of one process, with its share of the cell's buffers.  length: local extent of the
  * pinned dimension. */
@@ -94,8 +96,8 @@ void hs_conveyor_signal(struct hs_conveyor *conveyor);
 /* Advances all instances in flight. */
 hsumma_status hs_conveyor_progress(struct hs_conveyor *conveyor, int *worked);
 /*
- * Starts every instance that may start while innermost panel `now` is the one being multiplied.  With `one_at_a_time`
- * an instance only starts while the conveyor is idle.
+ * Starts every instance that may start while innermost panel `now` is multiplied.  If one_at_a_time is set, an instance
+ * only starts while the conveyor is idle.
  */
 hsumma_status hs_conveyor_start(struct hs_conveyor *conveyor, struct hs_comm *comm, const struct hs_cache *lists,
                                 int now, int one_at_a_time, int *worked);
@@ -104,38 +106,40 @@ int hs_conveyor_idle(const struct hs_conveyor *conveyor);
 /* 1 if this process has completed all its instances of the span, forwarding included. */
 int hs_conveyor_done(const struct hs_conveyor *conveyor);
 
-/* feed.c: 1 if innermost panel t has arrived. */
+/* Implemented in feed.c.  1 if innermost panel t has arrived. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t);
 /* The rank of the root of innermost panel t on this line. */
 int hs_feed_root(const struct hs_conveyor *feed, int t);
-/* Where innermost panel t is, once it is ready. */
+/* The address of innermost panel t, which must be ready. */
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
 /* 1 if this process has completed its instances up to panel `now`, forwarding included, and none is in flight. */
 int hs_feed_settled(const struct hs_conveyor *feed, int now);
 /* 1 if all members of the cell have completed their instances up to panel t, forwarding included. */
 int hs_feed_forwarded(const struct hs_conveyor *feed, int t);
 
-/* drain.c: 1 if the GEMM may write innermost panel t. */
+/* Implemented in drain.c.  1 if the GEMM may write innermost panel t. */
 int hs_drain_open(const struct hs_conveyor *drain, int t);
-/* Where the GEMM writes panel t.  *in_c: 1 if that is C itself, so that the GEMM must apply beta. */
+/* The address to which the GEMM writes innermost panel t.  Sets *in_c to 1 if it is in C itself, so that the GEMM must
+ * apply beta. */
 struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *in_c);
 
-/* Internal to conveyor.c, feed.c, drain.c.  Whether the next panel of channel s may start. */
+/* Internal to conveyor.c, feed.c, drain.c.  Whether the next panel of channel s may start while innermost panel `now`
+ * is multiplied. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now);
 int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now);
-/* Without an exchange: the root uses its part of tier0 panel o in place, or packs it. */
+/* If the operand is not exchanged: the root uses its part of tier0 panel o in place, or packs it. */
 void hs_feed_fill(struct hs_conveyor *feed, int o);
-/* Without an exchange: the root adds the sum of tier0 panel o to C. */
+/* If C is not exchanged: the root adds the sum of tier0 panel o to C. */
 void hs_drain_add(struct hs_conveyor *drain, int o);
-/* timeline.c: records a copy or sum of a tier's panel o that lasted from `begin` until now. */
+/* Implemented in timeline.c: records a copy or sum of a tier's panel o that lasted from `begin` until now. */
 void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin);
-/* Whether this execution may write to the node's memory: all earlier users of it have finished. */
+/* Whether this execution may write to the node's memory, because all earlier users of that memory have finished. */
 int hs_conveyor_may_write(const struct hs_conveyor *conveyor);
 /* Whether all members of the cell have completed the first `count` panels of channel s. */
 int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count);
-/* Channel 0 of the drain in a cell of several members: computes this member's share of the sum of panel o. */
+/* Runs channel 0 of the drain in a cell of several members: computes this member's share of the sum of panel o. */
 void hs_drain_sum_cell(struct hs_conveyor *drain, int o);
-/* Innermost panel t in the buffers of channel s. */
+/* The address of innermost panel t in the buffers of channel s. */
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t);
 /* Address of a local index of the looped dimension in this process's part of the operand. */
 char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix *matrix, int64_t local);

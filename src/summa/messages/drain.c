@@ -1,16 +1,16 @@
-/* The part of conveyor.h that only the drain has: where the local GEMM writes, and how its sums return to C. */
+/* The drain's part of conveyor.h: the buffers that the local GEMM writes, and the return of the sums to C. */
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
-/* Whether the GEMM writes C itself: no other process adds to this part, and its panels are contiguous in C.  The drain
- * then has no buffers. */
+/* Whether the GEMM writes C itself, because no other process adds to this part and its panels are contiguous in C.  The
+ * drain then has no buffers. */
 static int writes_c(const struct hs_conveyor *drain)
 {
     return drain->slots[drain->channels - 1] == 0;
 }
 
-/* Whether the buffer from which channel s reads the tier panel of innermost panel t is free: the channel has completed
- * the previous panel there, on all members of the cell if the buffer is in the node's memory. */
+/* Whether the buffer from which channel s will read the tier panel of innermost panel t is free: the channel has
+ * completed the previous panel in that buffer, on all members of the cell if the buffer is in the node's memory. */
 static int input_free(const struct hs_conveyor *drain, int s, int t)
 {
     int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);
@@ -68,7 +68,7 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
     hs_conveyor_copied(drain, drain->channel[0].tier, o, HS_TRACE_SUM, begin);
 }
 
-/* The panel is multiplied, the sums on the levels inside are complete, and the buffer for the result is free. */
+/* 1 if the panel has been multiplied, its sums on the levels inside are complete, and the result's buffer is free. */
 int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now)
 {
     const struct hs_mover *mover = &drain->mover;

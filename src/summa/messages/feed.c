@@ -1,4 +1,4 @@
-/* The part of conveyor.h that only a feed has: which panels have arrived, and where the owner sends them from. */
+/* The feed's part of conveyor.h: which panels have arrived, and the memory from which their owner sends them. */
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
@@ -14,13 +14,13 @@ int hs_feed_root(const struct hs_conveyor *feed, int t)
     return grid->rank[hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along])];
 }
 
-/* The channel through which this cell receives innermost panel t; 0: the root is in this cell. */
+/* The channel through which this cell receives innermost panel t; 0 if the root is in this cell. */
 static int channel_of(const struct hs_conveyor *feed, int t)
 {
     return 1 + hs_mover_level(&feed->mover, root_of(feed, t));
 }
 
-/* The carrier receives it; in the root's cell the carrier is the root. */
+/* The panel is ready when the cell's carrier has it.  In the root's cell the carrier is the root. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
@@ -44,7 +44,7 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
 }
 
 /* Whether the buffer for tier panel o of channel s is free: all members of the cell have multiplied the previous panel
- * there, and its carriers have forwarded it. */
+ * in that buffer, and the carriers have forwarded it. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
@@ -62,14 +62,14 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
     return feed->mover.members == 1 || hs_cells_all_signalled(feed->mover.cells, feed->execution, HS_USED, last + 1);
 }
 
-/* In place if no other member reads the panel, and it can be sent and multiplied from there. */
+/* Uses the panel in place if no other member of the cell reads it and it can be sent and multiplied from the matrix. */
 void hs_feed_fill(struct hs_conveyor *feed, int o)
 {
     const struct hs_mover *mover = &feed->mover;
     struct hs_run_of_panels run = hs_mover_run(mover, mover->tier0, o);
     int slots = feed->slots[0] ? feed->slots[0] : 1, one_slab = run.end - run.begin == 1;
     struct hs_source *source = &feed->source[o % slots];
-    /* sending needs the layout of a packed panel; for the GEMM alone any leading dimension will do */
+    /* sending needs the layout of a packed panel; the GEMM accepts any leading dimension */
     int contiguous = mover->role->loop_axis == 0
                          ? one_slab && feed->matrix.ld == hs_tier_width(mover->panels, mover->tier0, o)
                          : feed->matrix.ld == mover->length;
@@ -84,8 +84,8 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     hs_conveyor_copied(feed, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* Whether the outer channels have started the panel.  Other processes wait for those first, and an inner instance would
- * block them where instances run one at a time. */
+/* Whether channels 0 .. s - 1 have started the panel that begins at `first`.  Other processes wait for these outer
+ * channels first, and an inner instance would block them if instances run one at a time. */
 static int is_next(const struct hs_conveyor *feed, int s, int first)
 {
     for (int j = 0; j < s; j++)
@@ -94,7 +94,7 @@ static int is_next(const struct hs_conveyor *feed, int s, int first)
     return 1;
 }
 
-/* The last panel of channel s that may be in flight. */
+/* The last panel of channel s that may be in flight while innermost panel `now` is multiplied. */
 static int window_end(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
@@ -104,7 +104,7 @@ static int window_end(const struct hs_conveyor *feed, int s, int now)
     return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
 }
 
-/* The panel is inside the window, its buffer is free, and a panel to be forwarded has arrived. */
+/* 1 if the next panel is inside the window, its buffer is free and, if this cell forwards it, the panel has arrived. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];
@@ -116,7 +116,7 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     if (!is_next(feed, s, first))
         return 0;
     if (s == 0 && !hs_mover_takes(&feed->mover, hs_mover_pair(&feed->mover, channel->tier, o)))
-        return 1; /* as a holder only, which needs no buffer */
+        return 1; /* this process is at most a holder, which needs no buffer */
     if (s == 0 || from == s)
         return feed->slots[s] == 0 || buffer_free(feed, s, o, now);
     return from > s || hs_feed_ready(feed, first);

@@ -12,7 +12,7 @@ hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs
     return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
 }
 
-/* Orders the pairs so that roots that send concurrently are on different nodes, each with a link of its own. */
+/* Orders the pairs so that roots that send concurrently are on different nodes and do not share a node's link. */
 static hsumma_status alternate(const struct hs_loop *loop, const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
     const struct hs_spec *spec = loop->spec;
@@ -38,7 +38,7 @@ static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator
     return status ? status : hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
 }
 
-/* Memory that lives as long as the plan. */
+/* Lays out the memory that lives as long as the plan. */
 static void lay_out(struct hs_loop *loop, struct hs_arena *arena)
 {
     for (int i = 0; i < 2; i++)
@@ -78,8 +78,9 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
 }
 
 /*
- * Computes where the panel buffers of this process's cells begin in the node's memory: the lines of the first moving
- * operand in order, then those of the second.  Sizes suffice for any line, so all processes of a node agree on them.
+ * Computes where the panel buffers of this process's cells begin in the node's memory, which contains the lines of the
+ * first moving operand in order, then the lines of the second.  Sizes suffice for any line, so all processes of a node
+ * compute the same.
  */
 static void divide_shared(struct hs_loop *loop)
 {
@@ -161,13 +162,14 @@ void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory)
     hs_cache_begin(&loop->lists, memory);
 }
 
-/* The drain; NULL: C is stationary. */
+/* The drain; NULL if C is stationary. */
 static struct hs_conveyor *drain_of(struct hs_loop *loop)
 {
     return loop->feeds < 2 ? &loop->conveyor[1] : NULL;
 }
 
-/* Columns of a slice: about spec->slice flops, a multiple of the BLAS kernels' unrolling, independent of timing. */
+/* Number of columns of a slice, which has about spec->slice flops: a multiple of the BLAS kernels' unrolling,
+ * independent of timing. */
 static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, int64_t k)
 {
     enum { UNROLL = 96 };
@@ -184,7 +186,7 @@ static const char *column_of(const struct hs_matrix *matrix, char op, int64_t fr
     return matrix->base + (size_t)(from * (op == 'N' ? matrix->ld : 1)) * size;
 }
 
-/* The next slice of panel `now`; on a device all the rest of it, as messages progress meanwhile. */
+/* The next slice of panel `now`; on a device the whole rest of the panel, because messages progress meanwhile. */
 static struct hs_product next_slice(struct hs_loop *loop)
 {
     const struct hs_problem *problem = loop->problem;
@@ -224,8 +226,8 @@ static struct hs_product next_slice(struct hs_loop *loop)
     return product;
 }
 
-/* Multiplies a slice, or continues the one on a device.  An error is only returned at the end of the execution, because
- * other processes wait for messages of this one. */
+/* Multiplies a slice, or continues the slice on a device.  An error is only returned at the end of the execution,
+ * because other processes wait for messages of this process. */
 static void multiply(struct hs_loop *loop, int *worked)
 {
     int done, panel = loop->now;
@@ -280,8 +282,8 @@ static int complete(const struct hs_loop *loop)
     return loop->now >= loop->end && hs_conveyor_done(&loop->conveyor[0]) && hs_conveyor_done(&loop->conveyor[1]);
 }
 
-/* Without lookahead, whether feeds may start panel `now`: its predecessor is complete on all members of the cells.
- * Members with nothing left to send would otherwise start it, and take bandwidth from the panel that all wait for. */
+/* Whether feeds may start panel `now`: without lookahead, only if its predecessor is complete on all members of the
+ * cells.  Members with nothing left to send would otherwise start `now` and take bandwidth from the predecessor. */
 static int may_feed(const struct hs_loop *loop)
 {
     for (int f = 0; loop->blocking && loop->now > 0 && f < loop->feeds; f++)
@@ -312,7 +314,7 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
     return status;
 }
 
-/* Signals this process's progress to the others of its node. */
+/* Signals this process's progress to the other processes of its node. */
 static void signal_progress(struct hs_loop *loop)
 {
     struct hs_node_execution *execution = &loop->execution;
@@ -347,7 +349,7 @@ int hs_loop_idle(const struct hs_loop *loop)
 
 int hs_loop_boundary(const struct hs_loop *loop, int at)
 {
-    const struct hs_tier *outer = &loop->panels.tier[0]; /* where its panels begin, panels of all tiers do */
+    const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of all tiers begin where one of its panels begins */
     if (at >= loop->panels.count)
         return loop->panels.count;
     int o = outer->of[at];
@@ -388,7 +390,7 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
 }
 
 /* Begins a new check of the signals of other processes of the node.  Every 64 calls, or at each call if this process
- * blocks in MPI, also checks whether one of them has failed. */
+ * blocks in MPI, it also checks whether a process of the node has failed. */
 static hsumma_status check_signals(struct hs_loop *loop)
 {
     enum { CHECKS = 64 };
@@ -438,7 +440,8 @@ static void count_list(const struct hs_list *list, int64_t cut, int64_t *message
         }
 }
 
-/* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list, counted once. */
+/* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list, which is counted only
+ * once. */
 static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, int64_t cut, int64_t *messages,
                           int64_t *bytes)
 {

@@ -1,6 +1,6 @@
 /*
  * The loop over the innermost panels of a product.  One loop serves all products: SUMMA is HSUMMA with one level, a
- * variant is a row in a table, and lookahead 0 is a window without panels.
+ * variant is a row in a table, and lookahead 0 is an empty window.
  *
  * The innermost panels are multiplied in a fixed order.  While panel t is multiplied, `lookahead` further innermost
  * panels, and at least one panel of each outer level, are in flight; the window crosses the ends of outer panels.  The
@@ -12,8 +12,8 @@
  * the local GEMM, but may differ in levels, algorithms, segments and lookahead.  If C moves, their reductions must also
  * bracket sums alike, as binomial ones do.
  *
- * Processes may be in different spans at a time, and all spans use the same tags; messages match all the same.  A
- * process ends a span after all its operations there are complete, so it sends and posts everything of one span before
+ * Processes may be in different spans at a time, and all spans use the same tags.  Messages still match: a process ends
+ * a span only after all its operations of the span are complete, so it sends and posts everything of one span before
  * anything of the next.  Inside a span both sides have the same sequence of messages per pair and tag (executor.h), and
  * MPI matches these in order.  So trees and the meaning of tags may differ from loop to loop.  With rows "mpi" each
  * loop has its own communicators.
@@ -30,41 +30,41 @@ struct hs_loop {
     struct hs_variant variant;
     struct hs_panels panels;
     struct hs_cache lists;
-    struct hs_conveyor conveyor[2]; /* of the two moving operands in the order A, B, C; that of C is the drain */
+    struct hs_conveyor conveyor[2]; /* one for each moving operand, in the order A, B, C; the one for C is the drain */
     int feeds;                      /* number of moving operands among A and B */
-    struct hs_cells cells[2];       /* of the lines of a moving operand, if cells share it (hs_spec_shares) */
-    size_t shared_bytes;            /* of product memory, for all processes of the node */
-    size_t shared_part;             /* of product memory: this process's share */
-    int blocking;     /* lookahead 0: a panel or batch is complete, forwarding included, before it is multiplied */
-    int sliced;       /* messages may have to be progressed during a panel's multiplication */
+    struct hs_cells cells[2];       /* cells of each moving operand's line, if cells share it (hs_spec_shares) */
+    size_t shared_bytes;            /* bytes of product memory for all processes of the node */
+    size_t shared_part;             /* this process's share of shared_bytes */
+    int blocking;     /* 1 if lookahead is 0: a panel or batch is complete, and forwarded, before it is multiplied */
+    int sliced;       /* 1 if messages may have to be progressed while a panel is multiplied */
     int64_t local[3]; /* local extents of the pinned dimensions */
-    int *line;        /* with rows "mpi": scratch of hs_loop_connect for the ranks of a line */
+    int *line;        /* scratch of hs_loop_connect for the ranks of a line; used only with rows "mpi" */
     char *arena;      /* memory that lives as long as the plan: instances, sources */
     size_t arena_bytes;
     char *buffers; /* panel buffers, lent to each execution */
     size_t buffer_bytes;
 
-    /* Of the current execution. */
+    /* State of the current execution. */
     enum { HS_IDLE, HS_RUNNING } state;
     struct hs_node_execution execution;
     unsigned checks; /* number of checks of other processes' signals */
-    int signalled;   /* panels multiplied here, as last signalled to the node */
+    int signalled;   /* number of panels multiplied here, as last signalled to the node */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int now, end;                /* the next innermost panel to multiply; one past the span's last */
-    int64_t column;              /* of the local product: where the next slice begins */
-    int multiplying;             /* a slice has been started and is not complete (on a device) */
-    double mark;                 /* when time was last charged to that slice */
-    int64_t flops;               /* of that slice */
+    int64_t column;              /* column of the local product at which the next slice begins */
+    int multiplying;             /* 1 while a slice that was started is not complete (on a device) */
+    double mark;                 /* time (hs_now) up to which the current slice has been charged */
+    int64_t flops;               /* flops of the current slice */
     hsumma_status failed;        /* first error of the local GEMM; this process's part of C is then invalid */
-    struct hs_times times, last; /* of the current span so far, and of the last complete one */
+    struct hs_times times, last; /* times of the current span so far, and of the last complete span */
 };
 
 /* Makes the pairs of owners of a variant's two moving operands.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs_allocator *memory,
                                struct hs_pairs *pairs);
 
-/* problem and spec must outlive the loop.  Local; after an error nothing stays allocated. */
+/* Makes a loop.  problem and spec must outlive it.  Local; after an error nothing stays allocated. */
 hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *problem, const struct hs_spec *spec,
                            struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message);
 /* Makes the communicators for rows "mpi", after hs_loop_init has succeeded on all processes.  Collective over the grid.
@@ -72,7 +72,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
 hsumma_status hs_loop_connect(struct hs_loop *loop);
 void hs_loop_free(struct hs_loop *loop, const struct hs_allocator *memory);
 
-enum { HS_ALL = -1 }; /* end of a span: after the last panel */
+enum { HS_ALL = -1 }; /* end of a span that includes the last panel */
 
 /* The first innermost panel from `at` on at which panels of all levels begin; the number of panels if there is none.
  * Spans of this loop begin and end at such boundaries. */
@@ -84,22 +84,22 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
  * done.  The arguments must have been agreed to be valid on all processes, and alpha, beta and matrix are the same for
  * all spans of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is
  * one empty span, which scales C, and any other empty span does nothing.  execution: with cells, a new number for each
- * span (hs_node_count); NULL: nothing is shared.  begin: from when the execution's time counts.
+ * span (hs_node_count); NULL if nothing is shared.  begin: the time (hs_now) from which the execution is timed.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_node_execution *execution, double begin, int from, int to);
-/* 1 if no instance is in flight: this process can then only wait for signals of its node. */
+/* 1 if no instance is in flight, so that this process can only wait for signals of its node. */
 int hs_loop_idle(const struct hs_loop *loop);
-/* Moves the execution forward without waiting (hs_advance). */
+/* Advances the execution without waiting (an hs_advance function). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);
 
 /* One past the last panel of a feed that must have arrived before panel `now` is multiplied. */
 int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed);
-/* timeline.c: records what the loop waits for, when no panel can be multiplied. */
+/* Implemented in timeline.c: records the cause of the wait when no panel can be multiplied. */
 void hs_loop_trace_wait(struct hs_loop *loop);
 
-/* Messages, of at most `cut` bytes each, and bytes that this process sends in one execution of all panels, without the
- * agreement at the start. */
+/* Counts the messages, of at most `cut` bytes each, and the bytes that this process sends in one execution of all
+ * panels.  The agreement at the start is not counted. */
 void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
 
 #endif

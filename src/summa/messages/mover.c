@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * Tier of the panels that are copied from or to the matrix, or exchanged.  Lines may have different levels over cells,
- * but an exchange between them needs one tier: that of the outermost level over members.
+ * The tier of the panels that are copied from or to the matrix, or exchanged.  Lines may have different levels over
+ * cells, but an exchange between lines needs a common tier: that of the outermost level over members.
  */
 static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 {
@@ -17,8 +17,8 @@ static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 }
 
 /*
- * Keeps the levels with more than one cell; for C levels are merged first (hs_factors_merge_for_sums).  If a group of
- * the hierarchy cuts through a node, its levels remain levels over members, and the line shares nothing.
+ * Keeps the levels with more than one cell; for C, levels are merged first (hs_factors_merge_for_sums).  If a group of
+ * the hierarchy cuts through a node, the levels are levels over members, and the members of a cell share nothing.
  */
 static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, const struct hs_cells *cells)
 {
@@ -60,9 +60,9 @@ static int own_index(const struct hs_mover *mover)
 }
 
 /*
- * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  Each in
- * flight needs up to four panels of C (partial, sum, two of scratch); together they take at most half a panel of
- * the operand that is fed.
+ * The number of reductions of C in flight on a level.  If k is large, panels of C are much smaller than those of A or
+ * B, and their reductions are bound by latency.  Each needs up to four panels of C (partial, sum, two of scratch); all
+ * together may take at most half a panel of the moving A or B.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
@@ -109,8 +109,8 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     }
 }
 
-/* Of the holders that give to a line one stands for all: that of the line's first index.  Returns its coordinate on the
- * operand's own axis.  line: its coordinate on the other axis. */
+/* The coordinate on role->own_axis of the holder that represents all holders of a line's indices: the holder of the
+ * first index.  line: the line's coordinate on role->want_axis. */
 static int holder_of_line(const struct hs_role *role, int line)
 {
     int want = line < role->want->nprocs ? line : 0;
@@ -132,7 +132,7 @@ int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, con
     int node = hs_node_on_line(nodes, grid, role->own_axis, owner, holder);
     for (int m = 0; m < size; m++)
         mates += hs_node_on_line(nodes, grid, role->line_axis, line, m) == node;
-    if (line == owner || mates == 0) /* line == owner: the holder is itself on the line */
+    if (line == owner || mates == 0) /* if line == owner, the holder is on the line */
         return mates ? holder : owner % size;
     int root = 0;
     for (int left = owner % mates; root < size; root++)
@@ -148,7 +148,7 @@ int hs_mover_root(const struct hs_mover *mover, int pair)
     return mover->root ? mover->root[owner] : owner;
 }
 
-/* The coordinate that the levels divide: of the member's cell, or without cells of the member. */
+/* The coordinate that the levels divide: the index of the member's cell or, without cells, of the member. */
 static int place_of(const struct hs_mover *mover, int member)
 {
     return mover->cells ? mover->cells->division->of[member] : member;
@@ -258,13 +258,13 @@ static int holder_of(const struct hs_mover *mover, int pair, int q)
     return hs_grid_index(&mover->problem->grid, mover->role->own_axis, q, owner);
 }
 
-/* Index in the grid of the process at `i` on the wanted axis and at `line` on the other. */
+/* Index in the grid of the process with coordinate i on role->want_axis and `line` on the other axis. */
 static int taker_of(const struct hs_mover *mover, int line, int i)
 {
     return hs_grid_index(&mover->problem->grid, mover->role->want_axis, i, line);
 }
 
-/* Number of indices of the pinned dimension that holder q gives to taker i; of several replicas only one gives. */
+/* Number of pinned indices that holder q gives to taker i.  Only one of several replicas gives any. */
 static int64_t indices_between(const struct hs_role *role, int q, int i)
 {
     if (role->replicas > 1 && q != i % role->replicas)
@@ -326,19 +326,21 @@ int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder)
     if (role->direct && !as_holder)
         return 0;
     for (int other = 0; other < others; other++)
-        /* unless `spread` is set or the axes differ, other == self is this process for every pair */
+        /* on one axis and without `spread`, index `self` is this process itself, for every pair */
         if (mover->spread || role->own_axis != role->want_axis || other != self)
             sum += with[other];
     return sum;
 }
 
-/* Whether this process packs a message for takers i: it gives them something, and is not the only one of them. */
+/* Whether this process packs a message for the takers with coordinate i: it gives them indices, and they include
+ * another process. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
     return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != own_index(mover));
 }
 
-/* Messages that this process sends as a holder, by ascending process.  All takers i receive the same bytes. */
+/* Lists the messages that this process sends as a holder, by ascending receiver.  All takers with coordinate i receive
+ * the same bytes.  Returns their number. */
 static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;
@@ -359,7 +361,7 @@ static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piec
     return count;
 }
 
-/* Messages that it receives as a taker, by ascending holder. */
+/* Lists the messages that this process receives as a taker, by ascending holder.  Returns their number. */
 static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
 {
     int64_t unit = width * (int64_t)mover->problem->scalar->size, at = 0;

@@ -17,7 +17,7 @@ static MPI_Datatype type_of(char letter)
 }
 
 /* Makes the communicator of a level's group.  Tags differ between operands and levels, because processes of one group
- * may already be at the next communicator, with other members. */
+ * may already be making the next communicator, with other members. */
 static hsumma_status connect_level(struct hs_mover *mover, int level, const struct hs_comm *comm, int *rank)
 {
     const struct hs_group *group = &mover->group[level];

@@ -10,7 +10,8 @@
 /* Whether a spec uses a row "mpi". */
 int hs_native_wanted(const struct hs_spec *spec);
 /* Makes the communicators of a mover.  Collective over the grid; continues after an error, because other processes
- * participate.  rank: scratch for the ranks of a line.  HSUMMA_ERR_MPI; hs_native_disconnect frees what was made. */
+ * participate.  rank: scratch for the ranks of a line.  HSUMMA_ERR_MPI.  The caller frees the communicators with
+ * hs_native_disconnect, also after an error. */
 hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank);
 /* Frees the communicators; does nothing after MPI_Finalize. */
 void hs_native_disconnect(struct hs_mover *mover);

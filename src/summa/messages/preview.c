@@ -15,7 +15,7 @@ const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
     return operand == loop->variant.stationary ? NULL : &conveyor_of(loop, operand)->mover;
 }
 
-/* The channels of C are in reverse order: from the innermost level to the exchange. */
+/* The channel of a transfer.  Channels of C are in reverse order, from the innermost level to the exchange. */
 static const struct hs_channel *channel_of(const struct hs_loop *loop, int operand, int transfer)
 {
     const struct hs_conveyor *conveyor = conveyor_of(loop, operand);
@@ -58,7 +58,7 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
     return HSUMMA_OK;
 }
 
-/* Index in the grid of a peer of a level's list. */
+/* Index in the grid of a peer in a level's list. */
 static int place_of_peer(const struct hs_binding *bound, int peer)
 {
     return hs_group_place(&bound->group, (peer + bound->rotation) % bound->group.size);
@@ -84,14 +84,14 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     return HSUMMA_OK;
 }
 
-/* Counts per span and node (hs_preview_entering). */
+/* The counts of hs_preview_entering, per span and node. */
 struct crossing {
     const struct hs_division *node;
     int spans;
     int64_t *messages, *bytes;
 };
 
-/* Adds the messages to other nodes of a list that runs `times` times.  bound: NULL for an exchange, whose peers are
+/* Adds the messages that a list sends to other nodes in `times` runs.  bound: NULL for an exchange, whose peers are
  * indices in the grid. */
 static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
                      int span, const struct crossing *to)
@@ -117,7 +117,7 @@ static int span_of(const struct hs_loop *loop, const struct hs_channel *channel,
     return (int)((int64_t)loop->panels.tier[channel->tier].first[o] * spans / loop->panels.count);
 }
 
-/* Consecutive panels with the same list, pair and span are counted at once. */
+/* Adds the messages of a transfer.  Consecutive panels with the same list, pair and span are counted at once. */
 static void add_transfer(const struct hs_loop *loop, int operand, int transfer, const struct crossing *to)
 {
     const struct hs_mover *mover = hs_preview_mover(loop, operand);

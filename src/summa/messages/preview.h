@@ -1,7 +1,7 @@
 /*
- * A preview of a loop: what it will send, read from its step lists, for hsumma explain, the benchmarks and tests.  No
- * message is sent, so one process can make the loops of all processes of a grid, with grid.coord set for each and a
- * communicator that is never used.
+ * A preview of a loop: the messages that it will send, read from its step lists, for hsumma explain, the benchmarks and
+ * tests.  Nothing is sent, so one process can make the loops of all processes of a grid, with grid.coord set for each
+ * process and a communicator that is never used.
  *
  * Processes are numbered by their index in the grid, row * columns + column.  A transfer is a level of a mover (0: the
  * outermost one), or HS_EXCHANGE: the exchange before the broadcasts, or of C after the reductions.
@@ -19,13 +19,13 @@ const struct hs_mover *hs_preview_mover(const struct hs_loop *loop, int operand)
 /* The tier of the panels that a transfer moves. */
 int hs_preview_tier(const struct hs_mover *mover, int transfer);
 
-/* How this process receives the panels of a pair of owners (of C: how it sends its sums). */
+/* How this process receives the panels of a pair of owners or, for C, sends its sums. */
 struct hs_arrival {
-    int level; /* level of the plan, 1 the outermost, on which its cell receives (of C: sends); 0: the root's cell */
-    int reads; /* 1: another member of its cell does, the carrier; this process reads the panels in the node's memory */
-    int moves; /* 0: the line is one process and nothing is exchanged, so the operand is used in place */
-    int holds; /* of an exchanged operand: 1: this process holds a part of the panels */
-    int64_t length; /* local extent of the pinned dimension; 0: this process has no part of the panels */
+    int level; /* plan level (1: outermost) on which this process's cell receives (C: sends); 0 in the root's cell */
+    int reads; /* 1 if another member of the cell, the carrier, receives; this process reads from the node's memory */
+    int moves; /* 0 if the line is one process and nothing is exchanged, so that the operand is used in place */
+    int holds; /* 1 if the operand is exchanged and this process holds a part of the panels */
+    int64_t length; /* local extent of the pinned dimension; 0 if this process has no part of the panels */
 };
 struct hs_arrival hs_preview_arrival(const struct hs_mover *mover, int pair);
 
@@ -38,14 +38,15 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
 
 /*
  * Counts the messages, and their bytes, that this process sends to other nodes in one product: adds them to
- * messages[i] and bytes[i] with i = span * node->parts + node of the receiver.  node: division of all ranks.  The
- * innermost panels are divided into `spans` spans of nearly equal length; a message counts in that of its first panel.
- * Messages of MPI's own collectives (rows "mpi") are not counted.
+ * messages[i] and bytes[i] with i = span * node->parts + node of the receiver.  node: division of all ranks by node.
+ * The innermost panels are divided into `spans` spans of nearly equal length; a message belongs to the span of its
+ * first panel. Messages of MPI's own collectives (rows "mpi") are not counted.
  */
 void hs_preview_entering(const struct hs_loop *loop, const struct hs_division *node, int spans, int64_t *messages,
                          int64_t *bytes);
 
-/* One message.  round: length of the longest chain of dependent messages of its transfer that ends with it, from 1. */
+/* One message.  round: the length, at least 1, of the longest chain of dependent messages of its transfer that ends
+ * with this message. */
 struct hs_hop {
     int round, from, to;
     int64_t bytes;

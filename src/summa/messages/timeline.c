@@ -1,4 +1,4 @@
-/* What the loop records in the timeline: its copies and sums, and what it waits for. */
+/* The entries that the loop records in the timeline: copies, sums, and waits with their causes. */
 #include "summa/messages/loop.h"
 
 void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_trace_kind kind, double begin)
@@ -18,7 +18,7 @@ void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_t
                                           .operand = mover->operand});
 }
 
-/* The rank that the oldest instance of a conveyor waits for (hs_instance_awaits); -1: none is in flight. */
+/* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none is in flight. */
 static int awaits(const struct hs_conveyor *conveyor, int *receives)
 {
     *receives = 0;
@@ -30,14 +30,14 @@ static int awaits(const struct hs_conveyor *conveyor, int *receives)
     return -1;
 }
 
-/* The rank of a process of this node whose signal this one waits for; -1: none. */
+/* The rank of the process of this node whose signal this process waits for; -1 if it waits for none. */
 static int awaited_mate(const struct hs_loop *loop)
 {
     const struct hs_directory *directory = loop->execution.shared ? &loop->execution.shared->directory : NULL;
     return directory && directory->awaits ? loop->problem->trace->rank_of_mate[directory->awaited[0].rank] : -1;
 }
 
-/* The first panel of a feed that the next multiplication lacks; -1: none. */
+/* The first panel of a feed that has not arrived and that the next multiplication needs; -1 if there is none. */
 static int missing_panel(const struct hs_loop *loop, const struct hs_conveyor *feed)
 {
     int end = hs_loop_batch_end(loop, feed);
@@ -47,7 +47,8 @@ static int missing_panel(const struct hs_loop *loop, const struct hs_conveyor *f
     return -1;
 }
 
-/* What panel `now` waits for.  As the root, this process waits for a message of the exchange or for a free buffer. */
+/* The timeline entry for the wait before panel `now`.  If this process is the panel's root, it waits for a message of
+ * the exchange or for a free buffer. */
 static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
 {
     struct hs_trace_entry entry = {.cause = HS_CAUSE_ROOM, .panel = loop->now};
@@ -73,7 +74,7 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
     return entry;
 }
 
-/* What the end of the span waits for. */
+/* The timeline entry for the wait at the end of the span. */
 static struct hs_trace_entry awaited_end(const struct hs_loop *loop)
 {
     const struct hs_conveyor *of = &loop->conveyor[!hs_conveyor_done(&loop->conveyor[1])];

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * A walk over runs: indices that are consecutive in two places.  `from` is a local index of process p of axis x; `to` a
- * local index of process q of axis y, or (y NULL) counts from the first index of the walk.
+ * A walk over runs.  A run is a sequence of indices that are consecutive both on process p of axis x, from local index
+ * `from` on, and on process q of axis y, from local index `to` on.  If y is NULL, `to` counts from the first index of
+ * the walk.
  */
 struct index_run {
     int64_t from, to, length;
@@ -17,7 +18,7 @@ struct index_run {
 struct runs {
     struct hs_overlap walk;
     int64_t first;
-    int pending; /* `next` is valid */
+    int pending; /* 1 if `next` is valid */
     struct index_run next;
 };
 
@@ -50,7 +51,7 @@ static int runs_next(struct runs *runs, struct index_run *run)
     return found;
 }
 
-/* The runs of the pinned dimension that a process has, for a part of line p. */
+/* The runs of pinned indices in a part of line p that the process with coordinate `own` has. */
 static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
 {
     const struct hs_role *role = supply->role;
@@ -60,9 +61,9 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
 }
 
 /*
- * The part of a step's tile that the process at `coord` has is copied by columns of its matrix, and within a column in
- * the order of its rows, whatever lines they go to: short pieces far apart in memory would cost several times as much.
- * A strip is a run of rows; its offset, in bytes, is relative to the first tile.
+ * A strip is a run of rows; its offset, in bytes, is relative to the first tile.  A process copies its part of a step's
+ * tile by columns of its matrix, and within a column in the order of the rows, even if consecutive strips go to
+ * different lines: copying short pieces that are far apart in memory takes several times as long.
  */
 struct strip {
     int64_t from, length;
@@ -76,7 +77,7 @@ struct copying {
     const struct hs_supply *supply;
     struct hs_matrix matrix;
     int coord[2];
-    const int8_t *lines; /* whether each line gets anything; NULL: all do */
+    const int8_t *lines; /* lines[p]: whether line p gets anything; NULL if all lines do */
     struct hs_range panel;
     struct strip strip[STRIPS];
     int strips, real;
@@ -120,14 +121,14 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
     }
 }
 
-/* The runs of the looped dimension that a process has, for a panel. */
+/* The runs of a panel's indices that the process at `coord` has. */
 static struct runs looped_runs(const struct hs_role *role, const int coord[2], struct hs_range panel)
 {
     return runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
 }
 
-/* The next run of this process's share of a part of line p.  An aligned operand has a single run; blocks need not be
- * walked. */
+/* Sets *run to the next run of pinned indices of a line's part that this process has; returns 0 if none is left.  An
+ * operand without an exchange has a single run. */
 static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct index_run *run)
 {
     if (copying->supply->role->exchanged) {
@@ -139,7 +140,7 @@ static int next_pinned(const struct copying *copying, struct runs *runs, struct 
     return runs->pending--;
 }
 
-/* The part of line p in a step; returns 0 if the line gets nothing. */
+/* Sets *part to the part of line p in a step; returns 0 if the line gets nothing. */
 static int part_of(const struct copying *copying, int64_t step, int p, struct hs_range *part)
 {
     *part = hs_supply_part(copying->node, copying->supply, p, step);
@@ -174,7 +175,7 @@ static void flush_pinned(struct copying *copying, char *tiles)
     copying->strips = 0;
 }
 
-/* Rows are of the pinned dimension: the strips of all lines are collected together. */
+/* Copies from a matrix whose rows are the pinned dimension.  The strips of all lines are collected together. */
 static void copy_pinned_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     const struct hs_supply *supply = copying->supply;
@@ -252,7 +253,8 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
     return copying.bytes;
 }
 
-/* Adds up one block of C: the partial results of a line, in its order.  Processes without any k have none. */
+/* Adds the partial results of a line to one block of C, in the order of the line.  Processes that own no index of k
+ * have no partial result. */
 static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
                       struct index_run looped)
 {

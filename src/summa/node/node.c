@@ -23,7 +23,7 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
     return execution;
 }
 
-/* Adds the time since the clock was last read to an account; NULL: it is overhead, counted nowhere. */
+/* Adds the time since the clock was last read to *seconds.  If `seconds` is NULL, the time is uncounted overhead. */
 static void account(struct hs_node_product *node, double *seconds)
 {
     double now = hs_now();
@@ -32,7 +32,7 @@ static void account(struct hs_node_product *node, double *seconds)
     node->mark = now;
 }
 
-/* Records the work since the clock was last read, in an account and on the timeline. */
+/* Records the work since the clock was last read, in *seconds and on the timeline. */
 static void record(struct hs_node_product *node, double *seconds, enum hs_trace_kind kind, int operand, int64_t panel,
                    int64_t amount)
 {
@@ -48,14 +48,14 @@ static void record(struct hs_node_product *node, double *seconds, enum hs_trace_
                                                                 .operand = operand});
 }
 
-/* Ends idle time: something can be done. */
+/* Ends idle time, because this process has work to do. */
 static void resume(struct hs_node_product *node)
 {
     account(node, node->idle ? &node->times.wait : NULL);
     node->idle = 0;
 }
 
-/* The last execution before this one in which a rank may have used the memory; 0: none. */
+/* The last execution before `execution` in which a rank may have used the memory; 0 if there is none. */
 static uint64_t taken_before(const struct hs_product_memory *shared, uint64_t execution, int rank)
 {
     const struct hs_taken *taken = &shared->taken[rank];
@@ -81,8 +81,8 @@ void hs_node_leave(struct hs_product_memory *shared, uint64_t execution)
         hs_signal(&shared->directory, counters[i], progress_at_end(execution));
 }
 
-/* Publishes that this process has done `steps` steps.  On a device they have only been enqueued, which is enough if
- * others can wait for its events. */
+/* Publishes that this process has done `steps` steps.  On a device the steps have only been enqueued, which is enough
+ * if other processes can wait for the device's events. */
 static void announce(struct hs_node_product *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
@@ -112,7 +112,8 @@ static int all_signalled(struct hs_node_product *node, const struct hs_peers *pe
     return 1;
 }
 
-/* Copies this process's part of the next step's tiles into shared memory; 0 if they may not be overwritten yet. */
+/* Copies this process's part of the next step's tiles into shared memory; returns 0 if they may not be overwritten yet.
+ */
 static int fill(struct hs_node_product *node)
 {
     int64_t step = node->fill, bytes = 0;
@@ -155,7 +156,7 @@ static int fill_ahead(struct hs_node_product *node, int64_t until)
     return node->fill > from;
 }
 
-/* Whether the tile of a step is complete. */
+/* Whether all ranks that fill this process's part of a step's tile have filled it. */
 static int supplied(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
@@ -191,8 +192,9 @@ static void publish(struct hs_node_product *node, const struct hs_where where[2]
 }
 
 /*
- * The matrix that a process has published for this execution, as mapped here; base NULL: none.  A published offer stays
- * until its readers are done; a process without one may already have published for a later execution.
+ * The matrix that a rank has published for this execution, at its address in this process; base is NULL if there is
+ * none.  An offer stays published until its readers are done.  A rank that published none for this execution may
+ * already have published one for a later execution.
  */
 static struct hs_matrix published(const struct hs_node_product *node, int x, int rank)
 {
@@ -207,8 +209,8 @@ static struct hs_matrix published(const struct hs_node_product *node, int x, int
     return matrix;
 }
 
-/* The matrix from which a step's panel of A or B is read in place, and the panel's first local index; base NULL:
- * none. */
+/* The matrix from which a step's panel of A or B is read in place; base is NULL if there is none.  Sets *local to the
+ * panel's first local index in that matrix. */
 static struct hs_matrix source(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step,
                                int64_t *local)
 {
@@ -217,12 +219,12 @@ static struct hs_matrix source(const struct hs_node_product *node, const struct 
     if (hs_owner_is_here(node, supply, owner))
         return node->matrix[supply->operand];
     for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
-        if (givers->coord[i] == owner) /* the only one: one of several replicas gives */
+        if (givers->coord[i] == owner) /* unique, because only one of several replicas gives */
             return published(node, supply->operand, givers->rank[i]);
     return (struct hs_matrix){NULL, 0};
 }
 
-/* The operand of a local product; range: the part of each dimension, in local indices. */
+/* The address of operand x in a step's local product.  range: the part of each dimension, as set by ranges(). */
 static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_t step, const struct hs_range range[3])
 {
     const struct hs_role *role = &node->variant.role[x];
@@ -245,7 +247,7 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};
 }
 
-/* The ranges that this process multiplies in a step; returns 0 if they are empty. */
+/* Sets range[dim] to the part of each dimension that this process multiplies in a step; returns 0 if any is empty. */
 static int ranges(const struct hs_node_product *node, int64_t step, struct hs_range range[3])
 {
     const int *coord = node->problem->grid.coord;
@@ -259,8 +261,8 @@ static int ranges(const struct hs_node_product *node, int64_t step, struct hs_ra
     return range[HS_M].length > 0 && range[HS_N].length > 0 && range[HS_K].length > 0;
 }
 
-/* The beta of a step's local product: the caller's for the first contribution to C, zero for the first to a partial
- * result, else one. */
+/* The beta of a step's local product: the caller's beta for the first contribution to C, zero for the first
+ * contribution to a partial result, otherwise one. */
 static const void *beta_of(const struct hs_node_product *node, int64_t step)
 {
     const struct hs_scalar *scalar = node->problem->scalar;
@@ -281,7 +283,7 @@ static int start(struct hs_node_product *node)
         (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
                                         hs_supply_free_after(node, &node->out, step) / node->chunks)))
         return 0;
-    /* Having used a tile implies having filled its part: others may now overwrite it. */
+    /* Other processes overwrite a tile once this process has used it, so it must have filled its own part before. */
     if (node->fill <= step)
         return 0;
     for (int i = 0; i < node->ins; i++)
@@ -313,8 +315,8 @@ static int start(struct hs_node_product *node)
     return 1;
 }
 
-/* Does the next step's product, or moves one on a device forward; 1: the step is complete.  An error is only returned
- * at the end of the execution, since others wait for this process. */
+/* Computes the next step's product, or advances it on a device; returns 1 if the step is complete.  An error is only
+ * returned at the end of the execution, because other processes wait for this one. */
 static int multiply(struct hs_node_product *node, int *worked)
 {
     int done = 1;
@@ -379,7 +381,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
     memset(&node->times, 0, sizeof node->times);
     node->times.begin = begin;
     node->mark = hs_now();
-    node->times.wait = node->mark - begin; /* until all processes had arrived */
+    node->times.wait = node->mark - begin; /* the time until all processes had arrived */
     node->shared = shared;
     node->device = device;
     node->tiles = device ? hs_node_device_tiles(device) : shared->memory;
@@ -402,7 +404,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
         publish(node, where);
 }
 
-/* Whether the rank gives this process a part of a panel. */
+/* Whether a rank fills a part of a panel that this process reads. */
 static int gives(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int rank)
 {
     int owner = hs_panel_owner(node, supply, panel);
@@ -412,7 +414,7 @@ static int gives(const struct hs_node_product *node, const struct hs_supply *sup
     return 0;
 }
 
-/* With no work possible, records a wait for one of the counters that were too low, preferably HS_FILLED. */
+/* If no work is possible, records a wait for one of the counters that were too low, preferably HS_FILLED. */
 static void trace_wait(struct hs_node_product *node)
 {
     struct hs_trace *trace = node->problem->trace;

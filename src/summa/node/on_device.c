@@ -40,7 +40,7 @@ static void record(struct hs_node_product *node, struct hs_stream *stream, struc
         keep(node, device->kind->record(device, stream, event));
 }
 
-/* Makes one stream wait for all that is now on another. */
+/* Makes `stream` wait for all work that is now enqueued on stream `first`. */
 static void follow(struct hs_node_product *node, struct hs_stream *stream, struct hs_stream *first)
 {
     record(node, first, node->device->turn);
@@ -80,7 +80,7 @@ void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream,
     record(node, stream, hs_device_share_event(&node->device->share, me(node), event_of(counter, step)));
 }
 
-/* Whether one of this process's events is complete; after a failure none is waited for. */
+/* Whether an event of this process is complete; 1 after a failure, so that the process does not wait. */
 static int is_complete(struct hs_node_product *node, int event)
 {
     const struct hs_node_device *on = node->device;
@@ -138,8 +138,9 @@ static void multiply(struct hs_node_product *node, const struct hs_range range[3
 }
 
 /*
- * Enqueues a product, after the copies that it reads and the sums of the partial result that it overwrites.  Its event
- * for USED also comes after this process's own copies of the step: having used a tile implies having filled its part.
+ * Enqueues a product, after the copies that it reads and the sums of the partial result that it overwrites.  The event
+ * for USED is recorded after this process's own copies of the step too, because other processes may then overwrite the
+ * tile.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,

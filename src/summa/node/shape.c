@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* More bytes than any node has; a few of these can be added or multiplied below 2^63. */
+/* More bytes than any node has.  Sums and multiples of a few such numbers stay below 2^63. */
 static const double MOST = 1e18;
 
 static int64_t cuts(int64_t length, int64_t by)
@@ -51,7 +51,7 @@ int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply 
     return supply->operand == node->spec->chunked || hs_chunk_of(node, step) == 0;
 }
 
-/* The number of a step's tile; *uses: steps that use one tile. */
+/* The number of a step's tile.  Sets *uses to the number of steps that use one tile. */
 static int64_t tile_of(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int64_t *uses)
 {
     *uses = supply->operand == node->spec->chunked ? 1 : node->chunks;
@@ -70,7 +70,7 @@ char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply 
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
-/* The leading dimension of a tile.  Columns multiples of 1 KiB apart would collide in the same cache sets. */
+/* The leading dimension of a tile.  Columns at distances of multiples of 1 KiB would collide in the same cache sets. */
 static int64_t leading(int64_t rows, int64_t size)
 {
     enum { HARMFUL = 1024 };
@@ -78,7 +78,7 @@ static int64_t leading(int64_t rows, int64_t size)
     return (bytes % HARMFUL ? bytes : bytes + HS_CACHE_LINE) / size;
 }
 
-/* Sizes a supply; tiles: their number in an execution.  Returns 0 if it exceeds any memory. */
+/* Sets the sizes of a supply.  tiles: number of its tiles in an execution.  Returns 0 if the size exceeds MOST. */
 static int size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
                        int64_t length, int64_t tiles, int lines)
 {
@@ -94,7 +94,7 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
     return 1;
 }
 
-/* Lays out all supplies in shared memory; returns the bytes. */
+/* Lays out all supplies in shared memory; returns their bytes. */
 static size_t lay_out(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;
@@ -146,7 +146,8 @@ static int gives(const struct hs_supply *supply, const int extent[2], const int 
 {
     const struct hs_role *role = supply->role;
     int own_axis = role->own_axis, loop_axis = role->loop_axis;
-    if (role->own->nprocs < extent[own_axis]) { /* replicas: each serves its own line, or the first serves all lines */
+    if (role->own->nprocs <
+        extent[own_axis]) { /* each of several replicas serves its own line, or the first serves all lines */
         int server = own_axis == role->want_axis && role->want->nprocs > 1 ? p : 0;
         if (coord[own_axis] != server)
             return 0;
@@ -178,8 +179,9 @@ static void add(struct hs_peers *peers, int rank, int coord)
 }
 
 /*
- * Finds givers and takers: of A and B, the processes that fill what this one reads, and those that read what it fills.
- * Of C the roles are reversed: partial results flow from the processes that multiply to the owners.
+ * Finds the givers and takers of a supply.  For A and B, givers fill the parts that this process reads, and takers read
+ * the parts that it fills.  For C the roles are reversed: partial results go from the processes that multiply to the
+ * owners.
  */
 static void meet(struct hs_node_product *node, struct hs_supply *supply, const int *mate)
 {

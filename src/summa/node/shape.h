@@ -1,15 +1,16 @@
-/* Functions that the parts of node.h share: where the tiles of a step are, and which process has which part. */
+/* Functions shared by the files that implement node.h: the addresses of a step's tiles, and the owners of their parts.
+ */
 #ifndef HS_SUMMA_NODE_SHAPE_H
 #define HS_SUMMA_NODE_SHAPE_H
 
 #include "summa/node/node.h"
 
-/* A range of one dimension, in local indices of the process that multiplies it. */
+/* A range of one dimension: global indices of the looped dimension, or local indices of a pinned dimension. */
 struct hs_range {
     int64_t begin, length;
 };
 
-/* A process's coordinate on an axis; 0 where every process has all indices. */
+/* A process's coordinate on an axis; 0 if every process has all indices. */
 static inline int hs_coord_on(const struct hs_axis *axis, int coord)
 {
     return axis->nprocs == 1 ? 0 : coord;
@@ -35,8 +36,8 @@ struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 /* The part of a tile's pinned dimension that line p reads in a step: the whole extent, or a chunk. */
 struct hs_range hs_supply_part(const struct hs_node_product *node, const struct hs_supply *supply, int p, int64_t step);
 
-/* The coordinate of the process that has all of a panel consecutively in its matrix, and its first local index there;
- * -1: none. */
+/* The coordinate of the process that has a whole panel consecutively in its matrix; -1 if there is none.  Sets *local
+ * to the panel's first local index in that matrix. */
 int hs_supply_owner(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int64_t *local);
 
 /* hs_supply_owner without the local index. */
@@ -45,26 +46,27 @@ static inline int hs_panel_owner(const struct hs_node_product *node, const struc
     int64_t local;
     return hs_supply_owner(node, supply, panel, &local);
 }
-/* Whether this process is the owner, and so reads its own matrix. */
+/* Whether this process is the owner of a panel (hs_supply_owner), and so reads its own matrix. */
 static inline int hs_owner_is_here(const struct hs_node_product *node, const struct hs_supply *supply, int owner)
 {
     return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
 }
 
-/* Whether every process already has what it reads of a supply, so that nothing is copied. */
+/* Whether every process owns all data that it reads of an operand, so that nothing is copied. */
 int hs_supply_resident(const struct hs_role *role);
 
-/* Whether a step begins a new tile: the chunks of one operand share a tile of the other. */
+/* Whether a step begins a new tile of a supply.  All chunks of one operand share a tile of the other operand. */
 int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
-/* Steps that all readers must have multiplied before the tile of a step may be written. */
+/* Number of steps that all readers must have multiplied before the tile of a step may be written. */
 int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 
-/* Part p of the tile of a step, in shared memory. */
+/* Address of part p of a step's tile, in shared memory or device memory. */
 char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p);
 
-/* fill_and_sum.c: copies this process's part of a step's tile, for all lines it gives to; returns the bytes. */
+/* Implemented in fill_and_sum.c.  Copies this process's part of a step's tile, for all lines that read it; returns the
+ * bytes copied. */
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
-/* C = beta C + the partial results of a panel, for this process's part of C. */
+/* Computes C = beta C + the partial results of a panel, for this process's part of C. */
 void hs_node_sum(struct hs_node_product *node, int64_t panel);
 
 #endif

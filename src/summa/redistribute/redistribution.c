@@ -4,17 +4,17 @@
 #include <string.h>
 
 enum {
-    ROUND_BYTES = 1 << 20,  /* most bytes that a process sends or receives in a round */
-    MESSAGE_BYTES = 1 << 15 /* messages have at least this mean size, if the limit allows it */
+    ROUND_BYTES = 1 << 20,  /* bytes that a process sends or receives in a round; more if messages would be too small */
+    MESSAGE_BYTES = 1 << 15 /* mean size that messages have at least, if the limit of buffers allows it */
 };
 
-/* The process of an axis at a place of the grid; an axis over one process is replicated on all places. */
+/* The process on an axis that is at coordinate `place` of the grid; 0 for a replicated axis. */
 static int process_of(const struct hs_axis *axis, int place)
 {
     return axis->nprocs == 1 ? 0 : place;
 }
 
-/* Whether source process i serves target process p on an axis: of several replicas, one does. */
+/* Whether source process i serves target process p on an axis.  Only one of several replicas does. */
 static int serves(const struct hs_layout *source, int axis, int i, int p)
 {
     return source->axis[axis].nprocs > 1 || i == p % source->extent[axis];
@@ -53,8 +53,8 @@ static int64_t distance(const struct hs_topology *topology, int size, int from, 
     return nodes * size + inside;
 }
 
-/* Lists the blocks that process `here`, on `side`, shares with processes of the other layout; transfer NULL: only
- * counts. */
+/* Lists the blocks that process `here`, on `side`, shares with processes of the other layout, and returns their number.
+ * If transfer is NULL, it only counts them. */
 static int list_side(const struct hs_topology *topology, int size, int here, const struct hs_side *side,
                      const struct hs_layout *source, const struct hs_layout *target, int number, int sends,
                      struct hs_transfer *transfer)
@@ -106,7 +106,7 @@ static int by_distance(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Most sources that have one rank as a member; -1: no memory. */
+/* The largest number of sources of which one rank is a member; -1 if out of memory. */
 static int most_sources(const struct hs_comm *comm, const struct hs_layout *source, int sources,
                         const struct hs_allocator *memory)
 {
@@ -121,7 +121,7 @@ static int most_sources(const struct hs_comm *comm, const struct hs_layout *sour
     return most;
 }
 
-/* Most target processes on an axis to which one source process gives the same indices. */
+/* The largest number of target processes on an axis to which one source process gives the same indices. */
 static int64_t copies(const struct hs_layout *source, const struct hs_layout *target, int axis)
 {
     int replicas = source->axis[axis].nprocs == 1 ? source->extent[axis] : 1;
@@ -129,8 +129,8 @@ static int64_t copies(const struct hs_layout *source, const struct hs_layout *ta
 }
 
 /*
- * The number of rounds, the same on all processes: enough for the most that any process could have to send or receive.
- * In a round a transfer may have one element more than its share.
+ * Sets the number of rounds, which is equal on all processes and large enough for the most bytes that any process could
+ * have to send or receive.  In a round a transfer may have one element more than its share.
  */
 static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
                          int memberships, int64_t limit, int64_t *needs)
@@ -159,7 +159,7 @@ static int64_t piece(const struct hs_redistribution *r, const struct hs_transfer
     return (transfer->elements + r->rounds - 1) / r->rounds;
 }
 
-/* Places the pieces of a round in the buffer; data that stay need no place.  Returns the bytes. */
+/* Places the pieces of a round in the buffer and returns their bytes.  Data that stay on this process need no place. */
 static int64_t place(const struct hs_redistribution *r, struct hs_transfer *transfer, int count)
 {
     int64_t at = 0;
@@ -319,7 +319,7 @@ static struct part_of_block part_of_round(const struct hs_redistribution *r, con
     return (struct part_of_block){hs_min(begin, transfer->elements), hs_min(end, transfer->elements)};
 }
 
-/* The buffer of a round's pieces: sent, then received. */
+/* The buffer of a round's received pieces (received 1) or of its pieces to send (0). */
 static char *buffer_of(const struct hs_redistribution *r, int64_t round, int received)
 {
     return r->buffers + round % HS_ROUNDS_AT_A_TIME * (r->out_bytes + r->in_bytes) + (received ? r->out_bytes : 0);
@@ -348,7 +348,7 @@ static struct hs_shared own_block(const struct hs_redistribution *r, int source)
     return block;
 }
 
-/* Adds the pieces of a round to the target; each block in the order of the sources. */
+/* Adds the pieces of a round to the target.  The pieces of each block are added in the order of the sources. */
 static void unpack(const struct hs_redistribution *r, int64_t round)
 {
     const struct hs_transfer *recv = r->transfer + r->sends;
@@ -370,8 +370,9 @@ static void unpack(const struct hs_redistribution *r, int64_t round)
 }
 
 /*
- * All processes order their messages by distance: the first message that is left is the first on both its sides.  So an
- * executor that looks ahead only a limited number of steps can always proceed.
+ * Packs and starts a round.  All processes order their messages by distance, so the nearest unfinished message is the
+ * next one for its sender and for its receiver.  An executor that looks ahead only a limited number of steps can
+ * therefore always proceed.
  */
 static hsumma_status begin_round(struct hs_redistribution *r, int64_t round)
 {

@@ -20,21 +20,21 @@
 struct hs_layout {
     struct hs_axis axis[2];
     int extent[2];
-    const int *rank; /* rank in the communicator of process (i, j): rank[i * extent[1] + j] */
+    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator */
 };
 
 /* This process's part of a layout. */
 struct hs_side {
-    int coord[2];              /* -1, -1: it has no part */
-    struct hs_shares share[2]; /* its indices by their owner in the other layout */
+    int coord[2];              /* coordinates of this process; both -1 if it has no part */
+    struct hs_shares share[2]; /* its rows [0] and columns [1], grouped by their owner in the other layout */
 };
 
 /* A block that this process sends, receives, or keeps. */
 struct hs_transfer {
-    int source, with[2];  /* the index of the source, and the other process's place in the other layout */
-    int rank;             /* the other process */
-    int64_t far;          /* its distance; 0: this process itself */
-    int64_t elements, at; /* elements: of the block; at: offset in bytes of its piece in the round's buffer */
+    int source, with[2];  /* index of the source; coordinates of the other process in the other layout */
+    int rank;             /* rank of the other process */
+    int64_t far;          /* distance to the other process; 0 if it is this process itself */
+    int64_t elements, at; /* number of elements of the block; offset in bytes of its piece in a round's buffer */
 };
 
 enum { HS_ROUNDS_AT_A_TIME = 4 };
@@ -44,43 +44,42 @@ struct hs_redistribution {
     const struct hs_scalar *scalar;
     int channel, sources;
     int64_t rounds;
-    struct hs_side target, *source; /* source: an array, one per source */
-    struct hs_transfer *transfer;   /* sends, then receives; the latter by block and source */
+    struct hs_side target, *source; /* source[i] is the side of source i */
+    struct hs_transfer *transfer;   /* all sends, then all receives, which are ordered by block, then source */
     int sends, recvs;
-    const struct hs_transfer **message; /* all of them, in the order in which messages are posted */
-    int *rank;                          /* the other process of each; the group of all instances */
-    int64_t in_bytes, out_bytes;        /* per round */
+    const struct hs_transfer **message; /* all transfers, in the order in which their messages are posted */
+    int *rank;                          /* rank of each message's other process; the group of all instances */
+    int64_t in_bytes, out_bytes;        /* bytes received and sent per round */
     size_t buffer_bytes;
-    struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* of the round that the instance executes */
+    struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* the list of the round that each instance executes */
     struct hs_instance instance[HS_ROUNDS_AT_A_TIME];
     void *work;
-    /* Of the current execution. */
-    struct hs_matrix to, *from; /* from: an array, one per source */
+    /* State of the current execution. */
+    struct hs_matrix to, *from; /* from[i] is this process's part of source i */
     union hs_value beta;
     char *buffers;
     int64_t next, done; /* the next round to begin; number of complete rounds */
 };
 
 /*
- * Local, but all processes must pass the same layouts, sources and limit.  The sources differ only in their tables of
- * ranks, which are not kept.  channel: for the tags (coll/node/tags.h).  limit: bytes of buffers at most, for the
- * process that needs most.  HSUMMA_ERR_MEMORY may be returned on this process only; HSUMMA_ERR_WORKSPACE is returned on
- * all, with the smallest possible limit in *needs.
+ * Makes a redistribution.  Local, but all processes must pass the same layouts, sources and limit.  The sources differ
+ * only in their tables of ranks, which are not kept.  channel: number of the channel in tags (coll/node/tags.h). limit:
+ * maximum bytes of buffers on the process that needs most.  HSUMMA_ERR_MEMORY may be returned on this process only;
+ * HSUMMA_ERR_WORKSPACE is returned on all processes, with the smallest possible limit in *needs.
  */
 hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, struct hs_comm *comm, int channel,
                                      const struct hs_scalar *scalar, const struct hs_layout *source, int sources,
                                      const struct hs_layout *target, int64_t limit, const struct hs_allocator *memory,
                                      int64_t *needs);
 
-/* What one process sends ([1]) and receives ([0]): elements that stay on it, move inside its node, or move between
- * nodes. */
+/* The load of one process.  Its elements stay on it, move inside its node, or move between nodes. */
 enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
 struct hs_redistribution_load {
-    int64_t elements[2][HS_LOAD_KINDS]; /* elements that stay on the process are in elements[0] */
-    int64_t messages[2];                /* per round */
+    int64_t elements[2][HS_LOAD_KINDS]; /* received [0] and sent [1]; elements that stay are counted in [0] */
+    int64_t messages[2];                /* number of messages per round, received [0] and sent [1] */
 };
-/* Counts the load of any process of a communicator of `size`.  A topology of size 0: every process has its own node.
- * HSUMMA_ERR_MEMORY. */
+/* Counts the load of process `rank` in a communicator of `size` processes.  If topology->size is 0, every process
+ * counts as a node.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
                                       const struct hs_topology *topology, int size, int rank,
                                       const struct hs_allocator *memory, struct hs_redistribution_load *load);

@@ -29,8 +29,8 @@ static int next_owner(struct owner_change *all, int *owner, int64_t *local, int6
 }
 
 /*
- * Adds all intervals to the counts and, if there are stretches (beginning at first[]), stores them.  next[i] is one
- * past the last local index shared with process i: an interval that begins there extends its stretch.
+ * Adds all intervals to the counts and, if shares->stretch is not NULL, stores the stretches from first[] on.  next[i]
+ * is one past the last local index shared with process i; an interval that begins at next[i] extends the stretch.
  */
 static void group(struct hs_shares *shares, const struct hs_axis *mine, int me, const struct hs_axis *theirs,
                   int64_t *next, int64_t *stretches)
@@ -89,11 +89,11 @@ void hs_shares_free(struct hs_shares *shares, const struct hs_allocator *memory)
 /* A walk over the elements of a block, in runs that are consecutive in the local matrix. */
 struct sharing_walk {
     const struct hs_stretch *row, *first_row, *end_row, *col;
-    int64_t in_row, in_col; /* elements and columns of the current stretches that the walk has passed */
+    int64_t in_row, in_col; /* rows and columns of the current stretches that the walk has passed */
     int64_t left, ld;
 };
 
-/* The stretch shared with process `with` that holds index `at`. */
+/* The stretch shared with process `with` that contains shared index `at`. */
 static const struct hs_stretch *find(const struct hs_shares *shares, int with, int64_t at)
 {
     const struct hs_stretch *low = shares->stretch + shares->first[with],
@@ -123,7 +123,9 @@ static struct sharing_walk walk_from(const struct hs_shared *block, int64_t ld, 
     return walk;
 }
 
-/* The next run, of at most `most` elements; *at: its offset in the local matrix, in elements. */
+/* Returns the length of the next run, at most `most` elements.  Sets *at to its offset in the local matrix, in
+ * elements.
+ */
 static inline int64_t next_run(struct sharing_walk *walk, int64_t most, int64_t *at)
 {
     int64_t length = hs_min(hs_min(walk->left, most), walk->row->length - walk->in_row);

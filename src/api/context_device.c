@@ -86,7 +86,7 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
     return status;
 }
 
-/* The number of processes that use this one's device, itself included; 0 if MPI failed. */
+/* The number of processes that use this one's device, itself included; 0 on error. */
 static int sharers(const hsumma_context *ctx, hsumma_status *status)
 {
     const size_t length = sizeof ctx->device->location;
@@ -94,7 +94,7 @@ static int sharers(const hsumma_context *ctx, hsumma_status *status)
     char *all = hs_get(&ctx->memory, (size_t)ctx->comm.size, length);
     int count = 0;
     memcpy(mine, ctx->device->location, length);
-    /* a process without memory for the answers participates too */
+    /* a process without memory must agree too, or the others would wait for it in MPI_Allgather */
     *status = hs_agreed(ctx->comm.comm, all ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!*status &&
         MPI_Allgather(mine, (int)length, MPI_CHAR, all, (int)length, MPI_CHAR, ctx->comm.comm) != MPI_SUCCESS)

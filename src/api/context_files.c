@@ -168,7 +168,7 @@ static hsumma_status take_tuned(hsumma_context *ctx, const char *text, struct hs
     return status;
 }
 
-/* Reads the tuned file and applies it to this context; the text, or NULL if there is none or it is damaged. */
+/* Reads the tuned file and applies it to this context. Returns the text; NULL if there is no file or it is damaged. */
 static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
 {
     static const char sayer[] = "tuned: ";

@@ -31,7 +31,7 @@ void hs_cores_of(const struct hs_cpus *cpus, const char *root, struct hs_core_us
         if (!CPU_ISSET_S((size_t)cpu, sizeof *cpus, cpus->part))
             continue;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-        int first = read_text(root, path, text, sizeof text) ? atoi(text) : cpu; /* "0,64" or "0-1" */
+        int first = read_text(root, path, text, sizeof text) ? atoi(text) : cpu; /* for example "0,64" or "0-1" */
         mine->of[first >= 0 && first < HS_CPUS ? first : cpu] = 1;
     }
 }
@@ -87,7 +87,7 @@ int hs_share_of_node(MPI_Comm comm, int *ranks)
     MPI_Comm_free(&node);
     if (hs_simulator()) /* in the simulator each process has one core */
         return 1;
-    if (hs_threads_now() == 0) /* a BLAS without threads */
+    if (hs_threads_now() == 0) /* the BLAS has no threads */
         return 1;
     if (hs_threads_user_chose())
         return hs_threads_now();

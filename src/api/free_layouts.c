@@ -105,7 +105,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status == HSUMMA_ERR_MEMORY) { /* the other processes' choice is unknown */
+            if (status == HSUMMA_ERR_MEMORY) { /* other processes may have chosen this grid, so this one cannot choose
+                                                  without it */
                 hs_put(&ctx->memory, rank);
                 return status;
             }
@@ -133,7 +134,7 @@ static int is_less(const struct grid_price *a, const struct grid_price *b)
     return a->seconds < b->seconds * (1 - 1e-9);
 }
 
-/* Of the grids with as many processes as the model's choice, the one that moves least. */
+/* Finds, among the grids with as many processes as the model's choice, the one that moves least. */
 static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2], double *seconds)
 {
     struct grid_price least = {.seconds = -1}, price;
@@ -161,7 +162,8 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* layers=auto: the best number of layers for free layouts. `seconds` is the time of the best grid without layers. */
+/* With layers=auto, finds the best number of layers for free layouts. `seconds`: the best grid's time without layers.
+ */
 static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                  const struct hs_settings *settings, double seconds, int *count)
 {
@@ -206,7 +208,7 @@ static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *requ
     return hs_context_judge(ctx, mine, verdict, "hsumma_desc_best", given, count);
 }
 
-/* layers=L: lays the operands out over all processes. */
+/* With layers=L, lays the operands out over all processes. */
 static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                         const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3])
 {

@@ -25,7 +25,7 @@ static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
                                         .reduce = by_node ? "none" : spec->reduce[l]->name};
 }
 
-/* The model's predictions for the plan in use and for its rivals. */
+/* Fills in the model's predictions for the plan in use and for its rivals. */
 static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder, hsumma_plan_info *info)
 {
     const struct hs_prediction *prediction = &plan->choice.prediction;
@@ -51,7 +51,7 @@ static void fill_predictions(const hsumma_plan *plan, const hsumma_plan *holder,
     }
 }
 
-/* Times of the last execution; products inside a node send nothing. */
+/* Fills in the times of the last execution; products inside a node send nothing. */
 static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_info *info)
 {
     info->seconds = times->seconds;
@@ -69,14 +69,14 @@ static double lower_bound_of(const hsumma_plan *plan)
            (double)problem->scalar->size;
 }
 
-/* Whatever is neither GEMM nor copy counts as communication. */
+/* Sets the communication time to everything that is neither GEMM nor copy. */
 static void fill_communication(hsumma_plan_info *info)
 {
     double rest = info->seconds - info->gemm_seconds - info->copy_seconds;
     info->comm_seconds = rest > 0 ? rest : 0;
 }
 
-/* The info of a layer's plan, plus the redistributions around it. */
+/* Fills in the info of a layer's plan, plus the redistributions around it. */
 static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
 {
     const struct hs_layered *layered = plan->layered;

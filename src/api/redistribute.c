@@ -197,7 +197,7 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     struct hs_verdict verdict = hs_context_agree(ctx, vote);
     struct hs_given given[3 + 2 * HS_DESC_GIVEN] = {{"type", .number = type}, {"m", .number = m}, {"n", .number = n}};
     int count = 3;
-    if (!verdict.status && !verdict.alike) { /* then the arguments are valid on all processes */
+    if (!verdict.status && !verdict.alike) { /* the descriptors are valid on all processes, but differ */
         count += hs_desc_given(desca, "A's descriptor", &given[count]);
         count += hs_desc_given(descb, "B's descriptor", &given[count]);
     }

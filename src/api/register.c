@@ -28,7 +28,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
                                  const struct shape_arrays *arrays)
 {
     int rooted = alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
-    /* ranks are rotated without HS_TRUE_ROOT, so a builder cannot know their nodes */
+    /* without HS_TRUE_ROOT ranks are rotated, and a builder cannot know their nodes */
     const struct hs_topology *topology = rooted && !(alg->flags & HS_TRUE_ROOT) ? NULL : shape->topology;
     for (int r = 0; r <= shape->size; r++)
         arrays->part[r] = hs_part_at(shape, r);
@@ -240,7 +240,7 @@ static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape
     return HSUMMA_OK;
 }
 
-/* Parts of very different sizes; the first two are empty. */
+/* Fills in parts of very different sizes; the first two are empty. */
 static void uneven(int64_t *part, int size, int64_t bytes, int64_t unit)
 {
     int64_t elements = bytes / unit;

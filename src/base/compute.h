@@ -23,7 +23,7 @@ struct hs_compute {
     void (*advance)(double seconds); /* advances this process's clock */
 };
 
-/* Each returns 1 if the caller must do the work. */
+/* Each function charges the cost of the work, and returns 1 if the caller must do the work. */
 static inline int hs_compute_bytes(const struct hs_compute *compute, enum hs_work work, int64_t bytes)
 {
     if (!compute)

@@ -96,7 +96,7 @@ static int read_word(const struct option_row *row, const char *text, void *at)
     return i < 0 ? -1 : 0;
 }
 
-/* A keyword or a number; a size may have a factor. */
+/* Parses a keyword or a number; a size may have a factor. */
 static int read_number(const struct option_row *row, const char *text, void *at)
 {
     int64_t value;
@@ -131,7 +131,7 @@ static const struct option_type word_type = {.read = read_word, .write = write_n
 static const struct option_type number_type = {.read = read_number, .write = write_number};
 static const struct option_type size_type = {.read = read_number, .write = write_number, .has_factors = 1};
 
-/* A percentage up to the row's .most, or a number of bytes. */
+/* Parses a percentage up to the row's .most, or a number of bytes. */
 static int read_part(const struct option_row *row, const char *text, void *at)
 {
     struct hs_part *part = at;
@@ -264,7 +264,7 @@ static int read_topology(const struct option_row *row, const char *text, void *a
 
 static const struct option_type topology_type = {.read = read_topology};
 
-/* A keyword of the row, followed by a number if the keyword's value allows one. */
+/* Parses a keyword of the row, followed by a number if the keyword's value allows one. */
 static int read_device(const struct option_row *row, const char *text, void *at)
 {
     struct hs_device_name *device = at;
@@ -417,7 +417,7 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
                    (int)(name < 80 ? name : 80), word, meant[0] ? meant : "; hsumma gemm --help lists all");
 }
 
-/* An option ends at a blank outside quotation marks. */
+/* The length of an option, which ends at a blank outside quotation marks. */
 static size_t word_length(const char *text)
 {
     size_t length = strcspn(text, " \t\n");

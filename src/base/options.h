@@ -24,13 +24,13 @@ enum { HS_LINE_TEXT = 2 * HS_LEVELS * HS_WORD_TEXT + HS_OPTION_TEXT };
 /* How the processes of a node share panels (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
 
-/* Number of layers over k: the planner chooses (hs_settings.layers). */
+/* A number of layers over k that stands for the planner's choice (hs_settings.layers). */
 enum { HS_LAYERS_AUTO = 0 };
 
 /* How processes wait (hs_settings.wait). */
 enum { HS_WAIT_AUTO, HS_WAIT_POLL, HS_WAIT_BLOCK };
 
-/* What the planner does with measurements (hs_settings.tune). */
+/* The planner's use of measurements (hs_settings.tune). */
 enum { HS_TUNE_ESTIMATE, HS_TUNE_MEASURE, HS_TUNE_OFF };
 
 /* Algorithms as NAME or NAME(KEY=VALUE,...). count 0: the planner chooses; 1: one for all levels; otherwise one per
@@ -73,17 +73,17 @@ struct hs_settings {
     struct hs_group_grids given_groups, given_levels;
     int levels; /* outer levels given by groups or levels: 0 is SUMMA; -1: choose a group grid */
     int factor[HS_LEVELS][2];
-    int64_t block; /* 0: choose */
+    int64_t block; /* width of the innermost panels; 0: choose */
     struct hs_widths outer;
     int64_t turn; /* indices per turn; INT64_MAX: all of a pair of owners; 0: choose */
     struct hs_names bcast, reduce;
-    int64_t segment;          /* bytes; 0: choose */
-    int exchange;             /* 0: to the root, 1: to all, -1: choose */
-    int layers;               /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
-    int lookahead;            /* -1: choose */
-    int owners;               /* pairs of owners per batch; 0: choose */
-    int64_t slice;            /* flops per slice of the local GEMM; INT64_MAX: not sliced; 0: choose */
-    int threads;              /* -1: choose; 0: leave as the user has set them */
+    int64_t segment; /* bytes per segment of pipelined broadcasts; 0: choose */
+    int exchange;    /* panels that are not aligned go to a root (0) or to all that need them (1); -1: choose */
+    int layers;      /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
+    int lookahead;   /* panels in flight beyond the one that is multiplied; -1: choose */
+    int owners;      /* pairs of owners per batch; 0: choose */
+    int64_t slice;   /* flops per slice of the local GEMM; INT64_MAX: not sliced; 0: choose */
+    int threads;     /* BLAS threads; -1: choose; 0: as the user has set them */
     struct hs_part workspace; /* limit of panel buffers; a share is of the process's parts of A, B and C */
     int node;                 /* HS_NODE_... */
     int64_t chunk;            /* rows or columns per chunk; 0: choose */

@@ -7,8 +7,8 @@
 
 /* Weak references: the program may run with another CBLAS than the one it was linked with, or with none. */
 #define WEAK __attribute__((weak))
-/* Only its address is used, to find the library that has the GEMM; a link without any BLAS must not find the GEMM named
- * here. */
+/* Only its address is used, to find the library that has the GEMM. The GEMM itself is not named here, so that a link
+ * without any BLAS has no reference to it. */
 void cblas_ddot(void) WEAK;
 int openblas_get_parallel(void) WEAK;
 int openblas_get_num_threads(void) WEAK;
@@ -152,7 +152,7 @@ static const struct library {
 /* Whether two functions are in the same shared object. */
 static int together(function *f, function *g)
 {
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* since glibc 2.35; dladdr takes microseconds, this does not */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 or later; dladdr would take microseconds */
     struct dl_find_object of_f, of_g;
     return _dl_find_object((void *)(uintptr_t)f, &of_f) == 0 && _dl_find_object((void *)(uintptr_t)g, &of_g) == 0 &&
            of_f.dlfo_link_map == of_g.dlfo_link_map;

@@ -58,7 +58,7 @@ struct hs_trace {
     uint64_t lost;               /* entries overwritten before the ring was last sorted */
     uint64_t written;            /* count + lost when the file was last written; 0: never written */
     uint32_t order;
-    const void *waiter; /* opened the current wait; NULL: none is open */
+    const void *waiter; /* identifies the caller that opened the current wait; NULL if none is open */
     struct hs_trace_entry wait;
     int *rank_of_mate; /* indexed by mate: its rank in the context */
     double made;

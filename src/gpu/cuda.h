@@ -47,7 +47,7 @@ struct hs_cublas {
 
 struct hs_cuda {
     struct hs_device device;
-    int number;        /* among the devices that this process sees */
+    int number;        /* index among the devices that this process sees */
     int generation;    /* the major compute capability */
     size_t pitch_most; /* largest pitch of cudaMemcpy2DAsync */
     void *context;     /* the device's primary context */

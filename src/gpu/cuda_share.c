@@ -11,9 +11,9 @@ struct cuda_export {
         cudaIpcMemHandle_t memory;
         cudaIpcEventHandle_t event;
     } handle;
-    char location[64];       /* of the exporting device */
+    char location[64];       /* location of the exporting device */
     int64_t process, space;  /* id of the exporting process, and its pid namespace */
-    uint64_t address, bytes; /* of the memory, in the exporting process */
+    uint64_t address, bytes; /* address and size of the memory, in the exporting process */
 };
 static_assert(sizeof(struct cuda_export) <= sizeof(struct hs_exported), "an export has room for CUDA's handles");
 

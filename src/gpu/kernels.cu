@@ -13,7 +13,7 @@ namespace
 {
 
 enum {
-    THREADS = 256, /* per block */
+    THREADS = 256, /* threads per block */
     RESIDENT = 4,  /* least number of blocks per multiprocessor: limits the registers of a thread */
     CHUNKS = 2,    /* chunks of an operand that a thread has in flight */
     BATCH = 4      /* operands that a thread has in flight */

@@ -36,7 +36,7 @@ static const struct {
 
 enum { TYPES = sizeof types / sizeof *types };
 
-/* The index in the table; TYPES if absent. */
+/* The index of a type in `types`; TYPES if it is not there. */
 static int find(MPI_Datatype type)
 {
     int i = 0;
@@ -61,7 +61,7 @@ int pmpi_is_basic(MPI_Datatype type, MPI_Count *size)
     return combiner == MPI_COMBINER_NAMED && lower == 0 && extent == *size;
 }
 
-/* The element of a kind and size; -1 if there is none. */
+/* The hsumma_element of a kind and size; -1 if there is none. */
 static int element_of(enum kind kind, MPI_Count size)
 {
     if (kind == REAL)

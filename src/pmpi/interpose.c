@@ -40,7 +40,7 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* the same on all ranks */
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* both are the same on all ranks */
         if (record->rank == 0)
             pmpi_warn(hsumma_message(record->ctx));
         return 0;
@@ -155,7 +155,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
 /* --- MPI's names ----------------------------------------------------------------------------------------------------
  */
 
-/* With 32-bit and 64-bit counts: processes may mix the two in one call. */
+/* Defines the functions with 32-bit or 64-bit counts; processes may mix the two in one call. */
 #define FUNCTIONS(suffix, integer)                                                                                \
     PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op, \
                                           MPI_Comm comm)                                                          \

@@ -52,7 +52,7 @@ struct pmpi_state {
     atomic_int keyval;
     struct pmpi_comm *first, *last; /* in order of creation */
     int records;                    /* number of records */
-    int warned;                     /* a warning has been printed */
+    int warned;                     /* 1: a warning has been printed */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };

@@ -1,4 +1,4 @@
-/* ScaLAPACK's own routines: the next definition after ours where we interpose, else the program's. */
+/* ScaLAPACK's own routines: where the shim interposes, the next definition after the shim's, else the program's. */
 #include "api/scalapack/shim.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,8 @@ void hs_next_routine(const void *caller, const char *name, void *routine)
     void *next = dlsym(RTLD_NEXT, name);
     if (!next)
         next = hs_symbol_of(caller, name);
-    memcpy(routine, &next, sizeof next); /* ISO C has no cast between the two */
+    memcpy(routine, &next,
+           sizeof next); /* memcpy, because ISO C has no cast from a data pointer to a function pointer */
 }
 
 hsumma_pgemm *hs_original(const struct hs_pgemm *call)

@@ -102,7 +102,7 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        .op = {args->op[0], args->op[1], args->op[2]},
                                        .extent = {args->extent[0], args->extent[1], args->extent[2]},
                                        .desc = {&desc[0], &desc[1], &desc[2]},
-                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain prints it */
+                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain prints the plan */
                                        .alone = 1,
                                        .silent = !shim->explain};
     if (leave(shim, call, &request))

@@ -129,7 +129,7 @@ int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
 /* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does. */
 void hs_blacs_abort(int context, const char *routine, int info);
-/* The routine's name, for example PDGEMM. */
+/* The name of PBLAS's routine for a type, for example PDGEMM. */
 const char *hs_pgemm_name(hsumma_type type);
 
 /* Errors that PBLAS does not know have the info -(HS_INFO + status); PBLAS's own end at 1911. */

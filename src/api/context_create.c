@@ -108,8 +108,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
     struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
-    struct hs_rules tuned =
-        team->selector.tuned; /* these rules have been read already, and hs_team_init overwrites them */
+    struct hs_rules tuned = team->selector.tuned; /* read before; hs_team_init overwrites it */
     hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
     team->selector.own = &ctx->own;

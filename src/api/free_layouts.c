@@ -105,8 +105,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status == HSUMMA_ERR_MEMORY) { /* other processes may have chosen this grid, so this one cannot choose
-                                                  without it */
+            if (status == HSUMMA_ERR_MEMORY) { /* other processes may choose this grid */
                 hs_put(&ctx->memory, rank);
                 return status;
             }
@@ -162,8 +161,7 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* With layers=auto, finds the best number of layers for free layouts. `seconds`: the best grid's time without layers.
- */
+/* With layers=auto, finds the best number of layers. `seconds` is the time of the best grid without layers. */
 static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                  const struct hs_settings *settings, double seconds, int *count)
 {

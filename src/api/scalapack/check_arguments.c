@@ -123,8 +123,8 @@ static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
 
 int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
 {
-    static const int dims[3][2] = {
-        {ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}}; /* positions of the dimensions of op(A), op(B) and C */
+    /* The dimensions of op(A), op(B) and C. */
+    static const int dims[3][2] = {{ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}};
     int least = NOTHING_WRONG;
     read_all(call, args);
     if (!hs_blacs_grid(args->context, args->shape, args->coord))

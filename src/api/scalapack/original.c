@@ -14,8 +14,7 @@ void hs_next_routine(const void *caller, const char *name, void *routine)
     void *next = dlsym(RTLD_NEXT, name);
     if (!next)
         next = hs_symbol_of(caller, name);
-    memcpy(routine, &next,
-           sizeof next); /* memcpy, because ISO C has no cast from a data pointer to a function pointer */
+    memcpy(routine, &next, sizeof next); /* ISO C cannot cast a data pointer to a function pointer */
 }
 
 hsumma_pgemm *hs_original(const struct hs_pgemm *call)

@@ -110,7 +110,7 @@ static int measure_all(calibration *cal)
     static const struct {
         const char *phase;
         int (*measure)(calibration *cal, double budget);
-        double share; /* of the budget */
+        double share; /* share of the budget */
     } subjects[] = {{"messages", calibrate_network, 0.45}, {"memory", calibrate_memory, 0.08},
                     {"local GEMM", calibrate_gemm, 0.3},   {"exchange", calibrate_exchange, 0.07},
                     {"overlap", calibrate_overlap, 0.1},   {"device", calibrate_device, 0.3}};

@@ -20,7 +20,7 @@ typedef struct device_bench {
     void (*work)(struct device_bench *g, int i); /* the i-th piece of a trial on one process */
     struct hs_stream *stream, *other;
     MPI_Comm mates;
-    int me, first; /* rank in mates; whether this rank measures for its device */
+    int me, first; /* rank in mates; 1 if this rank measures for its device */
     char *left, *right, *pinned;
     int64_t bytes;
     hsumma_type type;
@@ -64,7 +64,7 @@ static void multiply_inside(device_bench *g, int i)
                                   g->edge, g->left, g->edge, s->zero, g->right, g->edge));
 }
 
-/* Small work that alternates between two streams, each time after an event. */
+/* Copies a few bytes on two streams in turn, each copy after the event of the one before. */
 static void hop_inside(device_bench *g, int i)
 {
     const struct hs_device_kind *kind = g->device->kind;
@@ -99,8 +99,8 @@ static double time_inside(calibration *cal, device_bench *g, void (*work)(device
 
 /* --- two processes ----------------------------------------------------------------------------------------------- */
 
-/* Small work that alternates between two processes on one device, which signal through host memory, as SIGNAL and WAIT
- * do. */
+/* Copies a few bytes in two processes on one device in turn. They signal through host memory, as SIGNAL and WAIT do.
+ * Returns the seconds of `calls` copies. */
 static double hop_between(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -130,7 +130,7 @@ static double hop_between(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
-/* A message from device to device through pinned host memory, and back; returns half the time. */
+/* Passes messages from device to device and back, through pinned host memory; returns the seconds of one way. */
 static double pass_staged(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -161,7 +161,7 @@ static double pass_staged(calibration *cal, void *state, int calls)
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
-/* Fits alpha + n beta to a trial over sizes. */
+/* Measures a trial at several sizes, and fits alpha + n beta to its seconds. */
 static struct hs_link measure_line(calibration *cal, device_bench *g, calibrate_trial *trial, const char *name,
                                    const int64_t *size, int count, enum calibrate_fit which, double budget)
 {
@@ -201,8 +201,8 @@ static void measure_inside(calibration *cal, device_bench *g, double budget)
     }
 }
 
-/* Measures `signal`, the time from the end of work in one place to its start in another, and `turn`, the extra cost
- * where the two belong to different processes on one device. */
+/* Measures `signal`, the seconds from the end of work on one stream to the start of work on another that waits for it,
+ * and `turn`, what is added if the streams belong to different processes on one device. */
 static void measure_hops(calibration *cal, device_bench *g, double budget)
 {
     double copy, hop, between;

@@ -12,7 +12,7 @@
 enum { EXCHANGE_TAG = 8, EXCHANGE_SIZES = 3, MOST_RECEIVED = 64 << 20 };
 
 typedef struct exchange {
-    int64_t bytes; /* per message */
+    int64_t bytes; /* bytes per message */
     char *out, *in;
     MPI_Request *request;
 } exchange;
@@ -83,15 +83,16 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* Seconds: of a slice, as in the library's local GEMM; of messages or slices together, long compared with noise. */
+/* Seconds of a slice, as in the library's local GEMM; least seconds of all messages, which is long compared with noise.
+ */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
     struct hs_rank_pairs pairs;
-    int messages; /* each way */
+    int messages; /* number of messages each way */
     int products; /* number of products in a slice */
     int slices;
-    int sends, multiplies; /* 1: the trial sends; it multiplies */
+    int sends, multiplies; /* 1: the trial sends; 1: it multiplies */
     char *out, *in;
     double *a; /* three matrices */
     MPI_Request request[2 * MOST_MESSAGES];

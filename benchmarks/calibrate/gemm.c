@@ -30,7 +30,7 @@ static double multiply(calibration *cal, void *state, int calls)
     return hs_now() - start;
 }
 
-/* Fills with small numbers, so that C grows little over many products. */
+/* Fills a matrix with small numbers, so that C grows little over many products. */
 static void fill(char *matrix, size_t count, hsumma_type type)
 {
     for (size_t i = 0; i < count; i++) {
@@ -43,7 +43,7 @@ static void fill(char *matrix, size_t count, hsumma_type type)
     }
 }
 
-/* Selects the shapes of a run: all, or with --quick those that determine the unknowns. */
+/* Whether this run measures a shape: every shape, or with --quick those that determine the unknowns. */
 static int is_measured(const calibration *cal, int m, int n, int k)
 {
     if (!cal->args->quick)

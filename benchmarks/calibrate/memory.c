@@ -9,11 +9,11 @@
 
 /* --- sums and copies --------------------------------------------------------------------------------------------- */
 
-enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* per array; exceeds a cache */ };
+enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* pieces per array, which exceeds the caches */ };
 
 typedef struct arrays {
     char *left, *right;
-    int next; /* next piece */
+    int next; /* index of the next piece */
     int sum;
 } arrays;
 
@@ -79,7 +79,7 @@ static void set(_Atomic int64_t *word, int64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* Seconds of `calls` copied pieces: half into this rank's memory, half out of its neighbour's. */
+/* Copies pieces `calls` times into this rank's shared memory and out of its neighbour's; returns the seconds. */
 static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
@@ -105,7 +105,8 @@ static double copy_shared(calibration *cal, void *state, int calls)
     return seconds;
 }
 
-/* Half the time of `calls` round trips of a flag between neighbours, that is, of `calls` signals. */
+/* Passes a flag to a neighbour and back `calls` times; returns half the seconds, which is the time of `calls` signals.
+ */
 static double play(calibration *cal, void *state, int calls)
 {
     sharing *s = state;

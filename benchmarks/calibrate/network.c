@@ -21,11 +21,11 @@ typedef struct messages {
     struct hs_rank_pairs pairs;
     int active; /* number of sending pairs */
     int64_t bytes;
-    int length; /* messages of a stream that counts as one call; 0: round trips */
+    int length; /* messages of a stream, which counts as one call; 0: a call is a round trip */
     char *out, *in;
 } messages;
 
-/* Seconds of `calls` calls of this rank's pair; 0 if it does not send. */
+/* Makes `calls` calls of this rank's pair. Returns the seconds; 0 if the pair does not send. */
 static double pass_all(calibration *cal, void *state, int calls)
 {
     const messages *m = state;

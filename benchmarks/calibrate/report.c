@@ -63,7 +63,7 @@ char *calibrate_text(const calibration *cal)
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
-/* One row: name, values, and the errors of the fit. */
+/* Prints one row: name, values, and the errors of the fit. */
 __attribute__((format(printf, 4, 5))) static void row(FILE *file, const char *what, const fit_error *error,
                                                       const char *format, ...)
 {
@@ -138,7 +138,7 @@ static int is_first(const calibration *cal, int sample, int which)
     return 1;
 }
 
-/* The measured time of `pairs` pairs with `bytes` bytes. */
+/* The measured seconds of a message of `bytes` bytes if `pairs` pairs send at once; NaN if not measured. */
 static double seconds_of(const calibration *cal, const char *name, int64_t pairs, int64_t bytes)
 {
     for (int i = 0; i < cal->samples; i++) {
@@ -150,7 +150,7 @@ static double seconds_of(const calibration *cal, const char *name, int64_t pairs
     return NAN;
 }
 
-/* MB/s of all pairs together, over sizes and numbers of pairs (DPML, Section 3). */
+/* Prints MB/s of all pairs together, by size and number of pairs (DPML, Section 3). */
 static void print_throughput(FILE *file, const calibration *cal, const char *name)
 {
     int most = 0;
@@ -230,7 +230,7 @@ static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_g
                                              {"call_s", REPORT_VALUE(struct hs_gemm_cost, call)},
                                              REPORT_END};
 
-/* Memory of the processes, or of a device. */
+/* Conditions for columns: the costs concern the processes' own memory; a device's memory. */
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 static const report_column machine_columns[] = {

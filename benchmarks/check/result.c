@@ -125,11 +125,11 @@ static void locate(const problem *p, const part *pc, const void *c, check_outcom
 /* The vectors of one check, by global index. */
 typedef struct work {
     part a, b, c;
-    vector x, y, z, d;                /* lengths: x n, y = op(B) x k, z = op(A) y and then d m */
+    vector x, y, z, d;                /* x has n elements; y = op(B) x has k; z = op(A) y and then d have m */
     double *bounds;                   /* one allocation for the arrays below */
-    double *norm_a, *norm_b, *norm_c; /* row sums of moduli: op(A) m, op(B) k, C0 m */
-    double *v_b, *v; /* row sums of squares of op(B), length k; V_i without and then with the scalars, length m */
-    double *v_c;     /* row sums of squares of C0, length m */
+    double *norm_a, *norm_b, *norm_c; /* row sums of moduli: of op(A) (m), of op(B) (k), of C0 (m) */
+    double *v_b, *v;                  /* row sums of squares of op(B) (k); V_i without and then with the scalars (m) */
+    double *v_c;                      /* row sums of squares of C0 (m) */
 } work;
 
 static int work_init(work *w, const problem *p, const int copy[2])

@@ -37,11 +37,11 @@
 typedef struct check_outcome {
     int passed;
     double residual;               /* infinite if C holds a NaN */
-    int strict;                    /* the members below were computed */
+    int strict;                    /* 1: the members below were computed */
     int64_t entries;               /* entries compared one by one */
-    double entry_error, row_error; /* the worst of each, relative to its bound: up to 1 passes */
+    double entry_error, row_error; /* the largest of each, relative to its bound: up to 1 passes */
     int64_t row, col;  /* the worst entry of the worst row, if that failed; col is -1 if it was not searched for */
-    double difference; /* of that entry from the right value, in modulus */
+    double difference; /* modulus of that entry's difference from the right value */
 } check_outcome;
 
 /* Checks this rank's part c of the product's C, and each copy if there are several. Collective. Returns an exit status

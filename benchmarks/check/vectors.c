@@ -93,7 +93,7 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
     }
 }
 
-/* Adds to out the product of op(X)'s part in one column of X, `place`, and `in`. */
+/* Adds the contribution of column `place` of X to out = op(X) in. */
 static void add_column(const part *x, int64_t place, int transposed, int complex, const vector *in, vector *out)
 {
     int64_t top = x->of->desc.i;

@@ -19,8 +19,8 @@ typedef struct coll_arguments {
     report_format format;
     const char *plot;
     const char *again; /* CSV file of an earlier run */
-    int host_memory;   /* vectors in host memory although there is a device */
-    int quiet;         /* no progress */
+    int host_memory;   /* 1: vectors are in host memory, even with a device */
+    int quiet;         /* 1: no progress bar */
     int bits, init;    /* 1: also show a hash of the results' bits (bits), the setup cost (init) */
     /* the imagined machine of --dump */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
@@ -39,7 +39,7 @@ typedef struct coll_element {
 } coll_element;
 coll_element coll_element_of(hsumma_element element);
 
-/* Parts of the command; the first three run on one process alone. All return an exit status. */
+/* Parts of the command; all but coll_time run on rank 0 alone. All return an exit status. */
 int coll_list(const coll_arguments *args);
 int coll_dump(const coll_arguments *args);
 int coll_verify(const coll_arguments *args);

@@ -1,4 +1,4 @@
-/* hsumma coll on a device, beside the calls: copies inside the device, bits of results, setup cost. */
+/* hsumma coll on a device: copies inside the device, bits of results, setup cost. */
 #include "coll/device.h"
 
 #include <inttypes.h>
@@ -76,7 +76,7 @@ int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x)
     code = coll_call(run, c, x);
     if (!code) {
         bits = coll_case_bits(c);
-        part = bits * (2 * (uint64_t)run->rank + 1); /* so that exchanged parts change the sum */
+        part = bits * (2 * (uint64_t)run->rank + 1); /* so that the sum changes if two ranks exchange results */
         if (c->call.collective == HSUMMA_REDUCE)
             part = c->rank == c->call.root ? bits : 0;
         quiet_allreduce(&bits, &least, 1, MPI_UINT64_T, MPI_MIN, run->comm);

@@ -1,4 +1,4 @@
-/* hsumma coll on a device: measurements beside the calls. */
+/* hsumma coll on a device: measurements other than the times of calls. */
 #ifndef HS_BENCHMARKS_COLL_DEVICE_H
 #define HS_BENCHMARKS_COLL_DEVICE_H
 

@@ -30,7 +30,7 @@ static int breaks_order(const struct hs_alg *stage)
            !(stage->flags & HS_KEEPS_ORDER);
 }
 
-enum { MOST_CELLS = 4 << 20 }; /* elements of all ranks: a few seconds and about 100 MB */
+enum { MOST_CELLS = 4 << 20 }; /* elements of all ranks together, which take a few seconds and about 100 MB to verify */
 
 /* Verifies the schedule and prints the findings. A row promises an order only for its default stages. */
 static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_message *message)

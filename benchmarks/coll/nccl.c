@@ -1,4 +1,4 @@
-/* NCCL's allreduce beside ours, if NCCL is present and each rank has a GPU of its own (NCCL refuses shared GPUs). */
+/* NCCL's allreduce as a contender, if NCCL is present and each rank has a GPU of its own (NCCL refuses shared GPUs). */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,30 +26,32 @@ typedef struct coll_contender {
     unsigned present; /* COLL_ flags of the columns present */
     int ranks, reps;
     int64_t pays_after;
-    double bandwidth, copy_rate, of_copy; /* bytes per second in the device's memory: its, a copy's; their ratio */
+    double bandwidth, copy_rate,
+        of_copy; /* bytes per second in the device's memory: of the call, of a copy; their ratio */
 } coll_contender;
 
-/* The condition for a column: in CSV and the table; the contender ran; MPI ran; or one of these options. */
+/* Conditions for columns: CSV and the table; the contender ran; MPI ran too; vectors are on a device; --verify-bits;
+ * --init. */
 enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
 extern const report_column coll_columns[];
 
 typedef struct coll_run {
-    const char *command; /* for messages */
+    const char *command; /* command name, for messages */
     const coll_arguments *args;
-    const char *options; /* of the context */
+    const char *options; /* options of the context */
     MPI_Comm comm;
     int rank, size;
     machine mach;
     hsumma_context *ctx;
-    char **word; /* one per contender; the first is NULL */
+    char **word; /* names of the contenders; the first is NULL */
     int count;
     coll_contender *row; /* sorted by size, then by contender, MPI's first */
     double *seconds;     /* storage of all rows */
     int points;          /* number of sizes */
-    progress bar;        /* rank 0's */
+    progress bar;        /* rank 0's progress bar */
     json_t *sizes;       /* array of the sizes in a JSON report */
     /* with a device: */
-    int placed;       /* vectors are in device memory */
+    int placed;       /* 1: vectors are in device memory */
     double created;   /* seconds to create the context, including the device's own start */
     MPI_Comm mates;   /* the ranks that share this rank's device */
     double copy_rate; /* bytes read and written per second by copies of `copied` bytes on the device */

@@ -1,4 +1,4 @@
-/* Arguments that gemm, sweep and explain share: the product, its layout, and how to measure. */
+/* Arguments that several commands share: the product, its layout, and how to measure. */
 #ifndef HS_BENCHMARKS_COMMON_ARGUMENTS_H
 #define HS_BENCHMARKS_COMMON_ARGUMENTS_H
 
@@ -51,7 +51,7 @@ typedef struct arguments {
 /* The shared options, for rows of a command's table whose field is an `arguments`. */
 extern const argument arguments_product[]; /* m n k type transa transb grid nb layout... */
 extern const argument arguments_values[];  /* order alpha beta seed */
-extern const argument arguments_all[];     /* both, and reps check format help */
+extern const argument arguments_all[];     /* both of the above, and reps check quiet format help */
 
 /* Default values. */
 #define LAYOUT_DEFAULT         \

@@ -123,7 +123,7 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     }
     if (rank == 0)
         texts = malloc((size_t)size * sizeof *texts);
-    mine = rank != 0 || texts; /* without memory the root still prints its own text */
+    mine = rank != 0 || texts; /* without memory for all texts rank 0 prints only its own */
     quiet_bcast(&mine, 1, MPI_INT, 0, comm);
     if (mine)
         quiet_gather(text, texts, TEXT, MPI_CHAR, comm);

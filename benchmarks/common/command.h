@@ -1,5 +1,5 @@
-/* What the commands of hsumma share: collective error reports, waiting that yields the processor, argument parsing, and
- * the options that the library lists by hsumma_option(). */
+/* Code that the commands share: collective error reports, waiting that yields the processor, argument parsing, and the
+ * options that the library lists by hsumma_option(). */
 #ifndef HS_BENCHMARKS_COMMON_COMMAND_H
 #define HS_BENCHMARKS_COMMON_COMMAND_H
 
@@ -88,7 +88,7 @@ void environment_warn(void);
  * Operands and options may be mixed; after parsing the operands are argv[optind..argc-1].
  */
 typedef struct command_options {
-    char *text;      /* "name=value name=value" of the library's options read so far; NULL without memory */
+    char *text;      /* "name=value name=value" of the library's options read so far; NULL: out of memory */
     int help;        /* --help was given */
     char error[512]; /* the error message, or "" */
 } command_options;
@@ -150,13 +150,13 @@ void command_options_free(command_options *options);
 
 /* A command, for command_run. */
 typedef struct subcommand {
-    const char *name, *summary; /* for hsumma --help */
+    const char *name, *summary; /* name and one-line summary, for hsumma --help */
     void (*help)(void);         /* prints, on rank 0, the help before the library's options */
     const char *ending;         /* the help text after the library's options */
     int quiet_environment;      /* 1: no warnings of misspelt variables */
     const char *hint;           /* appended to an error about the command line */
     const argument *table;
-    size_t size;          /* of the structure of arguments */
+    size_t size;          /* bytes of the structure of arguments */
     const void *defaults; /* initial value of that structure */
     /* Checks combinations of arguments and reads the operands. Nonzero, with options->error set, on error. Not called
      * with --help. Collective. */

@@ -96,7 +96,7 @@ int argument_int(const argument_given *given, void *at)
     return 1;
 }
 
-/* A real number, least and most included. */
+/* Reads a real number from row->least to row->most. */
 int argument_double(const argument_given *given, void *at)
 {
     double number;

@@ -64,7 +64,7 @@ static int count_sockets(const doctor_job *j, const struct hs_core_users *cores)
     return count > 0 ? count : 1;
 }
 
-/* The variable that sets the number of BLAS threads. */
+/* The variable that sets the number of BLAS threads; NULL if none is set. */
 static const char *chosen_by(void)
 {
     static const char *const variables[] = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "BLIS_NUM_THREADS",

@@ -23,7 +23,7 @@ typedef struct job_mpi {
     char library[96];               /* the library's version string */
     int unlike;                     /* 1: the library differs from rank 0's */
     const char *launcher;           /* NULL: unknown */
-    int launched, number;           /* processes that the launcher started, and this one's number among them */
+    int launched, number; /* number of processes that the launcher started; this one's number among them, from 0 */
 } job_mpi;
 
 /* cores.c; mostly about this rank's node */
@@ -160,7 +160,7 @@ void doctor_free(doctor_job *j);
 
 /* The findings of all ranks, on rank 0; equal ones of several ranks share a row. */
 typedef struct doctor_row {
-    const char *kind; /* fact, advice or costly */
+    const char *kind; /* "fact", "advice" or "costly" */
     const char *name, *why;
     char ranks[128], what[DOCTOR_TEXT], cure[DOCTOR_TEXT];
 } doctor_row;

@@ -6,7 +6,7 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* First characters of library file names, by MPI. */
+/* How the file names of MPI libraries begin. */
 static const struct {
     const char *file;
     enum hs_mpi_family family;

@@ -23,7 +23,7 @@ static void look(doctor_job *j)
 
     if (!j->ctx || j->ctx->comm.topology.size == 0 || j->ctx->comm.topology.division[HS_NODE].parts == 1)
         return;
-    network->expects = !j->ctx->measures; /* else the context has just measured it */
+    network->expects = !j->ctx->measures; /* else the context has just measured the network itself */
     network->expected = j->ctx->profile.machine.network;
     for (int trial = 0; trial < TRIALS && (trial == 0 || is_slow(network)); trial++) {
         if (hs_network_measure(&j->ctx->comm, budget, &hs_heap, &now, &seconds))

@@ -36,12 +36,12 @@ typedef struct explain_free_items {
 typedef struct explain_arguments {
     arguments common;
     int64_t nodes, panels; /* nodes: number of nodes, each a block of processes; 0: not given */
-    const char *map;       /* alternatively the node of each process; NULL: not given */
+    const char *map;       /* the node of each process, instead of `nodes`; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
     int64_t ranks; /* a grid of at most `ranks` processes is chosen; 0: the grid is given. Of a collective: its ranks */
     int64_t timing; /* number of plans to time, cold and warm; 0: none */
-    int all, show;  /* all: SHOW_ALL */
-    int quiet;      /* no progress */
+    int all, show;  /* all: 1 if --all was given, which sets `show` to SHOW_ALL */
+    int quiet;      /* 1: no progress bar */
     /* --free: the best of all layouts, for each shape and number of processes; without shapes, that of -m, -n, -k */
     explain_free_items processes, shapes;
     int64_t memory; /* bytes per process; 0: no limit */
@@ -105,7 +105,7 @@ typedef struct entering {
     char order;
     int spans;
     int planned;               /* 1: the library accepts this order */
-    int64_t *messages, *bytes; /* into each node, by span of panels: [span][node] */
+    int64_t *messages, *bytes; /* what enters each node, by span of panels: [span][node] */
     int64_t most, all;         /* bytes into the most loaded node, and into all */
     double seconds;            /* predicted seconds of the product */
 } entering;
@@ -130,13 +130,15 @@ typedef struct explanation {
     int64_t panels;
     int (*owner)[2]; /* indexed by pair */
     int counted;
-    int64_t messages_max, bytes_max, messages, bytes; /* -1: not counted */
-    bounds_count received;                            /* used while counting */
+    int64_t messages_max, bytes_max, messages,
+        bytes;             /* largest of a process, and sums of all processes; -1: not counted */
+    bounds_count received; /* what each process receives; used only while counting */
     product_bounds bounds;
-    struct hs_layered_price *layers; /* layers=2 and more, if there are several nodes */
+    struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
-    entering enters[ORDERS]; /* entries with order 0 were not counted, for example on one node */
-    int64_t workspace_max;   /* if not counted: by the formula of the search */
+    entering
+        enters[ORDERS]; /* by order of the grid; an entry whose `order` is 0 was not counted, for example on one node */
+    int64_t workspace_max; /* if not counted: by the formula of the search */
     picture *pictures;
     int picture_count;
     cut *cuts;
@@ -175,7 +177,7 @@ void explain_print_entering(const explanation *e, FILE *file);
 void explain_draw_nodes(const explanation *e, FILE *file);
 void explain_entering_json(const explanation *e, json_t *object);
 
-/* layers.c: layers over k that the explained plan does not use. */
+/* layers.c: the predicted cost with layers over k (layers=L), for comparison with the explained plan. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message);
 void explain_print_layers(const explanation *e, FILE *file);
 json_t *explain_layers_json(const explanation *e);

@@ -21,7 +21,7 @@ typedef struct free_grid {
 
 typedef struct free_row {
     int64_t extent[3], ranks, bound;
-    const char *limit; /* which limit sets the bound */
+    const char *limit; /* name of the limit that sets the bound */
     free_grid one, layered;
 } free_row;
 

@@ -4,7 +4,7 @@
 #include "explain/command.h"
 #include "report/product.h"
 
-/* Larger grids are not examined. */
+/* Grids with more processes are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
 /* Prices all numbers of layers; omits those that the library refuses. */

@@ -1,4 +1,4 @@
-/* The nodes of the processes, and what enters them; declared in command.h. */
+/* The nodes of the processes, and the data that enter them; declared in command.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Records what the loops of all processes would do, one process at a time; declared in command.h. */
+/* Records what the loops of all processes would do, one process after another; declared in command.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -65,8 +65,8 @@ static void add_stage(picture *p, const struct hs_loop *loop, const struct hs_mo
     };
 }
 
-/* Adds the panels of one level that lie in the picture's outermost panel. They have one root, so at most the last
- * differs, by being narrower. */
+/* Adds the panels of one level that lie in the picture's outermost panel. They have one root, so all are alike, except
+ * that the last may be narrower. */
 static void add_level(picture *p, const struct hs_loop *loop, const struct hs_mover *mover, int level, int outer)
 {
     const struct hs_tier *whole = &loop->panels.tier[mover->tier0], *tier = &loop->panels.tier[mover->tier[level]];

@@ -245,7 +245,7 @@ static void print_pictures(const explanation *e, FILE *file)
     }
     if (e->picture_count && e->args->show & SHOW_MAP)
         print_legend(e, file);
-    for (int i = 0; i < e->picture_count; i += 2) { /* two operands move */
+    for (int i = 0; i < e->picture_count; i += 2) { /* the two operands that move */
         const picture *p = &e->pictures[i];
         const int *owner = e->owner[p->pair];
 

@@ -100,7 +100,7 @@ static int first_turn(contest *r)
     contender *x = &r->contenders[r->count - 1];
     turn t;
 
-    if (is_simulated()) /* there is nothing to warm up, and memory is that of all ranks */
+    if (is_simulated()) /* there is nothing to warm up, and one process holds the memory of all ranks */
         return COMMAND_OK;
 
     int code = take_turn(r, x, r->args->calls, &t);

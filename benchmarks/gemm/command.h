@@ -61,7 +61,7 @@ typedef struct contender {
     const char *node;      /* how the ranks of a node shared operands; NULL: unknown */
     int64_t chunk;
     spread seconds;  /* seconds on the slowest rank */
-    double gflops;   /* at the median time */
+    double gflops;   /* Gflop/s at the median time */
     spread fraction; /* fraction of the GEMM rate, by round */
     spread ratio;    /* its time over the measured routine's, by round */
     spread of_link;  /* its time over that of link plus GEMM, by round */
@@ -89,7 +89,8 @@ typedef struct gemm_sampled {
 typedef struct contest {
     const gemm_arguments *args;
     const char *options;       /* options of the context */
-    problem p, placed, shared; /* placed: where --memory says, if that differs from p */
+    problem p, placed, shared; /* placed: the matrices where --memory says, if that differs from p; shared: in memory of
+                                  hsumma_malloc */
     const problem *measured;   /* p or placed */
     gemm_alone alone;
     gemm_floor floor;      /* used if host matrices are multiplied on a device */

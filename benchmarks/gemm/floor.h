@@ -23,8 +23,8 @@ typedef struct gemm_floor {
     int reps, round;
 } gemm_floor;
 
-/* For a problem whose host-resident operands are those without `shared`. Collective; an exit status, after printing.
- * Always free, before the problem. */
+/* For a problem in which the operands without `shared` lie in host memory. Collective; an exit status, after printing.
+ * Always call gemm_floor_free, before the problem is freed. */
 int gemm_floor_create(gemm_floor *floor, const problem *p, int reps);
 /* Runs one round. Collective; an exit status. */
 int gemm_floor_turn(gemm_floor *floor, const problem *p);

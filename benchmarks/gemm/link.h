@@ -11,7 +11,8 @@ typedef struct gemm_link {
     gemm_rate alone;
 } gemm_link;
 
-/* plan: of the problem, or NULL to make one. Collective; an exit status, after printing. Always free. */
+/* plan: a plan of the problem, or NULL to make one. Collective; an exit status, after printing an error. Always call
+ * gemm_link_free. */
 int gemm_link_create(gemm_link *link, problem *p, hsumma_plan *plan, double rate);
 void gemm_link_free(gemm_link *link);
 

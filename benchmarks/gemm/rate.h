@@ -14,14 +14,14 @@ typedef enum gemm_rate_kind {
 } gemm_rate_kind;
 
 typedef struct gemm_rate {
-    int64_t m, n, k; /* of the product that is run */
+    int64_t m, n, k; /* size of the product that is run */
     int shrunk;      /* 1: smaller than the requested product */
     double times;    /* the requested product's operations over those of one run */
-    int threads;     /* 1 if the BLAS's number cannot be set */
+    int threads;     /* BLAS threads of each multiplying rank; 1 if their number cannot be set */
     gemm_rate_kind kind;
     int copies;      /* the rate is multiplied by this number of nodes or ranks */
-    double flops;    /* of one run; 0: nothing to measure */
-    void *a, *b, *c; /* on multiplying ranks */
+    double flops;    /* operations of one run; 0: nothing to measure */
+    void *a, *b, *c; /* NULL on ranks that do not multiply */
 } gemm_rate;
 
 /* Chooses the size and allocates the matrices. RATE_NODE uses `threads` threads, which may exceed the cores; 0: one

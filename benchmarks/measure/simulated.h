@@ -15,7 +15,7 @@ int is_timed_only(const hsumma_context *ctx);
 /* Starts all ranks at the same simulated time; outside the simulator, a quiet_barrier. Collective. */
 void common_start(MPI_Comm comm);
 
-/* Measure what links carry between begin and end; end fills *links on rank 0. Only if hsumma_sim asks for it
+/* Measure the traffic of links between begin and end; end fills *links on rank 0. Only if hsumma_sim asks for it
  * (HSUMMA_SIM_LINKS in the environment); else *links is zero. */
 void simulated_links_begin(MPI_Comm comm);
 void simulated_links_end(MPI_Comm comm, struct hs_simulated_links *links);

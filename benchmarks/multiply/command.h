@@ -11,7 +11,7 @@ typedef struct multiply_arguments {
     const char *a, *b, *c0, *out; /* paths; c0 may be NULL */
     char transa, transb;
     double alpha[2], beta[2];
-    int has_beta;     /* beta was given */
+    int has_beta;     /* 1: --beta was given */
     char order;       /* 'C' or 'F': the order of the output; 0: not given */
     int nprow, npcol; /* 0: not given */
     int64_t nb;       /* 0: checkerboard */

@@ -11,7 +11,7 @@
 
 /* Parameters of a transfer. */
 typedef struct npy_transfer {
-    MPI_Comm comm;                                /* all its ranks call together */
+    MPI_Comm comm;                                /* the ranks that make the transfer together */
     int64_t piece;                                /* bytes per rank and call of MPI-IO, at most 2^30 */
     void (*progress)(void *context, double done); /* may be NULL; `done` grows to 1 */
     void *context;

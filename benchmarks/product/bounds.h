@@ -12,7 +12,7 @@ typedef struct bound_side {
     int64_t bytes, messages;     /* received by the plan's step lists; -1: not counted */
     int64_t layout;              /* bytes that must enter by the layout (summa/entering.h); -1: not counted */
     double theory;               /* bytes that some process or node must send or receive in any layout (dist/bound.h) */
-    double to_layout, to_theory; /* ratios; NaN if meaningless */
+    double to_layout, to_theory; /* `bytes` over each of these; NaN if meaningless */
 } bound_side;
 
 typedef struct product_bounds {
@@ -23,7 +23,7 @@ typedef struct product_bounds {
     /* name of the longest of bytes, messages and cores in the model, each timed alone; NULL: unknown */
     const char *limit;
     double bytes_s, messages_s, cores_s;
-    double byte, message; /* seconds per byte and per message for the first two */
+    double byte, message; /* seconds per byte and per message in bytes_s and messages_s */
 } product_bounds;
 extern const product_bounds bounds_unknown;
 
@@ -31,17 +31,17 @@ extern const product_bounds bounds_unknown;
 typedef struct bounds_count {
     struct hs_topology alone; /* a topology with one rank per node */
     const struct hs_division *node;
-    int64_t *sums; /* messages and bytes into processes, then into nodes */
+    int64_t *sums; /* messages into each process, bytes into each; then the same for each node */
     int size;      /* length of sums */
 } bounds_count;
 
-/* Fails only with HSUMMA_ERR_MEMORY. Always free. */
+/* Fails only with HSUMMA_ERR_MEMORY. Always call bounds_count_free. */
 hsumma_status bounds_count_create(bounds_count *count, const struct hs_division *node);
 /* Adds the messages and bytes that this loop's process sends. */
 void bounds_count_add(bounds_count *count, const struct hs_loop *loop);
 void bounds_count_free(bounds_count *count);
 
-/* count: over all processes, or NULL: not counted. workspace: bytes of the process that needs most. */
+/* count: the counts of all processes; NULL: not counted. workspace: bytes on the process with the largest. */
 hsumma_status bounds_of(product_bounds *bounds, const bounds_count *count, const hsumma_plan *plan,
                         const hsumma_plan_info *info, int64_t workspace);
 

@@ -46,7 +46,7 @@ static int convert(int *desc, int context, const hsumma_desc *d)
     return good;
 }
 
-/* Makes a BLACS grid with the ranks of our grid. */
+/* Makes a BLACS grid with the ranks of p->grid. */
 static int make_grid(pblas *b, const problem *p)
 {
     int *map = malloc((size_t)p->nprow * (size_t)p->npcol * sizeof *map);
@@ -64,7 +64,7 @@ static int make_grid(pblas *b, const problem *p)
     return COMMAND_OK;
 }
 
-/* The library that defines p?gemm: a preloaded one may precede ScaLAPACK. */
+/* The name of the library file that defines p?gemm: a preloaded one may precede ScaLAPACK. */
 static const char *library_of(hsumma_pgemm *routine)
 {
     void *address;

@@ -7,8 +7,8 @@
 typedef struct pblas {
     int handle, context; /* BLACS handle and context */
     int made;
-    int desc[3][11]; /* of A, B and C */
-    char how[200];   /* describes how ScaLAPACK's runs, for the report */
+    int desc[3][11]; /* descriptors of A, B and C */
+    char how[200];   /* how ScaLAPACK's routine runs, for the report */
 } pblas;
 
 typedef enum pblas_maker { PBLAS_SCALAPACK, PBLAS_HSUMMA } pblas_maker;

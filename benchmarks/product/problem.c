@@ -210,7 +210,7 @@ int problem_share(problem *shared, const problem *p, int which, int quiet)
     for (int i = 0; i < 3 && !status; i++)
         if (x[i].shared)
             status = hsumma_malloc(p->ctx, x[i].bytes, &x[i].local);
-    for (int i = 0; i < 2 && !status; i++) /* C is refreshed before each product */
+    for (int i = 0; i < 2 && !status; i++) /* A and B; C is filled before each product */
         if (x[i].shared)
             status = copy(p, x[i].local, p->x[i].local, x[i].bytes);
     code = command_code(status);

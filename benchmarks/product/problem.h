@@ -15,7 +15,7 @@ typedef struct operand {
     int64_t rows, cols; /* of the submatrix that is used, as stored */
     hsumma_desc desc;
     void *local;  /* NULL if this rank owns nothing */
-    size_t bytes; /* of local */
+    size_t bytes; /* bytes of `local` */
     int shared;   /* local is memory of hsumma_malloc */
     void *host;   /* host copy if local is device memory; else NULL */
 } operand;
@@ -27,7 +27,7 @@ typedef struct problem {
     machine mach;
     hsumma_context *ctx;
     hsumma_grid *grid;
-    hsumma_grid *best[3]; /* of A, B and C, with --best; NULL: `grid` for all */
+    hsumma_grid *best[3]; /* with --best: the grids of A, B and C; NULL: `grid` for all */
     int nprow, npcol;
     int row, col;               /* this rank's coordinates in the grid; -1 outside */
     union hs_value alpha, beta; /* each one element of the type */

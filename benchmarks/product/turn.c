@@ -33,7 +33,7 @@ static hsumma_status one_call(const problem *p, void *c)
     }
 }
 
-/* Runs `calls` products on this rank; returns the seconds of all, and in *last those of the last. */
+/* Makes `calls` products. Returns the seconds of all on this rank; *last: those of the last. */
 static double multiply(const problem *p, const gemm_contender *who, int calls, double *last, hsumma_status *status)
 {
     double start, end;
@@ -57,7 +57,7 @@ static double multiply(const problem *p, const gemm_contender *who, int calls, d
     return end - start;
 }
 
-/* Reads the parts of the last call's time from the plan; `last` is its time by our clock. */
+/* Reads the parts of the last call's time from the plan; `last` is that time as this process measured it. */
 static void read_parts(const problem *p, const hsumma_plan *plan, double last, turn *t)
 {
     hsumma_plan_info info;

@@ -75,7 +75,7 @@ void regret_show(const regret_run *run, double done);
 /* measure.c: runs all turns of one case. Collective; returns an exit status. */
 int regret_measure(regret_run *run);
 
-/* Whether the gap exceeds the spread: the quartiles of the rounds' ratios exclude 1. */
+/* Whether the plan is slower by more than the spread: the lower quartile of the rounds' ratios is above 1. */
 int regret_is_loss(const regret_verdict *verdict);
 
 /* report.c, on rank 0. Each returns 0 if writing failed. */

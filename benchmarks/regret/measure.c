@@ -203,7 +203,7 @@ static int time_blocking(regret_run *run)
         return COMMAND_OK;
     snprintf(words, sizeof words, "%s lookahead=0 tune=off", from->info.line);
     if (make_plan(run, &run->blocking, "blocking", words, text, sizeof text))
-        return COMMAND_OK; /* for example without enough workspace */
+        return COMMAND_OK; /* the library refuses it, for example if the workspace is too small */
     for (int i = 0; i < BLOCKING_TURNS; i++) {
         int code = take_turn(run, &run->blocking, run->calls);
         if (code)

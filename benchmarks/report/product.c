@@ -16,7 +16,7 @@ const char *report_op_mark(char trans)
     return trans == 'N' ? "" : trans == 'T' ? "^T" : "^H";
 }
 
-/* Prints milliseconds, or '-' if the model was not asked. */
+/* Prints milliseconds; '-' for a negative number, which stands for a case that the model did not price. */
 static void print_modelled(FILE *file, double seconds)
 {
     if (seconds >= 0)

@@ -21,7 +21,7 @@ typedef struct trace_span {
     trace_kind kind;
     int rank, peer; /* peer -1: none */
     double begin, end;
-    char what[16];    /* "A", "B", "C", "start", "room", ... */
+    char what[16];    /* "A", "B" or "C", "agreement", "call", or "" */
     char awaited[16]; /* for a wait: "start", "data", "room", "sent" or "call" */
     int64_t bytes, panel;
     double predicted[3]; /* for a product: seconds in all, of the GEMM, of copies; 0: unknown */
@@ -67,17 +67,17 @@ typedef struct trace_file {
     trace_course multiplying;
 } trace_file;
 
-/* Reads and sums up; returns 0, or -1 with a message. Always free. */
+/* Reads the file and sums up; returns 0, or -1 with a message. Always call trace_free. */
 int trace_read(trace_file *trace, const trace_arguments *args, char *error, size_t size);
-/* sum.c: sums up the ranks' work between trace->begin and trace->end. -1 without memory. */
+/* sum.c: sums up the ranks' work between trace->begin and trace->end. Returns 0; -1 if out of memory. */
 int trace_sum(trace_file *trace);
 void trace_free(trace_file *trace);
 
-/* Returns 0 if writing failed. */
+/* Prints the report. Returns 0 if writing failed. */
 int trace_report(const trace_file *trace, const trace_arguments *args, FILE *file);
-/* Draws into a file; returns 0, or -1 with a message. */
+/* Draws the timeline into a file; returns 0, or -1 with a message. */
 int trace_draw(const trace_file *trace, const char *path, char *error, size_t size);
-/* Describes a wait: "A from rank 3", "for rank 3 to begin". */
+/* Writes what a wait is for: "A", "room for A", "a send of A", "the start", "a call". */
 void trace_say(const char *awaited, const char *what, char *text, size_t size);
 
 #endif

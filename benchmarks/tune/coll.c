@@ -29,7 +29,7 @@ typedef struct tuning {
 
 /* --- one entrant ------------------------------------------------------------------------------------------------- */
 
-/* The model's choice, from "... : WORD, by the model: ..."; 0: none. */
+/* Reads the model's choice from a description "... : WORD, by the model: ..."; returns 0 if there is none. */
 static int model_word(const tuning *run, const coll_case *c, char word[TUNE_WORD])
 {
     char text[400], *from, *to;

@@ -21,7 +21,7 @@ typedef struct tune_entrant {
 typedef struct tune_point {
     int64_t bytes;
     tune_entrant entrant[TUNE_WORDS];
-    int count, model; /* index of the model's choice */
+    int count, model; /* number of entrants; index of the model's choice */
     int chosen, next; /* index of the rule's entrant, and of the best other; -1: none */
 } tune_point;
 

@@ -16,7 +16,7 @@ typedef struct tune_arguments {
     double seconds;
 } tune_arguments;
 
-/* Returns "options tuned=PATH more", allocated; NULL without memory. */
+/* Returns the new text "options tuned=PATH more"; NULL if out of memory. */
 char *tune_options(const char *options, const char *path, const char *more);
 
 /* gemm.c: measures the products one after another.  Collective; an exit status. */

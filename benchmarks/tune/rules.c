@@ -1,4 +1,4 @@
-/* Derives rules from measured times. */
+/* Derives the rules of the tuned file from measured times. */
 #include <inttypes.h>
 #include <string.h>
 

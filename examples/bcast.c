@@ -8,13 +8,14 @@
 /* Half of the vector goes around the ring in each direction, so each process receives one half from either side. */
 static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *state)
 {
-    int rank = shape->rank, size = shape->size; /* rank 0 is the root: ranks are rotated without HSUMMA_TRUE_ROOT */
+    int rank = shape->rank, size = shape->size; /* ranks are rotated unless the algorithm has the flag HSUMMA_TRUE_ROOT,
+                                                   so rank 0 is the root */
     int64_t half = shape->bytes / shape->unit / 2 * shape->unit;
     const struct {
         hsumma_place place;
         int64_t bytes;
         int from, to; /* neighbours */
-        int last;     /* the process that does not forward it */
+        int last;     /* the last process on the ring, which does not forward this half */
     } part[2] = {{{HSUMMA_OUT, 0}, half, rank - 1, rank + 1, size - 1},
                  {{HSUMMA_OUT, half}, shape->bytes - half, rank + 1, rank - 1, 1}};
     (void)state;
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
     char text[240], line[240] = "";
     hsumma_context *ctx;
     int rank;
-    if (hsumma_coll_prove(&algorithm, 13, 3, 1000, 8, text, sizeof text)) { /* before it has ever run */
+    if (hsumma_coll_prove(&algorithm, 13, 3, 1000, 8, text, sizeof text)) { /* prove it before its first run */
         fprintf(stderr, "both_ways is wrong: %s\n", text);
         return 1;
     }

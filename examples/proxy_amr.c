@@ -1,14 +1,16 @@
 /*
- * A proxy of miniAMR in plain MPI: every step works on blocks, then sums vectors of 1 to 64 KiB over all processes
- * (numbers of blocks by level and place, which decide on refinement, and a checksum).
+ * A proxy of miniAMR in plain MPI: every step works on a block of points, then sums vectors of 1 to 64 KiB over all
+ * processes, as miniAMR sums numbers of blocks (by level and place, to decide on refinement) and a checksum.
+ *
  *   mpiexec -n RANKS proxy_amr [BYTES [STEPS [WORK]]]     (defaults: 16384, 200, 20000 points)
+ *
  * Prints "iteration_us X allreduce_us Y share Z checksum C": means per step on the slowest process.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A sweep over a block of points. */
+/* Sweeps once over a block of points. */
 static double work(double *block, int points)
 {
     double sum = 0;
@@ -20,7 +22,8 @@ static double work(double *block, int points)
     return sum;
 }
 
-/* Runs `steps` steps; *waited: seconds in MPI_Allreduce. Returns a checksum that is the same on all processes. */
+/* Runs `steps` steps and sets *waited to the seconds spent in MPI_Allreduce. Returns a checksum that is the same on all
+ * processes. */
 static double run(int *mine, int *all, int count, double *block, int points, int steps, double *waited)
 {
     double checksum = 0, start;

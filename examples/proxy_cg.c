@@ -1,8 +1,10 @@
 /*
  * A proxy of HPCG in plain MPI: conjugate gradients on a 27-point stencil. Each process has an n^3 box; boxes are
- * joined along one dimension. Three 8-byte allreduces per iteration wait for the slowest process. mpiexec -n RANKS
- * proxy_cg [N [ITERATIONS]]        (defaults: 16, 200) Prints "iteration_us X allreduce_us Y share Z residual R": means
- * per iteration on the slowest process.
+ * joined along one dimension. Each iteration has three 8-byte allreduces, which wait for the slowest process.
+ *
+ *   mpiexec -n RANKS proxy_cg [N [ITERATIONS]]        (defaults: 16, 200)
+ *
+ * Prints "iteration_us X allreduce_us Y share Z residual R": means per iteration on the slowest process.
  */
 #include <math.h>
 #include <mpi.h>
@@ -10,9 +12,9 @@
 #include <stdlib.h>
 
 struct grid {
-    int n, up, down; /* neighbours, or MPI_PROC_NULL */
+    int n, up, down; /* ranks of the neighbours, or MPI_PROC_NULL */
     size_t plane, count;
-    double waited; /* seconds in MPI_Allreduce */
+    double waited; /* total seconds in MPI_Allreduce */
 };
 
 static double dot(struct grid *g, const double *x, const double *y)

@@ -1,9 +1,9 @@
-/* The data of a job: whole matrices, each process's parts, and the product. */
+/* The data of a job: whole matrices, the part of each process, and the product. */
 #include "interleave/job.h"
 #include "interleave/pool.h"
 #include "support/random.h"
 
-enum { OUTSIDE = 1000 }; /* larger than elements inside the operands */
+enum { OUTSIDE = 1000 }; /* exceeds every element inside the operands */
 
 /* A whole operand: rows x columns of op(X). */
 struct whole {
@@ -36,7 +36,7 @@ static void whole_multiply(const struct job *job, const struct whole in[3], stru
         }
 }
 
-/* Copies a process's part of an operand from the whole. */
+/* Copies a process's part of operand x from the whole matrix. */
 static void scatter(const struct hs_problem *problem, int x, const struct whole *whole, const struct local_part *part,
                     double *to)
 {

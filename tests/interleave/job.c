@@ -18,7 +18,7 @@ static double no_seconds(const void *profile, size_t size, int complex_type, int
     return 0;
 }
 
-/* Multiplies. Other ranks may run in the middle of it; they must not write its inputs. */
+/* Stands in for the GEMM. Other ranks may run in the middle of it; they must not write its inputs. */
 static void multiply(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
                      int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
 {
@@ -58,13 +58,14 @@ static struct spread_dimension draw_spread(int procs, uint64_t *random)
     return s;
 }
 
-/* The stored axis of an operand's dimension. */
+/* The stored axis (0: rows, 1: columns) that corresponds to axis `logical` of op(X). */
 static int stored_axis(const struct job *job, int x, int logical)
 {
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts. Operands with a dimension on the same grid axis mostly share its layout, which avoids exchanges. */
+/* Draws layouts. Two operands that have a dimension on the same grid axis mostly share its layout, so no exchange is
+ * needed. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];
@@ -80,7 +81,8 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* A row that fits lines of all levels with these sizes, or with fewer cells; an allreduce may serve as a reduction. */
+/* Draws an algorithm that can serve lines of `size` processes, and shorter lines. For a reduction it may be an
+ * allreduce. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];
@@ -98,7 +100,8 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Draws levels, algorithms and window, for panels of a width. turn: panels per turn. */
+/* Draws levels, algorithms and lookahead. `width`: indices in an innermost panel; `turn`: panels per turn, 0 for all.
+ */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
@@ -130,7 +133,8 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     spec->segment = 32 * (1 + draw_of(random, 20));
 }
 
-/* Draws one level with chunks; the chunked operand is A or B, moving, and not where its readers have it. */
+/* Draws a spec with one level and chunks. The chunked operand, if any, is A or B, moves, and is not already in place.
+ */
 static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
 {
     struct hs_spec *spec = &job->spec[0];
@@ -187,7 +191,7 @@ int job_draw(struct job *job, const int extent[2], const int *rank, int one_node
     return draw_spec(job, one_node, random);
 }
 
-/* The axes of the whole matrix. */
+/* The axis of the whole matrix of which operand x is a part. */
 static struct hs_axis axis_of(const struct job *job, int x, int axis)
 {
     const struct spread_dimension *s = &job->spread[x][axis];

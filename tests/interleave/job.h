@@ -7,51 +7,51 @@
 
 enum { PROCESSES_MOST = 24, DATA_SETS = 2 };
 
-/* The layout of one dimension of a matrix along an axis of the grid; the operand is a part of it. */
+/* The layout of one dimension of a matrix along a grid axis; the operand is a range of that dimension. */
 struct spread_dimension {
-    int64_t block, first, before, behind; /* indices before and after the operand */
-    int src;                              /* -1: every process has everything */
+    int64_t block, first, before, behind; /* before, behind: number of indices outside the operand */
+    int src;                              /* process of the first block; -1: every process has all indices */
 };
 
-/* A process's part of a matrix. */
+/* One process's local part of a matrix. */
 struct local_part {
-    int64_t ld, origin; /* index of the operand's first local element */
+    int64_t ld, origin; /* index of the operand's first element in the local part */
     size_t elements;
-    double *fresh[DATA_SETS]; /* before an execution */
-    double *after[DATA_SETS]; /* C after the execution */
+    double *fresh[DATA_SETS]; /* contents before an execution, by data set */
+    double *after[DATA_SETS]; /* right contents of C after the execution, by data set */
 };
 
 struct job {
     int extent[2];
-    int rank[PROCESSES_MOST]; /* ranks of the grid's processes */
+    int rank[PROCESSES_MOST]; /* rank of each process of the grid, by rows */
     struct spread_dimension spread[3][2];
     char op[3];
     int64_t size[3]; /* m, n, k */
     double alpha, beta;
-    /* node is HS_NODE_SHARED for the node's engine. Loops may have two specs with equal panels; an execution in two
-     * spans then starts with one and ends with the other. */
+    /* Both specs have equal panels. If specs is 2, an execution in two spans uses the first spec, then the second. node
+     * is HS_NODE_SHARED if the product inside one node is used. */
     struct hs_spec spec[2];
     int specs;
     struct local_part part[PROCESSES_MOST][3];
 };
 
-/* The element type: doubles holding small integers, so that sums are exact; `yields` is called wherever work is
- * done. */
+/* Sets the library's GEMM to one that multiplies doubles. Entries are small integers, so sums are exact. The GEMM calls
+ * `yields` while it works. */
 void job_begin(void (*yields)(double));
 
 /*
- * Draws a job for a part of the grid with `extent` processes, in the order of `rank`; only on one node may it use the
- * node's engine. 0: nothing to multiply.
+ * Draws a job for a grid of `extent` processes, whose ranks are `rank` by rows, or for a part of it. With one_node the
+ * job may use the product inside one node. Returns 0 if there is nothing to multiply.
  */
 int job_draw(struct job *job, const int extent[2], const int *rank, int one_node, uint64_t *random);
 /* The problem as seen by process `process` of the job's grid; the job must outlive it. */
 struct hs_problem job_problem(const struct job *job, int process);
-/* job_index_of: a rank's process in the job's grid, or -1. job_by_node: whether the node's engine does the job. */
+/* The process of a rank in the job's grid, or -1 if it is not a member. */
 int job_index_of(const struct job *job, int rank);
 int job_by_node(const struct job *job);
-/* Makes the data, in memory of the case. */
+/* Allocates the matrices from the case's memory and fills them. */
 int job_fill(struct job *job, uint64_t *random);
-/* The number of wrong elements of C on a process after an execution. */
+/* The number of wrong elements of C on a process after an execution with data set `set`. */
 int job_wrong(const struct job *job, int process, int set, const double *c);
 void job_describe(const struct job *job, char *text, size_t room);
 

@@ -9,17 +9,17 @@
 
 enum { OPEN_MOST = 1 << 14, POISON = 0xff, RANKS_HERE = 64 };
 
-/* A message or a receive; its MPI request is its number. */
+/* A send or a receive; its MPI_Request is its index in `net.transfer` plus 1. */
 struct transfer {
-    int sends; /* a message, not a receive */
+    int sends; /* nonzero for a send, 0 for a receive */
     int rank, peer, tag;
     char *at; /* the caller's buffer */
     size_t bytes;
-    int mate;    /* the matching message or receive; -1: none yet */
-    int arrived; /* data have been copied */
-    int eager;
-    int returned; /* the caller has learned of its completion */
-    char *image;  /* the buffer's required contents while MPI may use it */
+    int mate;     /* index of the matching receive or send; -1 while unmatched */
+    int arrived;  /* the data have been copied to the receiver */
+    int eager;    /* buffered: the send completes at once */
+    int returned; /* MPI_Testsome has returned its completion to the caller */
+    char *image;  /* expected contents of the caller's buffer while MPI may use it */
     size_t room;
 };
 
@@ -28,12 +28,12 @@ static struct {
     uint64_t *random;
     int rank, hurried;
     struct transfer transfer[OPEN_MOST];
-    int used; /* number of transfers ever used */
+    int used; /* number of entries of `transfer` that have ever been used */
     int unused[OPEN_MOST], unused_count;
-    int waiting[OPEN_MOST], waiting_count; /* unmatched, in the order of their start */
-    int under_way[OPEN_MOST], way_count;   /* matched messages that have not arrived, in the order of matching */
+    int waiting[OPEN_MOST], waiting_count; /* indices of unmatched transfers, in the order of their start */
+    int under_way[OPEN_MOST], way_count; /* indices of matched sends that have not arrived, in the order of matching */
     int withheld[RANKS_HERE];
-    int calls_left, failed; /* calls until MPI fails on a rank; the rank on which it has failed */
+    int calls_left, failed; /* calls left until MPI fails on a rank; the rank on which it has failed, or -1 */
     char fault[200];
 } net;
 
@@ -67,7 +67,7 @@ int network_failed(void)
     return net.failed;
 }
 
-/* Whether this rank's call fails. */
+/* Whether this call of MPI fails: the call that was drawn, and every later call of the same rank. */
 static int call_fails(void)
 {
     schedule_look();
@@ -107,7 +107,8 @@ static void drop(int *list, int *count, int place)
     memmove(list + place, list + place + 1, (size_t)(*count - place) * sizeof *list);
 }
 
-/* Matches a transfer with the earliest fitting one of the other kind. */
+/* Matches a transfer with the earliest waiting one from the other side; appends it to the waiting ones if there is
+ * none. */
 static void match(int number)
 {
     struct transfer *mine = &net.transfer[number];
@@ -165,7 +166,7 @@ static int begin(int sends, void *buffer, int count, int peer, int tag, MPI_Requ
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     (void)type, (void)comm;
-    return begin(1, (void *)buffer, count, to, tag, request); /* never written */
+    return begin(1, (void *)buffer, count, to, tag, request); /* a send's buffer is never written */
 }
 
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
@@ -211,7 +212,7 @@ static int complete(const struct transfer *transfer)
            lie == (transfer->sends ? NETWORK_SENDS_EARLY : NETWORK_RECEIVES_EARLY);
 }
 
-/* Tells the caller that a request is complete: the buffer is the caller's again. */
+/* Returns a completed request to its caller, who may use the buffer again. */
 static void give_back(struct transfer *transfer)
 {
     if (memcmp(transfer->at, transfer->image, transfer->bytes) != 0)

@@ -5,7 +5,7 @@
 
 enum { POOL_ALIGN = 128 }; /* the alignment of directory entries */
 
-/* Precedes each piece. */
+/* The header before each allocation. */
 struct piece {
     alignas(POOL_ALIGN) struct piece *before, *after;
 };

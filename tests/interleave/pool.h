@@ -1,4 +1,4 @@
-/* Memory of a case: memory that is not freed is released with the case. */
+/* The memory of a case. Allocations that have not been freed are released at the end of the case. */
 #ifndef HS_TESTS_INTERLEAVE_POOL_H
 #define HS_TESTS_INTERLEAVE_POOL_H
 

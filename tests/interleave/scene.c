@@ -18,7 +18,7 @@ void scene_rewind(struct scene *scene)
     scene->fault[0] = 0;
 }
 
-/* The grid of a rank's current turn. */
+/* The grid of a rank's current turn; grid 0 after the last turn. */
 static int grid_at(const struct scene *scene, int r)
 {
     int turn = scene->rank[r].turn;
@@ -35,7 +35,7 @@ static const struct hs_directory *directory_of(const struct scene *scene, int r)
     return &scene->rank[r].memory[grid_at(scene, r)].directory;
 }
 
-/* Counts an execution by its node on every rank of the grid, members or not. */
+/* Increments the node's count of executions on this grid. Every rank of the grid calls it, member of the job or not. */
 static uint64_t count(struct scene *scene, int r, const struct job *job)
 {
     const struct hs_grid grid = {.extent = {job->extent[0], job->extent[1]}, .rank = job->rank};
@@ -47,13 +47,13 @@ static const struct job *job_of(const struct scene *scene, int turn)
     return &scene->job[scene->turn[turn].job];
 }
 
-/* The spec of a span of a turn. */
+/* The index of the spec that a span of a turn uses. */
 static int spec_of(const struct scene *scene, int turn, int span)
 {
     return span < job_of(scene, turn)->specs ? span : 0;
 }
 
-/* The start of the second span: a panel at which all levels of both specs begin a panel. */
+/* The panel that starts the second span: one near the middle at which a panel begins on all levels of both specs. */
 static int half_way(const struct job *job, const struct seat *seat)
 {
     int at = seat->loop[0].panels.count / 2, before;
@@ -81,7 +81,7 @@ static void start_span(struct scene *scene, int r, int process, const struct hs_
                   spans > 1 && rank->span == 0 ? half : panels);
 }
 
-/* Starts an execution, or its second span. */
+/* Starts an execution, or its second span, on process `process` of the job's grid. */
 static void start(struct scene *scene, int r, int process)
 {
     struct rank_state *rank = &scene->rank[r];
@@ -113,7 +113,7 @@ static void leave_turn(struct rank_state *rank)
     rank->phase = RANK_BEFORE;
 }
 
-/* Returns the matrices to the caller, which checks C and writes to all of them. */
+/* Ends a turn as a caller would: checks C, then overwrites all matrices, which the library must no longer read. */
 static void finish(struct scene *scene, int r, int process)
 {
     struct rank_state *rank = &scene->rank[r];
@@ -127,7 +127,7 @@ static void finish(struct scene *scene, int r, int process)
     leave_turn(rank);
 }
 
-/* Raises the counter one step beyond what the rank has done. */
+/* Raises the falsified counter one step beyond the rank's true progress. */
 static void lie(struct scene *scene, int r)
 {
     struct hs_directory *directory = &memory_of(scene, r)->directory;
@@ -145,7 +145,7 @@ static int is_in_grid(const struct scene *scene, int r)
     return 0;
 }
 
-/* A rank of the grid that is not a member of the job counts the job's executions. */
+/* Counts the job's executions on a rank of the grid that is not a member of the job. */
 static void pass_over(struct scene *scene, int r)
 {
     int turn = scene->rank[r].turn, counted = 0;
@@ -156,7 +156,7 @@ static void pass_over(struct scene *scene, int r)
         count(scene, r, job);
 }
 
-/* Starts the turn's product, or this rank's part in it. */
+/* Starts this rank's part in the turn's product. */
 static void enter_turn(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];
@@ -175,7 +175,7 @@ static void enter_turn(struct scene *scene, int r)
     leave_turn(rank);
 }
 
-/* Continues the product. */
+/* Progresses this rank's part in the turn's product. */
 static hsumma_status multiply(struct scene *scene, int r, int *worked)
 {
     struct rank_state *rank = &scene->rank[r];

@@ -1,4 +1,4 @@
-/* The agreements at the start of turns: all ranks of the grid vote, and all get the verdict of these votes. */
+/* The agreements at the start of turns: all ranks of the grid vote, and all get the verdict on these votes. */
 #include "interleave/scene.h"
 #include "support/random.h"
 
@@ -15,7 +15,7 @@ static struct hs_vote vote_of(const struct scene *scene, int r, int turn)
                             .hash = scene->turn[turn].differs == r};
 }
 
-/* Whether the verdict follows from all votes. */
+/* Whether the verdict is the right one for the votes of all ranks in this turn. */
 static int is_verdict(const struct scene *scene, int turn, const struct hs_verdict *verdict)
 {
     const struct scene_grid *grid = &scene->grid[scene->grid_of[scene->turn[turn].job]];

@@ -1,4 +1,4 @@
-/* Draws a case, and allocates what it needs. */
+/* Draws a case and allocates its memory. */
 #include "base/options.h"
 #include "interleave/scene.h"
 #include "support/random.h"
@@ -7,7 +7,7 @@
 
 enum { POISON = 0xff };
 
-/* Draws a grid of some ranks, mostly all, in any order. */
+/* Draws a grid: mostly all ranks, otherwise some, in random order. */
 static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *random)
 {
     int ranks[PROCESSES_MOST];
@@ -25,7 +25,8 @@ static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *ra
     grid->votes_in_memory = draw_of(random, 4) > 0;
 }
 
-/* Draws nodes: one node, each rank on its own, blocks of ranks, in turns, or mostly at random, with unequal nodes. */
+/* Draws the node of each rank: mostly at random, with unequal nodes; otherwise one node, a node per rank, blocks of
+ * ranks, or round-robin. */
 static int draw_nodes(struct scene *scene, uint64_t *random)
 {
     enum { ANYWHERE, OWN, BLOCKS, TURNS } kind = (int)draw_of(random, 12);
@@ -113,7 +114,7 @@ static size_t matrix_bytes(const struct scene *scene, int job, int rank)
     return elements * sizeof(double);
 }
 
-/* Makes a rank's private data, without its node's directory and tiles. */
+/* Makes the private data of rank r; make_node makes its node's directory and tiles. */
 static int make_rank(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];
@@ -132,7 +133,7 @@ static int make_rank(struct scene *scene, int r)
     return 1;
 }
 
-/* Makes what the ranks of a node share for a grid. */
+/* Makes the directory and the tiles that the ranks of a node share for one grid. */
 static int make_node(struct scene *scene, int node, int grid)
 {
     const struct hs_division *division = &scene->topology.division[HS_NODE];

@@ -10,17 +10,18 @@ enum { DEPTH_MOST = 4, SWEEPS = 3, LOOKS = 200, NESTED_OF = 32, STEPS_MOST = 200
 static struct {
     struct scene *scene;
     uint64_t random;
-    int ranks, left; /* ranks; actor number `ranks` is the network */
+    int ranks,
+        left; /* actors 0 to ranks - 1 are the ranks, actor `ranks` is the network; left: ranks that are not done */
     int done[PROCESSES_MOST], inside[PROCESSES_MOST];
     uint64_t changes;
-    int stirred[PROCESSES_MOST]; /* something visible to it has changed since it last looked */
-    int strict;                  /* the first actor of `order` that can continue does; otherwise chosen by weight */
+    int stirred[PROCESSES_MOST]; /* for each rank: something that it can see has changed since its last step */
+    int strict; /* nonzero: the first actor of `order` that can continue is next; 0: an actor is drawn by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
-    int redraw; /* order or weights change once in this many picks */
-    int nested; /* at this many of NESTED_OF places where a rank works or reads a counter, others run */
+    int redraw; /* order and weights are redrawn once in this many picks */
+    int nested; /* of NESTED_OF places where a rank works or reads a counter, the number at which other ranks run */
     int depth;
     int64_t steps, all_steps;
-    int asleep[PROCESSES_MOST]; /* until one of the awaited counters arrives */
+    int asleep[PROCESSES_MOST]; /* for each rank: it would sleep until one of its awaited counters arrives */
     struct scene_awaited awaited[PROCESSES_MOST];
     char fault[400];
 } plan;
@@ -43,7 +44,7 @@ static int can_go_on(int actor)
     return !plan.done[actor] && !plan.inside[actor] && plan.stirred[actor];
 }
 
-/* An actor that can continue; -1: none. */
+/* Picks the next actor among those that can continue; -1 if none can. */
 static int pick(void)
 {
     int sum = 0, among[PROCESSES_MOST + 1], count = 0;
@@ -66,7 +67,7 @@ static int pick(void)
     return among[i];
 }
 
-/* Reports a rank that continued although it would have slept, because nothing it waited for had come. */
+/* Reports a fault if the rank would have been asleep: it has worked although no counter that it awaits has arrived. */
 static void check_sleep(int actor)
 {
     char text[300];
@@ -81,7 +82,7 @@ void schedule_stir(int rank)
     plan.stirred[rank] = 1;
 }
 
-/* Marks all ranks of the node as stirred: each can read this rank's counters. */
+/* Marks all ranks of this rank's node as stirred, because they can read its counters. */
 static void stir_node(int rank)
 {
     for (int r = 0; r < plan.ranks; r++)
@@ -139,7 +140,7 @@ static int sweep(void)
 {
     uint64_t before = plan.changes;
     int left = plan.left,
-        sweeps = network_failed() < 0 ? SWEEPS : LOOKS; /* ranks check for failures only at intervals */
+        sweeps = network_failed() < 0 ? SWEEPS : LOOKS; /* a rank checks for failures only once in many polls */
     network_hurry(1);
     for (int i = 0; i < sweeps && plan.changes == before && plan.left == left; i++)
         for (int r = 0; r < plan.ranks; r++)
@@ -149,7 +150,8 @@ static int sweep(void)
     return plan.changes != before || plan.left != left;
 }
 
-/* Ends when no rank can continue; after a failure that is right for ranks of other nodes, which wait for messages. */
+/* Ends an interleaving in which no rank can continue. After an MPI failure that is correct for ranks of other nodes,
+ * which wait for messages of the failed rank. */
 static void end_blocked(void)
 {
     int failed = network_failed();

@@ -1,7 +1,7 @@
 /*
- * The random scheduler: which rank continues next, and when messages arrive, is random. Other ranks may interrupt a
- * rank where it works or reads a counter, so steps of two ranks overlap as on two processors. It is a fault if a
- * rank that has decided to sleep until a counter changes can continue before that change.
+ * The random scheduler: it draws which rank continues next and when messages arrive. Other ranks may interrupt a rank
+ * where it works or reads a counter, so steps of two ranks overlap as on two processors. If a rank has decided to
+ * sleep until a counter changes, but can continue before that change, the scheduler reports a fault.
  */
 #ifndef HS_TESTS_INTERLEAVE_SCHEDULE_H
 #define HS_TESTS_INTERLEAVE_SCHEDULE_H
@@ -9,15 +9,16 @@
 #include "interleave/network.h"
 #include "interleave/scene.h"
 
-/* Runs one interleaving: all turns of all ranks. NULL, or what is wrong. */
+/* Runs one interleaving: all turns of all ranks. Returns NULL, or a description of the error. */
 const char *schedule_run(struct scene *scene, uint64_t seed, enum network_lie lie);
 /* Describes what every rank waited for at the end of the last interleaving. */
 void schedule_describe(void (*line)(const char *text));
-/* Steps of all interleavings so far. */
+/* The number of steps in all interleavings so far. */
 int64_t schedule_steps(void);
-/* Notes that a message has arrived, so that the rank can continue. */
+/* Records that a request of this rank has completed, so the rank can continue. */
 void schedule_stir(int rank);
-/* Called where a rank works (for job_begin) or reads a counter (words.h). */
+/* Let other ranks run in between. schedule_yield is called where a rank works (job_begin), schedule_look where it reads
+ * a counter (words.h) or calls MPI. */
 void schedule_yield(double seconds);
 void schedule_look(void);
 

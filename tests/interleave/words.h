@@ -1,6 +1,6 @@
 /*
- * Included first into library code that uses counters of directories, compiled again for tests/interleave: other ranks
- * may run wherever a rank reads a counter, and before and after it raises one.
+ * Included before everything else when the library code that uses directory counters is compiled again for
+ * tests/interleave: other ranks may run wherever a rank reads a counter, and before and after it raises one.
  */
 #ifndef HS_TESTS_INTERLEAVE_WORDS_H
 #define HS_TESTS_INTERLEAVE_WORDS_H

@@ -1,4 +1,4 @@
-/* Entries of matrices of any type. */
+/* Reads and writes matrix entries of any type. */
 #ifndef HS_TESTS_SUPPORT_ENTRY_H
 #define HS_TESTS_SUPPORT_ENTRY_H
 

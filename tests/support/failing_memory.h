@@ -1,11 +1,11 @@
-/* An allocator that fails at one call, or from it on, and counts the blocks in use. */
+/* An allocator that fails at call number fail_at, or at that and all later calls, and counts the blocks in use. */
 #ifndef HS_TESTS_SUPPORT_FAILING_MEMORY_H
 #define HS_TESTS_SUPPORT_FAILING_MEMORY_H
 
 #include "base/memory.h"
 
 struct failing_memory {
-    int64_t calls, fail_at, out; /* fail_at: the number of a call, from 0 on; negative: never; out: blocks in use */
+    int64_t calls, fail_at, out; /* fail_at: counted from 0; negative: never; out: blocks in use */
     int for_good;
 };
 

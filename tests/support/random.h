@@ -1,6 +1,6 @@
 /*
- * The tests' random generator (splitmix64). A program has one sequence, which draw_seed starts; code that needs a
- * second one keeps its own 64-bit state and calls the functions with suffix _of.
+ * The tests' random generator (splitmix64). A program has one sequence, which draw_seed starts; code that needs
+ * another sequence keeps its own 64-bit state and calls the functions with suffix _of.
  */
 #ifndef HS_TESTS_SUPPORT_RANDOM_H
 #define HS_TESTS_SUPPORT_RANDOM_H
@@ -13,11 +13,11 @@ void draw_seed(uint64_t seed);
 uint64_t draw_bits(void);
 uint64_t draw_bits_of(uint64_t *state);
 
-/* From 0 to below - 1. */
+/* A random integer from 0 to below - 1. */
 int draw(int below);
 int draw_of(uint64_t *state, int below);
 
-/* From 0 up to, not including, 1. */
+/* A random number from 0 up to, but not including, 1. */
 double draw_fraction(void);
 
 #endif

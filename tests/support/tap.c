@@ -1,8 +1,8 @@
 #include "support/tap.h"
 
 static struct {
-    int silent; /* this rank does not print */
-    int count;  /* tests so far */
+    int silent; /* nonzero: this rank does not print */
+    int count;  /* number of tests so far */
     int failed;
 } tap_state;
 
@@ -25,7 +25,7 @@ static void tap_line(const char *head, const char *fmt, va_list args)
         putchar(*c == '\n' ? ' ' : *c);
     }
     putchar('\n');
-    fflush(stdout); /* keeps the output if the program crashes */
+    fflush(stdout); /* keeps the output if the program crashes later */
 }
 
 int tap_ok(int cond, const char *fmt, ...)

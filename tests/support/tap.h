@@ -17,16 +17,16 @@
 
 void tap_begin(int prints);
 
-/* Reports one test. Returns whether it passed, so that the caller can add a tap_diag. */
+/* Reports one test. Returns `cond`, so that the caller can add a tap_diag after a failure. */
 __attribute__((format(printf, 2, 3))) int tap_ok(int cond, const char *fmt, ...);
 
-/* Reports n tests that cannot run here, with the reason. */
+/* Reports n tests that cannot run on this machine, with the reason. */
 void tap_skip(int n, const char *reason);
 
-/* Prints a remark; the runner shows it if the program fails. */
+/* Prints a remark, which the runner shows if the program fails. */
 __attribute__((format(printf, 1, 2))) void tap_diag(const char *fmt, ...);
 
-/* Prints the plan; returns the value for main. */
+/* Prints the plan line; returns the exit status for main. */
 int tap_done(void);
 
 #endif

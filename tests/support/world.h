@@ -1,6 +1,6 @@
 /*
- * The ranks of an MPI test: this rank, and collective values. These calls yield; MPICH's blocking calls never do, and
- * tests have more ranks than cores.
+ * The ranks of an MPI test: this rank, and values that all ranks agree on. These functions yield the processor while
+ * they wait, which MPICH's blocking calls do not do; tests have more ranks than cores.
  */
 #ifndef HS_TESTS_SUPPORT_WORLD_H
 #define HS_TESTS_SUPPORT_WORLD_H
@@ -10,15 +10,15 @@
 
 extern int rank, size;
 
-/* Calls MPI_Init; rank 0 prints the tests. Options of the library come only from arguments ("node=messages"), which are
- * put into the environment. */
+/* Calls MPI_Init; only rank 0 prints test results. Options of the library come from program arguments only
+ * ("node=messages"), which are put into the environment. */
 void world_begin(int *argc, char ***argv);
 int64_t world_reduce(int64_t value, MPI_Op op);
 
-/* The smallest value of all ranks if it is negative, else the largest. */
+/* The smallest value over all ranks if it is negative, else the largest. */
 int64_t world_worst(int64_t value);
 
-/* Whether the condition holds on all ranks. */
+/* Whether `good` is nonzero on all ranks. */
 int everywhere(int good);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * MKL's calls that set threads, preloaded where MKL is not installed: a number for all threads (MKL_NUM_THREADS in the
- * environment, else 3), and one of the calling thread, which overrides it unless 0.
+ * A stand-in for MKL's functions that set threads, preloaded where MKL is not installed: a global number of threads
+ * (MKL_NUM_THREADS in the environment, else 3), and a number for the calling thread, which overrides the global one
+ * unless 0.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ int MKL_Set_Num_Threads_Local(int n)
     return before;
 }
 
-/* The library with this symbol is taken for the BLAS. */
+/* The library takes the shared object with this symbol for the BLAS. */
 void cblas_ddot(void)
 {
 }

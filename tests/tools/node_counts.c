@@ -1,8 +1,12 @@
-/* Preload under any MPI: counts the messages that a program sends by MPI_Isend, by node of the sender and of the
- * receiver, and divides the ranks of one machine into virtual nodes. NODE_COUNTS=FILE      at MPI_Finalize rank 0
- * writes there {"messages": [[...], ...], "bytes": [[...], ...]}: row of the sender's node, column of the receiver's;
- * nodes are numbered by their lowest rank NODE_MAP=0,0,1,...    the node of each rank, by which MPI_Comm_split_type
- * divides MPI's own collective calls are not counted. */
+/*
+ * Preload under any MPI: counts the messages that a program sends by MPI_Isend, by node of the sender and of the
+ * receiver, and divides the ranks of one machine into virtual nodes. MPI's own collective calls are not counted.
+ *
+ * NODE_COUNTS=FILE: at MPI_Finalize rank 0 writes {"messages": [[...], ...], "bytes": [[...], ...]} to FILE, with a row
+ * for each node of senders and a column for each node of receivers. Nodes are numbered by their lowest rank.
+ *
+ * NODE_MAP=0,0,1,...: the node of each rank, by which MPI_Comm_split_type then divides communicators.
+ */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -10,12 +14,12 @@
 #include <string.h>
 
 static struct {
-    int ranks, me, nodes, *node; /* node: of each rank of MPI_COMM_WORLD */
-    long long *messages, *bytes; /* to each rank */
+    int ranks, me, nodes, *node; /* node[r]: the node of rank r of MPI_COMM_WORLD */
+    long long *messages, *bytes; /* sent by this rank, indexed by the receiver's rank */
     MPI_Group world;
 } counts;
 
-/* Reads each rank's node from NODE_MAP; 0 if it is not set. */
+/* Reads the node of each rank from NODE_MAP; returns 0 if it is not set. */
 static int read_map(int *node, int ranks)
 {
     const char *map = getenv("NODE_MAP");
@@ -33,7 +37,7 @@ static int read_map(int *node, int ranks)
     return map != NULL;
 }
 
-/* Numbers the nodes from 0, by their lowest ranks. */
+/* Renumbers the nodes from 0, in the order of their lowest ranks. */
 static void number_nodes(const int *named, int *node, int ranks)
 {
     for (int i = 0; i < ranks; i++) {
@@ -107,7 +111,7 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
-/* Adds this rank's counts to those of its node, on rank 0. */
+/* Sums the counts of all ranks, on rank 0, in a matrix indexed by the nodes of sender and receiver. */
 static void collect(const long long *of_ranks, long long *of_nodes)
 {
     int nodes = counts.nodes;

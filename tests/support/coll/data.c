@@ -32,7 +32,7 @@ const struct coll_kind coll_kinds[COLL_KINDS] = {
     {"max of int64", HSUMMA_MAX, HSUMMA_INT64, 8},
 };
 
-/* Makes an element from small integers, so that sums are exact in any order. */
+/* Writes element i of rank `from`. It consists of small integers, so that sums are exact in any order. */
 static void coll_element(const struct coll_kind *kind, int from, int64_t i, void *to)
 {
     int64_t v = (from * 7 + i * 5 + from * i) % 13 - 6;
@@ -60,7 +60,7 @@ static void coll_element(const struct coll_kind *kind, int from, int64_t i, void
         *a = kind->op == HSUMMA_SUM ? *a + *b : (kind->op == HSUMMA_MAX) == (*b > *a) ? *b : *a; \
     } while (0)
 
-/* sum = sum op value */
+/* Combines: sum = sum op value. */
 static void coll_fold(const struct coll_kind *kind, void *sum, const void *value)
 {
     int64_t calls = 0;
@@ -86,7 +86,7 @@ static void coll_fill(const struct coll_kind *kind, int from, int64_t first, int
         coll_element(kind, from, first + i, (char *)to + (size_t)i * kind->size);
 }
 
-/* Computes elements of the reduction over all ranks. */
+/* Computes `count` elements, from index `first` on, of the reduction over all ranks. */
 static void coll_result(const struct coll_kind *kind, int64_t first, int64_t count, void *to)
 {
     _Alignas(16) char value[COLL_ELEMENT];
@@ -158,7 +158,7 @@ void matrix_case_tell(const struct matrix_case *test, const char *where, const c
            test->irregular ? ", irregular" : "", where, what);
 }
 
-/* Prepares the input and the right result. */
+/* Prepares this rank's input and its expected output. */
 static void prepare(struct matrix_case *test)
 {
     const struct coll_kind *kind = test->kind;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The schedule in which a fault is planted. */
+/* The schedule into which a fault is planted. */
 struct patient {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -15,7 +15,7 @@ struct patient {
     struct hs_list *list;
 };
 
-/* Removes a dependency from a step; later ones move down. */
+/* Removes step `dep` from the dependencies of another step. */
 static void forget(struct hs_list *list, struct hs_step *step, int dep)
 {
     int *deps = list->dep + step->first_dep, kept = 0;
@@ -113,7 +113,7 @@ static void edit(struct patient *patient, const struct planted_fault *fault)
         edit_step(list, fault);
 }
 
-/* Plants one fault; returns its last row. */
+/* Plants one fault and tests that verify finds it; returns the last row of the fault. */
 static const struct planted_fault *plant(const struct planted_fault *fault, int64_t room)
 {
     struct patient patient = {.topology = topology_blocks(fault->size, 1, 1, room, 1)};

@@ -1,14 +1,15 @@
-/* Faults planted in the lists of a correct algorithm. verify must find each, and describe it in its report. */
+/* Faults planted in the lists of a correct algorithm. hs_verify must find each one and describe it in its report. */
 #ifndef HS_TESTS_SUPPORT_COLL_PLANTED_FAULT_H
 #define HS_TESTS_SUPPORT_COLL_PLANTED_FAULT_H
 
 #include "coll/proof/verify.h"
 
-/* The vector of all cases. */
+/* bytes of an element, and of the vector in all cases */
 enum { PLANT_UNIT = 8, PLANT_BYTES = 12 * PLANT_UNIT };
 
 enum edit {
-    /* Edits of a step's fields; dst, left and right have a slot, an owner (0, or 1 + rank) and an offset. */
+    /* Edits of a step's fields. Its memory operands dst, left and right have a slot, an owner (0: this rank; else 1 +
+       rank) and an offset. */
     SET_COUNT,
     SET_PEER,
     SET_KIND,
@@ -21,16 +22,16 @@ enum edit {
     SET_RIGHT_SLOT,
     SET_RIGHT_OF,
     SET_RIGHT_AT,
-    /* Edits of its dependencies. */
-    SET_DEP,  /* the first one */
-    SET_DEPS, /* their number */
+    /* Edits of a step's dependencies. */
+    SET_DEP,  /* changes the first dependency */
+    SET_DEPS, /* changes the number of dependencies */
     FORGET,   /* removes the dependency on step `value` */
     TAKE_OUT, /* removes the step; its dependents no longer wait for it */
     /* Edits of a rank's list. */
     CUT_LIST,
     SET_EXTENT, /* `step` is the slot */
     SET_EXPOSED,
-    /* Edits of the environment in which it runs. */
+    /* Edits of the environment in which the schedule runs. */
     SET_ROOM,
     SET_DIRECT,
     MOVE_AWAY, /* moves a rank to a node of its own */
@@ -38,19 +39,19 @@ enum edit {
     SET_EAGER
 };
 
-/* One edit. A fault with several edits has several rows; the last one has the words. */
+/* One edit. A fault that needs several edits has several consecutive rows; only the last row has `words`. */
 struct planted_fault {
     const char *what;
     const struct hs_alg *alg;
     int size;
     enum edit edit;
     int rank, step;
-    enum hs_kind kind; /* expected kind of the step, as a check */
+    enum hs_kind kind; /* expected kind of the edited step; checks that the row still fits the algorithm */
     int64_t value;
-    const char *words; /* expected in verify's report; NULL: the fault continues in the next row */
+    const char *words; /* text expected in verify's report; NULL: the next row belongs to the same fault */
 };
 
-/* Tests all faults; room: bytes shared by the ranks, all on one node; 0: each rank has its own node. */
+/* Tests all faults. `room`: bytes of memory shared by the ranks of the one node; 0: each rank has its own node. */
 void plant_faults(const struct planted_fault *fault, size_t rows, int64_t room);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Draws options for verify. */
+/* Draws options for hs_verify. */
 static struct hs_verify_options draw_options(struct coll_sweep *sweep, int ranks)
 {
     static const int windows[] = {0, 0, 4, 7, 64, 1};
@@ -21,7 +21,7 @@ static struct hs_verify_options draw_options(struct coll_sweep *sweep, int ranks
     return options;
 }
 
-/* Describes the first failure. */
+/* Describes the sweep's first failure; later ones are only counted. */
 static void describe(struct coll_sweep *sweep, const struct hs_shape *shape, const struct hs_verify_options *options,
                      const char *what)
 {
@@ -124,7 +124,7 @@ double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const st
 double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
                       const struct hs_machine *machine)
 {
-    static const int own; /* marks the row as registered: such rows are also built for one rank */
+    static const int own; /* nonzero `own` marks the row as registered; registered rows are also built for one rank */
     struct hs_alg alg = {HS_ALLREDUCE, "steps", "", HS_TRUE_ROOT | HS_KNOWS_NODES, .build = build, .own = &own};
     struct hs_topology topology = topology_blocks(size, nodes, 2, 1 << 20, 1);
     struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};

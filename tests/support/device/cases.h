@@ -1,6 +1,6 @@
 /*
- * Tests of a device kind: memory and copies, combinations, updates and products, streams and events. late: the device
- * delays work until it is asked for (the stand-in's lazy mode), which shows whether something waited for it.
+ * Tests of a device kind: memory and copies, combinations, updates and products, streams and events. With `late` the
+ * device delays work until a result is needed (the stand-in's lazy mode); such a test notices a missing wait.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_CASES_H
 #define HS_TESTS_SUPPORT_DEVICE_CASES_H
@@ -11,7 +11,7 @@ void device_test_memory(struct device_fixture *fixture);
 void device_test_work(struct device_fixture *fixture);
 void device_test_order(struct device_fixture *fixture, int late);
 
-/* Runs all of them, and closes the device. */
+/* Runs all tests of a device, and closes the device. */
 void device_test_all(struct device_fixture *fixture, int late);
 
 #endif

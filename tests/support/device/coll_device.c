@@ -2,7 +2,7 @@
 
 hsumma_context *ctx;
 
-static char said[120]; /* the environment's HSUMMA_HOST_DEVICE */
+static char said[120]; /* value of HSUMMA_HOST_DEVICE at the start of the program */
 
 void coll_device_policy(const char *words, const char *more)
 {
@@ -14,7 +14,7 @@ void coll_device_policy(const char *words, const char *more)
 
 const char *const coll_memory_names[] = {"host", "shared", "own"};
 
-char *coll_arena[COLL_WHERES][2]; /* for in and out */
+char *coll_arena[COLL_WHERES][2]; /* memory by kind; [0] for IN, [1] for OUT */
 
 hsumma_status coll_device_create(const char *options, char *text, size_t room)
 {

@@ -1,9 +1,10 @@
-/* Tests of a device's memory: classification, and copies between all places. */
+/* Tests of a device's memory: classification of addresses, and copies between all kinds of memory. */
 #include "support/device/cases.h"
 
 enum { PLACES = 4, PLACE_BYTES = 1 << 17 };
 
-/* A place (host, pinned, device, device again), and a model with the same bytes. */
+/* One kind of memory (host, pinned, device, or a second device buffer) with a model, a host array that must have equal
+ * bytes. */
 struct place {
     const char *name;
     unsigned char *memory, model[PLACE_BYTES];
@@ -40,7 +41,8 @@ static int place_is_right(struct device_fixture *fixture, const struct place *pl
                  : fixture_is(fixture, place[i].memory, place[i].model, PLACE_BYTES);
 }
 
-/* Makes one copy of random shape between two places; 1 if only the target has changed. */
+/* Makes one random copy between two places; returns 1 if the target has changed as the model says, and nothing else
+ * has. */
 static int one_copy(struct device_fixture *fixture, struct place *place, int to, int from, int block)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 255, 256, 1000, 4096, 4099};
@@ -50,7 +52,7 @@ static int one_copy(struct device_fixture *fixture, struct place *place, int to,
     size_t dst_pitch = bytes + (size_t)fixture_draw(fixture, 40), src_pitch = bytes + (size_t)fixture_draw(fixture, 40);
     size_t dst = (size_t)fixture_draw(fixture, 33), src = (size_t)fixture_draw(fixture, 33);
     struct place *at = &place[to], *of = &place[from];
-    if (to == from) /* not onto its source */
+    if (to == from) /* source and target of a copy within one place must not overlap */
         src += PLACE_BYTES / 2;
     if (block)
         FIXTURE_DO(fixture->kind->copy_block(fixture->device, fixture->stream, at->memory + dst, dst_pitch,

@@ -1,11 +1,11 @@
-/* Tests of a device's streams and events; runs all tests of a device. */
+/* Tests of the order of a device's streams and events; also the function that runs all device tests. */
 #include "support/device/cases.h"
 
 #include <sched.h>
 
 enum { ORDER_BYTES = 4096 };
 
-/* Contents, memory with old contents, streams. */
+/* Two contents and the old content of buffers, the buffers, two streams and an event. */
 struct scene {
     unsigned char first[ORDER_BYTES], second[ORDER_BYTES], old[ORDER_BYTES];
     unsigned char *from, *to, *other, *pinned;
@@ -52,7 +52,8 @@ static hsumma_status put_copy(struct device_fixture *fixture, struct hs_stream *
     return fixture->kind->copy(fixture->device, stream, dst, src, ORDER_BYTES);
 }
 
-/* One stream writes; another reads the new contents if it waited, else the old ones. */
+/* One stream writes, another reads: with `waits` it waits for the writer and must read the new contents, otherwise (if
+ * `late`) the old ones. */
 static void test_wait(struct device_fixture *fixture, int late, int waits)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -73,7 +74,7 @@ static void test_wait(struct device_fixture *fixture, int late, int waits)
     scene_free(fixture, &scene);
 }
 
-/* A wait is for the latest recording before it, whatever is recorded later. */
+/* A wait refers to the event's latest recording before it; later recordings do not change that. */
 static void test_generations(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -93,7 +94,8 @@ static void test_generations(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* Two streams record one event: a wait between them waits for the first, a wait after both for the second alone. */
+/* Two streams record one event. A wait between the recordings waits for the first one, a wait after both for the second
+ * one only. */
 static void test_two_recorders(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -120,7 +122,7 @@ static void test_two_recorders(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* Polls until an event completes; 0 after a time limit. */
+/* Polls until an event completes; returns 0 if a time limit expires. */
 static int poll_event(struct device_fixture *fixture, struct hs_event *event, int *wrong)
 {
     int is = 0;
@@ -149,7 +151,7 @@ static void test_over(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* A freed stream completes its work; freed memory waits for it. */
+/* Freeing a stream completes its work; freeing memory waits for the work that uses it. */
 static void test_freed(struct device_fixture *fixture)
 {
     const struct hs_device_kind *kind = fixture->kind;

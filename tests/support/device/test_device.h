@@ -1,5 +1,5 @@
-/* The device on which a test runs: the stand-in ("host"), or the one in HSUMMA_TEST_DEVICE, which
- * scripts/run-gpu-checks sets. */
+/* The device on which a test runs: the stand-in ("host"), or the one that HSUMMA_TEST_DEVICE names, set by
+ * scripts/run-gpu-checks. */
 #ifndef HS_TESTS_SUPPORT_DEVICE_TEST_DEVICE_H
 #define HS_TESTS_SUPPORT_DEVICE_TEST_DEVICE_H
 
@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether it is the stand-in; only that has planted failures, refusals, and an MPI that takes any memory. */
+/* Whether the device is the stand-in; planted failures, refusals, and an MPI that accepts any memory exist only with
+ * the stand-in. */
 int test_device_is_host(void);
 
-/* Puts the device's option before other options: "device=host threads=1". Returns text. */
+/* Writes the device's option and then `options` to text: "device=host threads=1". Returns text. */
 const char *on_test_device(char *text, size_t room, const char *options);
 
 #endif

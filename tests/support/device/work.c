@@ -6,7 +6,7 @@
 
 enum { COMBINE_COUNT = 1031, COMBINE_SLACK = 8, COMBINE_BYTES = (COMBINE_COUNT + COMBINE_SLACK) * 16 };
 
-/* Device memory that the cases reuse: allocating for each would take longer than the cases. */
+/* Device memory that all cases reuse, because allocating it for each case would take longer than the case. */
 struct lent {
     char *memory[HS_COMBINE_MOST + 1];
 };
@@ -17,7 +17,7 @@ struct dense_product {
     hsumma_type type;
     char transa, transb;
     int64_t m, n, k, lda, ldb, ldc;
-    int factor; /* beta */
+    int factor; /* kind of beta: 0, 1, or another value */
 };
 
 static void lend(struct device_fixture *fixture, struct lent *lent, int pieces, size_t bytes)
@@ -37,7 +37,7 @@ static void lend_end(struct device_fixture *fixture, struct lent *lent)
         fixture->kind->put(fixture->device, lent->memory[i]);
 }
 
-/* Numbers whose sum depends on the order; for min and max also NaNs and zeros of both signs. */
+/* Fills with numbers whose sum depends on the order; for min and max also with NaNs and zeros of both signs. */
 static void operand_fill(struct device_fixture *fixture, hsumma_element element, hsumma_op op, void *to, int64_t count)
 {
     static const double odd[] = {0.0, -0.0, 1e-40, -1e-40, 1e30, -1e30, (double)NAN, (double)INFINITY};
@@ -59,7 +59,7 @@ static void operand_fill(struct device_fixture *fixture, hsumma_element element,
     }
 }
 
-/* One combination: dst is separate (alias < 0) or one of the operands. */
+/* Tests one combination; dst is operand number `alias`, or separate memory if alias < 0. */
 static int one_combine(struct device_fixture *fixture, const struct lent *lent, hsumma_element element, hsumma_op op,
                        int operands, int64_t count, int alias)
 {
@@ -85,7 +85,7 @@ static int one_combine(struct device_fixture *fixture, const struct lent *lent, 
     memcpy(model + at[to], sum, (size_t)count * size);
     FIXTURE_DO(fixture->kind->combine(fixture->device, fixture->stream, device[to] + at[to], operand, operands, count,
                                       element, op));
-    memset(operand, 0, sizeof operand); /* the caller may reuse the list */
+    memset(operand, 0, sizeof operand); /* the caller may reuse the array of pointers after the call */
     for (int i = 0; i <= operands; i++)
         wrong += !fixture_is(fixture, device[i], host[i], bytes);
     return !wrong;
@@ -134,7 +134,7 @@ static void matrix_nan(hsumma_type type, void *to, int64_t rows, int64_t cols, i
         memset((char *)to + j * ld * (int64_t)hs_scalars[type].size, 0xff, (size_t)rows * hs_scalars[type].size);
 }
 
-/* C = beta C + S; factor: 0, 1, or another value. */
+/* Tests one update C = beta C + S; beta is 0, 1, or another value, by `factor`. */
 static int one_update(struct device_fixture *fixture, const struct lent *lent, hsumma_type type, int64_t rows,
                       int64_t cols, int factor, int with_s)
 {
@@ -159,7 +159,7 @@ static int one_update(struct device_fixture *fixture, const struct lent *lent, h
                            (with_s ? gemm_load(type, s, j * lds + i) : 0));
     FIXTURE_DO(fixture->kind->update(fixture->device, fixture->stream, type, rows, cols, &beta, to, ldc,
                                      with_s ? from : NULL, with_s ? lds : 0));
-    memset(&beta, 0x55, sizeof beta); /* it has been read */
+    memset(&beta, 0x55, sizeof beta); /* beta has been read during the call */
     wrong += !fixture_is(fixture, to, c, (size_t)(ldc * cols) * size);
     wrong += !fixture_is(fixture, from, s, (size_t)(lds * cols) * size);
     return !wrong;
@@ -203,7 +203,7 @@ static void model_product(const struct dense_product *p, double _Complex alpha, 
         }
 }
 
-/* The sign of a zero depends on the BLAS's kernels. */
+/* Replaces -0 by +0, because the sign of a zero depends on the BLAS's kernels. */
 static void drop_signs_of_zeros(hsumma_type type, void *matrix, size_t bytes)
 {
     if (type == HSUMMA_S || type == HSUMMA_C)
@@ -241,7 +241,7 @@ static int one_product(struct device_fixture *fixture, const struct lent *lent, 
     model_product(p, gemm_load(p->type, &alpha, 0), a, b, gemm_load(p->type, &beta, 0), c);
     FIXTURE_DO(fixture->kind->gemm(fixture->device, fixture->stream, p->type, p->transa, p->transb, p->m, p->n, p->k,
                                    &alpha, da, p->lda, db, p->ldb, &beta, dc, p->ldc));
-    memset(&alpha, 0x55, sizeof alpha); /* they have been read */
+    memset(&alpha, 0x55, sizeof alpha); /* alpha and beta have been read during the call */
     memset(&beta, 0x55, sizeof beta);
     wrong += !fixture_fetch(fixture, result, dc, bytes_c);
     drop_signs_of_zeros(p->type, result, bytes_c);

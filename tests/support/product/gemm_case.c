@@ -1,6 +1,6 @@
 #include "support/product/gemm_case.h"
 
-/* Rows and columns of an operand, as stored. */
+/* Rows and columns of operand x as stored, that is before op(). */
 static void gemm_stored_shape(const struct gemm_case *call, int x, int64_t *rows, int64_t *cols)
 {
     int64_t extent[3][2] = {{call->m, call->k}, {call->k, call->n}, {call->m, call->n}};
@@ -88,8 +88,8 @@ int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *loc
     return *i >= 0 && *j >= 0 && *i < rows && *j < cols;
 }
 
-/* The initial value of a local element: NaN if it must not be read (A and B for alpha = 0, C for beta = 0), a guard
- * outside the operand. */
+/* The initial value of a local element: a guard outside the operand, NaN inside if it must not be read (A and B for
+ * alpha = 0, C for beta = 0). */
 static double complex initial(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c)
 {
     int64_t i, j;
@@ -104,7 +104,9 @@ void gemm_make(const struct gemm_case *call, struct gemm_part local[3])
         const hsumma_desc *desc = &call->desc[x];
         int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc);
         struct gemm_part *l = &local[x];
-        *l = (struct gemm_part){.rows = rows, .cols = cols}; /* NULL is valid if nothing is owned */
+        *l = (struct gemm_part){
+            .rows = rows,
+            .cols = cols}; /* if the process owns nothing, data stays NULL, which the library must accept */
         if (rows * cols == 0)
             continue;
         l->bytes = (size_t)(desc->ld * (cols + 1)) * gemm_element_size(call->type);
@@ -135,14 +137,14 @@ void gemm_drop(struct gemm_part local[3])
         free(local[x].data);
 }
 
-/* The distance that an entry of C may have from the triple loop's: 0 except for fractions, which are rounded. */
+/* The allowed difference between an entry of C and the triple loop's: 0, except for fractions, which are rounded. */
 static double tolerance(const struct gemm_case *call)
 {
     int single = call->type == HSUMMA_S || call->type == HSUMMA_C;
     return !call->fractions ? 0 : (double)(call->k + 1) * (single ? 1e-6 : 2e-14);
 }
 
-/* The right entry of C. */
+/* Entry (i, j) of C by the triple loop. */
 static double complex product_entry(const struct gemm_case *call, int64_t i, int64_t j)
 {
     double complex sum = 0;
@@ -300,7 +302,7 @@ int64_t gemm_bits(hsumma_context *ctx, const struct gemm_case *c, int times, hsu
 void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_status wanted, const char *what,
                  const char *word, const char *other)
 {
-    hsumma_plan *plan = (hsumma_plan *)&rank; /* must become NULL */
+    hsumma_plan *plan = (hsumma_plan *)&rank; /* a non-NULL value that the call must replace by NULL */
     hsumma_status status = gemm_plan_create(ctx, call, &plan), again = wanted;
     char message[512];
     snprintf(message, sizeof message, "%s", hsumma_message(ctx));

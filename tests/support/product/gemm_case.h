@@ -1,6 +1,6 @@
 /*
  * One multiplication for tests of the public interface: arguments, this process's parts of the matrices, and a
- * comparison with a direct triple loop. Entries are small integers, so every result is exact.
+ * comparison with a direct triple loop. Entries are small integers, so results are exact.
  */
 #ifndef HS_TESTS_SUPPORT_PRODUCT_GEMM_CASE_H
 #define HS_TESTS_SUPPORT_PRODUCT_GEMM_CASE_H
@@ -27,22 +27,22 @@ struct gemm_case {
     double complex alpha;
     double beta;
     const char *options;
-    int fractions; /* entries use all bits, not small integers, so that the order of sums shows */
+    int fractions; /* entries are fractions that use all bits, so that the order of sums shows */
 };
 
-/* A local matrix, followed by a column of guards. */
+/* This process's part of a matrix, followed by a column of guards. */
 struct gemm_part {
     int64_t rows, cols;
     void *data;
     size_t bytes;
 };
 
-/* nb = 0: checkerboard. */
+/* A case with whole matrices in blocks of nb x nb; nb = 0: one block per process. */
 struct gemm_case gemm_case_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
                               int64_t k, int64_t nb);
 
-/* The layout of one dimension of an operand: it starts at `offset` in a matrix that has `behind` more entries after
- * it. */
+/* The layout of one dimension of an operand, which starts at index `offset` of a matrix that has `behind` more indices
+ * after it. */
 struct gemm_layout {
     int64_t block, first;
     int src;
@@ -51,69 +51,71 @@ struct gemm_layout {
 
 void gemm_spread(struct gemm_case *call, int x, const struct gemm_layout *rows, const struct gemm_layout *cols);
 
-/* Gives each operand other blocks, first blocks, sources and offsets, which depend on `seed`. */
+/* Gives each operand its own block sizes, first blocks, sources and offsets, which follow from `seed`. */
 void gemm_unalign(struct gemm_case *call, int seed);
 
-/* An entry of an operand, as stored. */
+/* Entry (i, j) of operand x, as stored. */
 double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j);
 
-/* Whether a local element belongs to the operand, and its global indices (as stored). */
+/* Whether local element (r, c) belongs to the operand; sets *i and *j to its global indices, as stored. */
 int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,
                 int64_t *j);
 void gemm_make(const struct gemm_case *call, struct gemm_part local[3]);
 
-/* The number of elements of A and B, padding included, that have changed. */
+/* The number of elements of A and B, padding included, that the library has changed. */
 int64_t gemm_changed(const struct gemm_case *call, const struct gemm_part local[3]);
 void gemm_drop(struct gemm_part local[3]);
 
-/* The number of entries of C that differ from alpha op(A) op(B) + beta C (or, with `untouched`, from the old values),
- * and of overwritten guards. Fractions may be rounded. */
+/* The number of entries of C that differ from alpha op(A) op(B) + beta C (with `untouched`: from the initial values),
+ * plus the number of overwritten guards. Fractions may be rounded. */
 int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, int untouched);
 
 /* A hash of the bits of this process's part of C. */
 int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local);
 
-/* Queries a plan; zeros for NULL. */
+/* The info of a plan; all zeros if plan is NULL. */
 hsumma_plan_info plan_query(const hsumma_plan *plan);
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan);
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3]);
 
-/* Starts a plan, with `wait` also waits. start copies the scalars. */
+/* Starts a plan; with `wait` also completes it. The scalars are overwritten after the start, which must have copied
+ * them. */
 hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int wait);
 
-/* Starts a plan, tests it `steps` times and waits; GEMM_AT_ONCE: executes it in one call. */
+/* Starts a plan, tests it `steps` times and waits; steps = GEMM_AT_ONCE executes it in one call instead. */
 hsumma_status gemm_step_through(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
                                 int steps);
 
-/* What is wrong on this process after an execution that returned `status`; NULL: nothing. */
+/* Describes the error on this process after an execution that returned `status`; NULL if there is none. */
 const char *gemm_fault(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
                        hsumma_status status);
 
-/* Executes once with fresh matrices; what is wrong on this process, or NULL. */
+/* Executes a plan once with fresh matrices; describes the error on this process, or returns NULL. */
 const char *gemm_execution_fault(hsumma_plan *plan, const struct gemm_case *c, int steps);
 int gemm_executes(hsumma_plan *plan, const struct gemm_case *c);
 
-/* Executes a plan `times` times from the same C; a hash of the bits of this process's part of C. -1 on error, or if
- * they differ between executions. info: the plan's figures afterwards, or NULL. */
+/* Executes a plan `times` times from the same C; returns a hash of the bits of this process's part of C, or -1 on error
+ * or if executions differ. *info, unless NULL, becomes the plan's info after the last execution. */
 int64_t gemm_bits(hsumma_context *ctx, const struct gemm_case *c, int times, hsumma_plan_info *info);
 
-/* A whole multiplication, in one call or by a plan; 1 if this process's result is right. */
+/* Tests one multiplication, in one call or by a plan; returns 1 if this process's result is right. */
 int gemm_multiplies(hsumma_context *ctx, const struct gemm_case *call, int by_plan);
 
-/* A test: plan_create and the one-call routine refuse the request on all processes, with these words. */
+/* Tests that plan_create and the one-call routine refuse the request on all processes with status `wanted`, in a
+ * message that contains `word` and `other`. */
 void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_status wanted, const char *what,
                  const char *word, const char *other);
 
-/* A context and a P x Q grid of all ranks, by rows; 0 x 0: the shape of hsumma_grid_shape. 0, and a failed test, if
- * they cannot be made. */
+/* Creates a context and a P x Q grid of all ranks, by rows; 0 x 0 selects the shape of hsumma_grid_shape. On failure
+ * returns 0 and reports a failed test. */
 int gemm_open(const char *options, int P, int Q, hsumma_context **ctx, hsumma_grid **grid);
 void gemm_close(hsumma_context **ctx, hsumma_grid **grid);
 
-/* Runs a test on a grid of each shape that has all ranks. */
+/* Runs a test on every P x Q grid of all ranks. */
 void gemm_on_each_shape(hsumma_context *ctx, void (*test)(hsumma_context *, const hsumma_grid *));
 
-/* Initializes MPI, a context and a grid, runs the tests, and returns the exit status. An argument OPTION=WORD replaces
- * the option in the environment: node=WORD sets HSUMMA_NODE=WORD. */
+/* Initializes MPI, a context and a grid, runs the tests, and returns the exit status. A program argument OPTION=WORD
+ * overrides the environment: node=WORD sets HSUMMA_NODE=WORD. */
 int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *));
 
 #endif

@@ -1,4 +1,4 @@
-/* Test matrices of which some lie in memory of the library. */
+/* Test matrices, some of which are in memory of hsumma_malloc. */
 #ifndef HS_TESTS_SUPPORT_PRODUCT_GEMM_LIBRARY_H
 #define HS_TESTS_SUPPORT_PRODUCT_GEMM_LIBRARY_H
 
@@ -6,12 +6,13 @@
 
 struct gemm_placed {
     struct gemm_part local[3];
-    void *memory[3]; /* from hsumma_malloc, or NULL */
-    int moved;       /* which operands lie there */
+    void *memory[3]; /* memory of hsumma_malloc that contains the operand, or NULL */
+    int moved;       /* mask of the operands in memory of hsumma_malloc */
 };
 
-/* Makes the matrices of a call. mask: operands in memory of hsumma_malloc; but: those of them that this process
- * allocates elsewhere; shift: their offset in that memory, in bytes. Returns 0 if memory is exhausted. */
+/* Makes the matrices of a call. Bit x of `mask` puts operand x in memory of hsumma_malloc, `shift` bytes behind its
+ * start; bit x of `but` makes this process allocate its part of operand x elsewhere nevertheless. Returns 0 if memory
+ * is exhausted. */
 int gemm_make_in_library(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, size_t shift,
                          struct gemm_placed *placed);
 void gemm_drop_in_library(hsumma_context *ctx, struct gemm_placed *placed);

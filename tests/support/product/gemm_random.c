@@ -2,9 +2,11 @@
 
 const char gemm_stays[] = "CAB";
 
-static const int rows_and_cols[3][2] = {{0, 2}, {2, 1}, {0, 1}}; /* the dimensions of op(X): 0 is m, 1 is n, 2 is k */
+static const int rows_and_cols[3][2] = {
+    {0, 2}, {2, 1}, {0, 1}}; /* dimensions of the rows and columns of op(A), op(B) and C; 0 is m, 1 is n, 2 is k */
 
-/* The stored axis of a dimension in an operand, which is also its grid axis; -1: none. */
+/* The stored axis of operand x that has dimension `dim`, which is also its grid axis; -1 if x does not have the
+ * dimension. */
 static int gemm_axis_of(const struct gemm_case *c, int x, int dim)
 {
     int turned = (x == 0 && c->ta != 'N') || (x == 1 && c->tb != 'N');
@@ -21,7 +23,7 @@ int gemm_extent_of(const struct gemm_case *c, int axis)
     return extent[axis];
 }
 
-/* Whether the process at `coord` of a grid axis has index g of the operand, found block by block. */
+/* Whether the process at `coord` of a grid axis has index g of operand x, found by counting blocks. */
 static int gemm_has(const struct gemm_case *c, int x, int axis, int coord, int64_t g)
 {
     const hsumma_desc *d = &c->desc[x];
@@ -51,7 +53,8 @@ int gemm_is_possible(const struct gemm_case *c, int stationary)
 
 const char *gemm_wrong_verdict(hsumma_context *ctx, const struct gemm_case *c, int stationary, hsumma_status status)
 {
-    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* then possibly no process owns what would be replicated */
+    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* with an empty dimension possibly no process owns replicated
+                                                        data, so the library need not refuse the case */
     if (!gemm_is_possible(c, stationary) && (status || !empty))
         return status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
     return status ? hsumma_message(ctx) : NULL;
@@ -61,13 +64,14 @@ static struct gemm_layout draw_layout(int procs)
 {
     static const int64_t blocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 64};
     struct gemm_layout l = {blocks[draw(9)], 0, 0, 0, draw(4)};
-    l.first = draw(2) ? l.block : 1 + draw((int)l.block * (draw(4) ? 1 : 2)); /* may exceed the other blocks */
+    l.first = draw(2) ? l.block : 1 + draw((int)l.block * (draw(4) ? 1 : 2)); /* may be larger than the other blocks */
     l.src = draw(7) ? draw(procs) : -1;
     l.offset = draw(2) ? 0 : draw(2 * (int)l.block + 2);
     return l;
 }
 
-/* The same owners described differently: a short first block becomes a whole one whose beginning is cut off. */
+/* The same owners in another description: a short first block becomes a whole block whose beginning is outside the
+ * operand. */
 static struct gemm_layout in_other_words(struct gemm_layout l)
 {
     l.behind = draw(4);
@@ -96,7 +100,7 @@ void gemm_draw_layouts(struct gemm_case *c)
         gemm_spread(c, x, &of[x][0], &of[x][1]);
 }
 
-/* Draws options for a node with shared memory. */
+/* Draws options for the product inside one node. */
 static void draw_shared_options(int stationary, char *text, size_t room)
 {
     static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
@@ -190,7 +194,7 @@ hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
     do {
         P = 1 + draw(size);
         Q = 1 + draw(size / P);
-    } while (P * Q < size && draw(4)); /* sometimes leaves ranks out */
+    } while (P * Q < size && draw(4)); /* sometimes some ranks are not in the grid */
     used = P * Q;
     int turned = draw(2), by = draw(size);
     for (int r = 0; r < used; r++)
@@ -238,7 +242,7 @@ struct gemm_misplaced gemm_count_misplaced(const struct gemm_case *c, int x, int
         }
     for (int p = 0; p < procs; p++)
         most = moved[p] > most ? moved[p] : most;
-    for (int64_t g = 0; g < extent[looped]; g++) /* of a replicated operand count the first replica */
+    for (int64_t g = 0; g < extent[looped]; g++) /* of a replicated operand, the first replica counts */
         for (int p = 0; p < gemm_extent_of(c, across); p++)
             if (gemm_has(c, x, across, p, g)) {
                 lines[p]++;

@@ -88,7 +88,7 @@ int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *s
     return bytes;
 }
 
-/* A factor from 1/16 to 16. */
+/* Draws a factor from 1/16 to 16. */
 static double draw_factor(void)
 {
     return (1 + draw(100) / 100.0) * (double)(1 << draw(8)) / 16;
@@ -134,7 +134,7 @@ struct plan_question plan_question_draw(int most)
     for (int x = 0; x < 3; x++) {
         q.product.op[x] = x == HS_C || draw(3) ? 'N' : draw(2) ? 'T' : 'C';
         q.product.src[x] = draw(3) ? 0 : draw(most);
-        int64_t block = draw(2) ? 0 : draw_size(100, 1000); /* few blocks, which are counted quickly */
+        int64_t block = draw(2) ? 0 : draw_size(100, 1000); /* large blocks, because a few blocks are counted faster */
         for (int a = 0; a < 2; a++)
             q.product.block[x][a] = block;
     }

@@ -7,25 +7,26 @@
 #include "support/random.h"
 #include <stdio.h>
 
-/* A size between least and most, small ones as likely as large ones. */
+/* Draws a size between least and most; small sizes are as likely as large ones. */
 int64_t draw_size(int64_t least, int64_t most);
 
 struct plan_question {
     struct model_product product;
     char words[400];
     struct hs_profile profile;
-    int nodes, turn; /* 0 nodes: no topology; turn: ranks are dealt out to nodes in turn */
-    int64_t shared;  /* bytes of memory that the ranks of a node share */
+    int nodes, turn; /* nodes: 0 if there is no topology; turn: nonzero if ranks are dealt out to nodes round-robin */
+    int64_t shared;  /* bytes of shared memory of a node */
     const struct hs_rules *coll, *tuned;
 };
 
 hsumma_status plan_read_words(const char *words, struct hs_settings *settings, struct hs_message *message);
 
-/* Asks the question; memo = NULL: without a memo. */
+/* Asks hs_choose. memo may be NULL. */
 hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,
                        struct hs_message *message);
 
-/* The price of a spec on the question's machine, infinite if it has none; *bytes: workspace. */
+/* The price of a spec on the question's machine in seconds, infinite if it cannot be executed; *bytes becomes the bytes
+ * of workspace. */
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes);
 /* Bytes of a node's shared memory that the spec uses; -1 if unknown. */
 int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *spec);

@@ -31,7 +31,7 @@ void spread_draw_side(struct spread_side *side, int64_t length, int extent)
     side->source = draw(10) ? draw(extent) : -1;
 }
 
-/* The process that owns index g, counted block by block. */
+/* The process that owns index g, found by counting blocks. */
 static int owner_of(const struct spread_side *side, int extent, int64_t g)
 {
     int owner = side->source;
@@ -109,7 +109,7 @@ hsumma_desc spread_desc(const struct spread_matrix *matrix, const hsumma_grid *g
                          .ld = matrix->ld};
 }
 
-/* Rounds to the type's precision. */
+/* Rounds a value to the precision of the type. */
 static double complex rounded(hsumma_type type, double complex value)
 {
     if (type == HSUMMA_S || type == HSUMMA_C)

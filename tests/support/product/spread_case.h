@@ -17,36 +17,38 @@
 
 enum { SPREAD_RANKS = 8 };
 
-/* A dimension: the part has `length` indices, preceded by `offset` and followed by `extra` others. */
+/* One dimension of a matrix. The part that is moved has `length` indices, with `offset` indices before and `extra`
+ * indices after it. */
 struct spread_side {
     int64_t length, offset, extra, first, block;
-    int source; /* -1: all processes hold everything */
+    int source; /* process of the first block; -1: every process has all indices */
 };
 
-/* A matrix whose entries follow from its seed; ld exceeds this process's rows by pad. */
+/* A matrix whose entries follow from its seed; `pad` is ld minus the number of this process's rows. */
 struct spread_matrix {
     hsumma_type type;
     int extent[2], ranks[SPREAD_RANKS];
     struct spread_side side[2];
     int pad;
     uint64_t seed;
-    /* of this process: */
+    /* fields of this process only: */
     int coord[2];
-    int64_t count[2], *index[2], ld; /* count and global indices of its rows and columns */
+    int64_t count[2], *index[2], ld; /* number and global indices of its rows [0] and columns [1] */
     char *data;
 };
 
-/* Draws a grid of some ranks, in any order. */
+/* Draws a grid of some ranks, in random order. */
 void spread_draw_grid(struct spread_matrix *matrix);
 void spread_draw_side(struct spread_side *side, int64_t length, int extent);
-/* Makes this process's part: with entries if `seed` is nonzero, else with NaN, which must not be read. */
+/* Allocates this process's part. A nonzero `seed` fills it with the entries, 0 with NaN, which must not be read. */
 void spread_make(struct spread_matrix *matrix);
 void spread_drop(struct spread_matrix *matrix);
 hsumma_desc spread_desc(const struct spread_matrix *matrix, const hsumma_grid *grid);
 
 /*
- * The number of wrong elements of the target, padding included. Right values are, inside the part, beta times the old
- * ones plus all sources in order; outside, the old ones. Of sources only side and seed are used.
+ * The number of wrong elements of the target, padding included. Inside the part the right value is beta times the old
+ * value plus the entries of all sources, added in order; outside it is the old value. Of the sources only `side` and
+ * `seed` are used.
  */
 int64_t spread_wrong(const struct spread_matrix *target, double beta, const struct spread_matrix *source, int sources);
 void spread_print(const struct spread_matrix *matrix, const char *name);

@@ -25,7 +25,7 @@ char fuzz_op(const struct fuzz_case *c, int x)
     return x == FUZZ_C ? 'N' : (char)(c->trans[x] & ~0x20);
 }
 
-/* Which of m, n, k a side has. */
+/* The index in (m, n, k) of the dimension on one side of operand x. */
 static int fuzz_dimension(const struct fuzz_case *c, int x, int side)
 {
     static const int untransposed[3][2] = {{0, 2}, {2, 1}, {0, 1}};
@@ -59,11 +59,11 @@ static void fuzz_draw_scalar(const struct fuzz_case *c, uint64_t *state, double 
         value[0] = plain[(draw >= 12) + (draw >= 45)];
         return;
     }
-    for (int i = 0; i < 1 + fuzz_complex(c); i++) /* exact in single precision */
+    for (int i = 0; i < 1 + fuzz_complex(c); i++) /* multiples of 1/1024 are exact in single precision */
         value[i] = c->exact ? exact[fuzz_between(state, 0, 3)] : fuzz_between(state, -2048, 2048) / 1024.0;
 }
 
-/* Draws offset, blocks and source of a side; block 0: draws one. */
+/* Draws offset, block size and source of a side; block = 0 draws the block size, too. */
 static struct fuzz_side fuzz_draw_side(uint64_t *state, int block)
 {
     struct fuzz_side s = {0};
@@ -84,7 +84,7 @@ static void fuzz_draw_sources(struct fuzz_case *c, uint64_t *state)
 static void fuzz_draw_layouts(struct fuzz_case *c, uint64_t *state)
 {
     static const int alignments[] = {100, 100, 50, 0};
-    /* Percentage of the sides that use the layout shared by their dimension (m, n, k). */
+    /* percentage of the sides that use the layout shared by all sides of their dimension (m, n or k) */
     int aligned = alignments[fuzz_between(state, 0, 3)];
     int block = fuzz_chance(state, 40) ? fuzz_between(state, 1, 64) : 0;
     struct fuzz_side shared[3];
@@ -92,7 +92,7 @@ static void fuzz_draw_layouts(struct fuzz_case *c, uint64_t *state)
         shared[i] = fuzz_draw_side(state, block);
     for (int x = FUZZ_A; x <= FUZZ_C; x++) {
         struct fuzz_matrix *matrix = &c->x[x];
-        int first = 0; /* first blocks of another size? */
+        int first = 0; /* nonzero: first blocks have another size than the others */
         for (int side = 0; side < 2; side++) {
             struct fuzz_side *s = &matrix->side[side], own = fuzz_draw_side(state, block);
             *s = fuzz_chance(state, aligned) ? shared[fuzz_dimension(c, x, side)] : own;
@@ -106,7 +106,7 @@ static void fuzz_draw_layouts(struct fuzz_case *c, uint64_t *state)
     fuzz_draw_sources(c, state);
 }
 
-/* Puts all three into one matrix, laid out as C: (. B; A C), with a corner of k x k entries. */
+/* Turns A, B and C into parts of one matrix with the layout of C: (. B; A C), with a corner of k x k entries. */
 static void fuzz_make_parts(struct fuzz_case *c)
 {
     struct fuzz_matrix whole = c->x[FUZZ_C];

@@ -1,7 +1,7 @@
 /*
  * A random case of p?gemm, determined by its seed and the number of processes.
  *
- * ScaLAPACK 2.2 itself accepts everything: sources of -1 (every process row or column has all rows or columns) on
+ * All cases are valid for ScaLAPACK 2.2, too: sources of -1 (every process row or column has all rows or columns) on
  * either side of A, B and C; first blocks larger than the others; a null pointer on a process without entries.
  */
 #ifndef HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
@@ -13,11 +13,11 @@
 
 enum { FUZZ_A, FUZZ_B, FUZZ_C, FUZZ_MOST_PROCESSES = 8 };
 
-/* How the matrices are stored: separately; A and B the same; or all three disjoint parts of one matrix, as in a step of
- * the LU factorisation: B above C, A to the left of C. */
+/* Storage of the matrices: three matrices; A and B in the same memory; or disjoint parts of one matrix as in a step of
+ * the LU factorisation, with B above C and A to the left of C. */
 enum fuzz_store { FUZZ_APART, FUZZ_TWINS, FUZZ_PARTS };
 
-/* Rows or columns of a matrix; sub(X) has `length` of them, preceded by `offset` and followed by `extra` others. */
+/* Rows or columns of a matrix; sub(X) has `length` of them, with `offset` before and `extra` after it. */
 struct fuzz_side {
     int length, offset, extra;
     int first, block, source; /* IMB, MB, RSRC or INB, NB, CSRC */
@@ -36,11 +36,11 @@ struct fuzz_case {
     double alpha[2], beta[2];
     int exact;   /* entries are small integers, so sums are exact in any order */
     int grid[2]; /* P, Q */
-    char order;  /* of the processes in the grid: by row; by column; X: the last ones, backwards */
+    char order;  /* order of the processes in the grid: R by rows; C by columns; X from the last process backwards */
     enum fuzz_store store;
-    int null;                /* pointers are null if there are no entries */
-    int twice;               /* call again with new copies of the same data */
-    int fresh;               /* use a context that is made for this case and freed after it */
+    int null;                /* nonzero: a process without entries passes a null pointer */
+    int twice;               /* nonzero: the call is repeated with new copies of the data */
+    int fresh;               /* nonzero: a context is made for this case and freed after it */
     struct fuzz_matrix x[3]; /* A, B, C */
 };
 

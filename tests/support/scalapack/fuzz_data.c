@@ -11,7 +11,7 @@ static double fuzz_entry(const struct fuzz_case *c, int x, int i, int j, int ima
         return 0;
     if (c->exact)
         return (int)(h % 17) - 8;
-    return (h & 1 ? 0.5 : -0.5) * (1 + (double)(h >> 44) / (1 << 20)); /* 21 bits, modulus 1/2 to 1 */
+    return (h & 1 ? 0.5 : -0.5) * (1 + (double)(h >> 44) / (1 << 20)); /* 21 bits, modulus from 1/2 to 1 */
 }
 
 static hsumma_type fuzz_type(const struct fuzz_case *c)
@@ -33,7 +33,7 @@ void fuzz_get(const struct fuzz_case *c, const void *at, double value[2])
     value[1] = cimag(entry);
 }
 
-/* Fills with a distinct quiet NaN for each place. */
+/* Fills memory with NaNs, a distinct quiet NaN for each place. */
 static void fuzz_fill_guard(const struct fuzz_case *c, char *memory, size_t size, int x)
 {
     for (size_t i = 0; i < size / (fuzz_single(c) ? 4 : 8); i++) {
@@ -106,7 +106,7 @@ static void fuzz_operand(const struct fuzz_case *c, int x, int i, int j, double 
         value[1] = -value[1];
 }
 
-/* sum += op(A)(rows, :) op(B)(:, j); a has the local rows of op(A), k columns. */
+/* Adds op(A)(rows, :) op(B)(:, j) to sum; `a` has the local rows of op(A) and all k columns. */
 static void fuzz_column(const struct fuzz_case *c, int j, int rows, const double *a, double *sum)
 {
     double b[2];

@@ -12,7 +12,7 @@ SEEN_BY_LIBRARIES void PB_Cabort(int context, char *routine, int info);
 
 SEEN_BY_LIBRARIES void PB_Cwarn(int context, int line, char *routine, char *format, ...);
 
-/* Replaces PBLAS's error exit, for ScaLAPACK's routines and ours. */
+/* Replaces PBLAS's error exit, which ScaLAPACK's routines and ours call; records the call. */
 void PB_Cabort(int context, char *routine, int info)
 {
     pgemm_aborted.count++;
@@ -87,7 +87,7 @@ int pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, co
     return memcmp(passed, single, sizeof single) == 0 && memcmp(call, &before, sizeof before) == 0;
 }
 
-/* Fills with small integers, so that sums are exact in any order. */
+/* Fills an array with small integers, so that sums are exact in any order. */
 static void fill(hsumma_type word, double *at, uint64_t seed)
 {
     for (int i = 0; i < PGEMM_WORDS; i++)
@@ -101,7 +101,8 @@ int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other)
     int no_product = (call->alpha[0] == 0 && call->alpha[1] == 0) || call->extent[2] == 0, good = 1;
     int no_c = call->beta[0] == 0 && call->beta[1] == 0;
     static double reference[PGEMM_WORDS];
-    const hsumma_type word = type % 2 ? HSUMMA_D : HSUMMA_S; /* complex entries have two */
+    const hsumma_type word =
+        type % 2 ? HSUMMA_D : HSUMMA_S; /* type of the real and imaginary parts; a complex entry is two words */
     double *a = pgemm_matrix[0], *b = pgemm_matrix[1], *c = pgemm_matrix[2];
     fill(word, a, (uint64_t)rank + 1);
     fill(word, b, (uint64_t)rank + 11);

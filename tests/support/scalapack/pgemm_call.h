@@ -29,7 +29,7 @@ enum { PGEMM_LD = 64, PGEMM_WORDS = PGEMM_LD * PGEMM_LD * 2, PGEMM_DESC = 11 };
 
 enum { DTYPE, CTXT, ROWS, COLS, IMB, INB, MB, NB, RSRC, CSRC, LLD };
 
-/* Calls of PBLAS's error exit, and the arguments of the last one. */
+/* The number of calls of PBLAS's error exit, and the arguments of the last call. */
 extern struct pgemm_aborted {
     int count, context, info;
     char routine[8];
@@ -45,24 +45,24 @@ struct pgemm_call {
     double alpha[2], beta[2];
 };
 
-/* A call on whole operands, in blocks of nb, DTYPE 2. */
+/* A call on whole matrices in blocks of nb x nb, with descriptors of DTYPE 2. */
 struct pgemm_call pgemm_call_of(int context, char ta, char tb, int m, int n, int k, int nb);
 
-/* Converts DTYPE 2 to DTYPE 1, which has no IMB and INB. */
+/* Converts a descriptor of DTYPE 2 to DTYPE 1, which has no IMB and INB. */
 void pgemm_shorten(int desc[PGEMM_DESC]);
 
-/* 1 if no argument but the matrices has changed. */
+/* Calls `routine`; returns 1 if it has changed none of its arguments but the matrices. */
 int pgemm_run(hsumma_pgemm *routine, int type, const struct pgemm_call *call, const void *a, const void *b, void *c);
 
-/* A, B and C for calls whose entries are irrelevant. */
+/* Memory for A, B and C in calls whose entries are irrelevant. */
 extern double pgemm_matrix[3][PGEMM_WORDS];
 
-/* Runs ScaLAPACK's routine and another one on the same matrices; 1 if C and the memory around it are equal. For the
- * other one everything that it must not read is NaN. */
+/* Runs ScaLAPACK's routine and `other` on the same matrices; returns 1 if C and the memory around it are equal. `other`
+ * gets NaN wherever it must not read. */
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
-/* Sets up MPI and the environment for these tests. An argument node=WORD sets HSUMMA_NODE. */
+/* Initializes MPI and the environment for these tests. A program argument node=WORD sets HSUMMA_NODE. */
 void pgemm_begin(int *argc, char ***argv);
 
 #endif

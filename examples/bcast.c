@@ -8,8 +8,7 @@
 /* Half of the vector goes around the ring in each direction, so each process receives one half from either side. */
 static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *state)
 {
-    int rank = shape->rank, size = shape->size; /* ranks are rotated unless the algorithm has the flag HSUMMA_TRUE_ROOT,
-                                                   so rank 0 is the root */
+    int rank = shape->rank, size = shape->size; /* HSUMMA_TRUE_ROOT is not set, so rank 0 is the root */
     int64_t half = shape->bytes / shape->unit / 2 * shape->unit;
     const struct {
         hsumma_place place;

@@ -1,6 +1,6 @@
 /*
- * Hashes of the bits of products, redistributions and sums, by process. bits.f90.in and bits.cpp print the same lines
- * through the Fortran module and hsumma.hpp.
+ * Prints hashes of the bits of products, redistributions and sums, by process. bits.f90.in and bits.cpp print the same
+ * lines through the Fortran module and hsumma.hpp.
  */
 #include <hsumma_coll.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void check(hsumma_status status)
     }
 }
 
-/* An element of a matrix; sums of products of these are never exact. */
+/* The real part of a matrix element; sums of products of such fractions are never exact. */
 static double real_part(int64_t row, int64_t col, int seed)
 {
     return (double)(1 + (3 * row + 5 * col + seed) % 17) / (double)(1 + (7 * row + col) % 13);

@@ -1,4 +1,4 @@
-/* bits.c through hsumma.hpp. */
+/* Prints the hashes of bits.c, computed through hsumma.hpp. */
 #include <hsumma.hpp>
 
 #include <cstdio>
@@ -109,7 +109,7 @@ template <class T> void all(const hsumma::context &ctx, const hsumma::grid &grid
     sum<T>(ctx, type);
 }
 
-/* Errors that hsumma.hpp must report on all processes although only the last one is wrong. */
+/* Makes calls in which only the last process has a wrong argument; hsumma.hpp must report the error on all processes. */
 void refuse(const hsumma::context &ctx, const hsumma::grid &grid)
 {
     hsumma_desc desc = grid.desc(m, m, 5, 5);

@@ -1,11 +1,12 @@
 /*
- * Collective calls on device memory: every row, all elements and operators, counts from zero to more than fits the
- * buffers, several roots, in place, irregular parts, memory that peers have or have not mapped, real and virtual nodes.
- * Results are compared with ones computed without the library, and with the same call on host memory.
+ * Collective calls on device memory: every algorithm, all elements and operators, counts from zero to more than fits
+ * the buffers, several roots, in place, irregular parts, memory that peers have or have not mapped, real and virtual
+ * nodes. Results are compared with results computed without the library, and with those of the same call on host
+ * memory.
  */
 #include "support/device/coll_device.h"
 
-/* A buffer with guards inside an arena; the context's stream copies its contents in and out. */
+/* A buffer with guards inside an arena (coll_arena). Its contents are copied by work on the context's stream. */
 struct buffer {
     char *at;
     size_t bytes, all;
@@ -25,7 +26,7 @@ static struct buffer take(enum where where, int which, size_t bytes, size_t unit
     return buffer;
 }
 
-/* 1 if the buffer contains `wanted` and the guards are intact. */
+/* Whether the buffer contains `wanted` and the guards are intact. */
 static int check(const struct buffer *buffer, size_t unit, const void *wanted, size_t bytes)
 {
     unsigned char *image = malloc(buffer->all);
@@ -38,7 +39,7 @@ static int check(const struct buffer *buffer, size_t unit, const void *wanted, s
     return right;
 }
 
-/* Chooses where the buffers of a case lie: each kind of memory in turn, different ones on different ranks. */
+/* Chooses the memory of a case's buffers: every kind occurs, and ranks differ. */
 static void place(const struct matrix_case *test, enum where *in, enum where *out)
 {
     int number = test->number;
@@ -61,7 +62,7 @@ static int run(const struct matrix_case *test)
         take(out_lies, 1, test->out_bytes, unit, given->data, test->prefilled ? given->bytes : 0, test->place);
     hsumma_coll call = matrix_case_call(test, in.at, out.at);
     hsumma_status status = hsumma_coll_run(ctx, &call);
-    if (in_lies == IN_HOST && !test->in_out) { /* after return the caller may write to it */
+    if (in_lies == IN_HOST && !test->in_out) { /* after the call returns, the caller may overwrite host memory */
         memset(in.at, 0, given->bytes);
         memcpy(in.at, given->data, given->bytes);
     }
@@ -76,7 +77,7 @@ static int run(const struct matrix_case *test)
     return right;
 }
 
-/* The bits of inexact sums equal those of the same call on host memory. */
+/* Whether inexact sums on devices have the bits of those on host memory. */
 static int same_bits(hsumma_collective collective, const char *algorithm, int64_t count)
 {
     int64_t ins = collective == HSUMMA_REDUCE_SCATTER ? count * size : count;

@@ -1,12 +1,12 @@
 /*
- * Collective calls on device memory: many at once, long vectors, slow devices, memory of different kinds or that cannot
- * be shared, devices that fail.
+ * Collective calls on device memory: many in flight, long vectors, slow devices, memory of different kinds or that
+ * cannot be shared, devices that fail.
  */
 #include "support/device/coll_device.h"
 
 #include <unistd.h>
 
-/* One call of many; the results are checked after all have been started. */
+/* One of many calls in flight; its result is checked after all have been started. */
 struct one_of_many {
     hsumma_coll call;
     hsumma_request *request;
@@ -43,7 +43,7 @@ static hsumma_coll sum(const void *in, void *out, int64_t count, const char *alg
                          .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
 }
 
-/* The number of wrong elements in a sum. */
+/* The number of wrong elements in the sum of call `number`. */
 static int wrong_sums(const double *out, int number, int64_t count)
 {
     const struct one_of_many one = {.call = {.collective = HSUMMA_ALLREDUCE}, .number = number, .elements = count};
@@ -54,8 +54,8 @@ static int wrong_sums(const double *out, int number, int64_t count)
 }
 
 /*
- * Many calls on the same memory without waits: work on the stream overwrites each call's input after it has been read,
- * and copies its result away.
+ * Makes many calls on the same memory without waiting: work on the stream overwrites each call's input after the call
+ * has read it, and copies its result to other memory.
  */
 static int many_calls(int started)
 {
@@ -117,7 +117,7 @@ static int many_calls(int started)
     return !status && !wrong;
 }
 
-/* A root that never waits, and other ranks with slow devices: each slot of the ring is reused several times. */
+/* A root that never waits, and other ranks with slow devices, so each slot of the ring is reused several times. */
 static int late_readers(void)
 {
     enum { CALLS = 4 * HS_RING, EACH = 500 };
@@ -146,7 +146,7 @@ static int late_readers(void)
     return !status && !wrong;
 }
 
-/* Several long sums at once, in memory that peers have not mapped: they use staged copies one after another. */
+/* Several long sums in flight, in memory that peers have not mapped, so they take turns with the staging buffers. */
 static int long_together(void)
 {
     enum { CALLS = 4, EACH = 80000 };
@@ -256,7 +256,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     hsumma_free(&ctx);
 }
 
-/* An error in one process's memory is reported on all, and nothing has happened. */
+/* Gives one process invalid memory: all processes must report the error, and no buffer may change. */
 static void test_mixed(void)
 {
     if (!coll_device_open(""))
@@ -275,7 +275,7 @@ static void test_mixed(void)
     coll_device_close();
 }
 
-/* Whether the description of a call contains these words (1) or does not (0). */
+/* Whether the description of a call contains `words`, compared with `wanted`. */
 static int says(const hsumma_coll *call, const char *words, int wanted)
 {
     char text[1000] = "";
@@ -319,7 +319,7 @@ static void test_no_ipc(void)
     coll_device_policy("", "");
 }
 
-/* The device of one process fails at its n-th piece of work: all processes report it, and can free everything. */
+/* Makes the device of one process fail at operation `piece`: all processes must report it and free everything. */
 static void test_failure(const char *options, const char *algorithm, hsumma_collective collective, int piece)
 {
     char fail[40], text[40];

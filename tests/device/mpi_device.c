@@ -1,7 +1,8 @@
 /*
  * Devices of several processes: shared memory and events, contexts with a device, and refusals on one process or on
- * all. mpi_device         the stand-in, under several policies mpi_device cuda    GPUs, if every process has one
- * mpi_device_cuda is the same program over the fake CUDA (tests/device/fake_cuda), under the name "host".
+ * all. Without an argument the test runs the stand-in under several policies; "mpi_device cuda" uses GPUs, if every
+ * process has one. mpi_device_cuda is the same program over the fake CUDA (tests/device/fake_cuda), under the name
+ * "host".
  */
 #include "gpu/devices.h"
 
@@ -16,31 +17,31 @@
 #include <string.h>
 
 enum { WORDS = 1000, BYTES = WORDS * 8 };
-static const char LATE[] = "lazy,hold=3600000000"; /* no work until somebody asks for it */
+static const char LATE[] = "lazy,hold=3600000000"; /* no work is done until a query or wait */
 static const struct hs_device_kind *kind;
 static const char *option = "device=host";
-static int is_host; /* the stand-in itself, with its own words in messages */
+static int is_host; /* nonzero: the stand-in, not the fake CUDA; error messages differ */
 
-/* The number of the library's files and mappings in this process. */
+/* The number of the library's shared-memory files and mappings in this process. */
 static int held(void)
 {
-    hs_device_kind_find("host", NULL); /* makes the fake release what it holds */
+    hs_device_kind_find("host", NULL); /* makes the fake release its own files */
     return process_segments() + process_segment_files();
 }
 
-/* For the tests' lines; who: a process, or -1 for all. */
+/* The text for a test's name; who: a process, or -1 for all. */
 static const char *whom(int who)
 {
     return who < 0 ? "all processes" : "one process";
 }
 
-/* Whether `who` includes this process. */
+/* Whether `who` (a process, or -1 for all) includes this process. */
 static int is_mine(int who)
 {
     return who < 0 || who == rank;
 }
 
-/* A device per process, with memory and events shared by all. */
+/* A device on each process, with memory and events that all processes share. */
 struct party {
     struct hs_device *device;
     struct hs_stream *stream;
@@ -51,13 +52,13 @@ struct party {
     int64_t *mine;
 };
 
-/* The size of a process's memory; the last of more than two has none. */
+/* The bytes of a process's memory; the last process has none if there are more than two. */
 static size_t bytes_of(int who)
 {
     return who == size - 1 && size > 2 ? 0 : (size_t)(BYTES + who * 8);
 }
 
-/* policy: of this process's device; fail_at: the allocation that fails, -1: none. */
+/* Opens the device. `policy` is that of this process's device; allocation number fail_at fails, with -1 none. */
 static hsumma_status party_begin(struct party *party, const char *policy, int64_t fail_at)
 {
     *party = (struct party){.scarce = {.fail_at = fail_at}};
@@ -75,7 +76,7 @@ static hsumma_status party_begin(struct party *party, const char *policy, int64_
     return status;
 }
 
-/* Returns whether all of its memory has been freed. */
+/* Closes the device; returns whether all of its host memory has been freed. */
 static int party_end(struct party *party)
 {
     if (party->stream)
@@ -102,8 +103,8 @@ static void fill(int64_t *words, int who, int round)
         words[i] = word(who, round, i);
 }
 
-/* Each process writes its own memory and records an event; each reads the others' memory on its stream, with or without
- * waiting for the event. */
+/* Each process writes its own memory and records an event, then reads the other processes' memory on its stream, with
+ * or without waiting for their events. */
 static int exchange(struct party *party, int round, int waits, int64_t (*seen)[WORDS])
 {
     static int64_t words[WORDS];
@@ -112,7 +113,7 @@ static int exchange(struct party *party, int round, int waits, int64_t (*seen)[W
     if (party->mine)
         wrong += kind->copy(party->device, party->stream, party->mine, words, BYTES) != HSUMMA_OK;
     wrong += kind->record(party->device, party->stream, hs_device_share_event(&party->share, rank, 0)) != HSUMMA_OK;
-    everywhere(1); /* recorded, not complete */
+    everywhere(1); /* all events are recorded, but not complete */
     struct hs_stream *reader = NULL;
     wrong += kind->make_stream(party->device, &reader) != HSUMMA_OK;
     for (int r = 0; r < size; r++) {
@@ -122,14 +123,14 @@ static int exchange(struct party *party, int round, int waits, int64_t (*seen)[W
             wrong += kind->wait(party->device, reader, hs_device_share_event(&party->share, r, 0)) != HSUMMA_OK;
         wrong += kind->copy(party->device, reader, seen[r], party->share.memory[r], BYTES) != HSUMMA_OK;
     }
-    if (!waits) /* own work waits until all have read */
+    if (!waits) /* with no waits for events, this process's own work starts only after all have read */
         wrong += kind->synchronize(party->device, reader) != HSUMMA_OK;
     if (!waits)
         everywhere(1);
     wrong += kind->synchronize(party->device, party->stream) != HSUMMA_OK;
     wrong += kind->synchronize(party->device, reader) != HSUMMA_OK;
     kind->free_stream(party->device, reader);
-    everywhere(1); /* all have read */
+    everywhere(1); /* all processes have read */
     return wrong;
 }
 
@@ -164,8 +165,8 @@ static void test_exchange(const char *policy)
     tap_ok(everywhere(party_end(&party)), "%s: nothing is left", policy);
 }
 
-/* A number goes round; each process increments it in its own memory. Work waits for work of other processes, no process
- * waits for work, and the test ends at a barrier that drives nothing. */
+/* Passes a number around the processes, each of which increments it in its own memory. Device work waits for work of
+ * other processes; no process waits for work, and the test ends at a barrier that does not drive the devices. */
 static void test_round(const char *policy, int rounds)
 {
     struct party party;
@@ -190,7 +191,7 @@ static void test_round(const char *policy, int rounds)
         if ((round < rounds - 1 || rank < members - 1) && members > 1)
             MPI_Send(&word, 1, MPI_CHAR, give, 0, MPI_COMM_WORLD);
     }
-    if (rank == members - 1) /* the others are at the barrier and drive nothing */
+    if (rank == members - 1) /* the other processes are at the barrier and do not drive their devices */
         good &= !kind->copy(party.device, party.stream, &got, party.mine, 8) &&
                 !kind->synchronize(party.device, party.stream) && got == (int64_t)rounds * members;
     if (rank == members - 1 && !good)
@@ -202,7 +203,7 @@ static void test_round(const char *policy, int rounds)
     tap_ok(everywhere(party_end(&party)), "%s: and nothing is left", policy);
 }
 
-/* A refusal on one process or on all: the same status and a message everywhere, nothing left. */
+/* Refuses one process or all: every process must return the same status with a message, and leave nothing allocated. */
 static void test_refused(const char *what, const char *policy, int who, hsumma_status wanted, const char *text)
 {
     struct party party;
@@ -232,7 +233,7 @@ static void test_no_events(int who)
            who < 0 ? "the processes" : "one process");
 }
 
-/* Freeing memory that another process has mapped is an error. */
+/* Freeing memory that another process still maps is an error. */
 static void test_freed_early(void)
 {
     struct party party;
@@ -247,7 +248,7 @@ static void test_freed_early(void)
     tap_ok(everywhere(party_end(&party)), "and nothing is left");
 }
 
-/* Every allocation of one process fails in turn. */
+/* Lets each host allocation of one process fail, one after another. */
 static void test_scarce(void)
 {
     int before = held(), good = 1, who = size - 1;
@@ -264,7 +265,7 @@ static void test_scarce(void)
            (int)failed - 1);
 }
 
-/* Creates a context; processes other than `who` get a device with the default policy. */
+/* Creates a context with `policy` on process `who` (-1: on all), with the default policy elsewhere. */
 static hsumma_status create(const char *policy, int who, hsumma_context **ctx, char *message, size_t bytes)
 {
     *ctx = NULL;
@@ -272,7 +273,7 @@ static hsumma_status create(const char *policy, int who, hsumma_context **ctx, c
     return hsumma_create(MPI_COMM_WORLD, option, ctx, message, bytes);
 }
 
-/* A context with a device; NULL and a failed test on error. */
+/* Creates a context with a device; returns NULL and reports a failed test on error. */
 static hsumma_context *context_of(const char *policy, int who)
 {
     hsumma_context *ctx;
@@ -284,7 +285,7 @@ static hsumma_context *context_of(const char *policy, int who)
     return NULL;
 }
 
-/* Whether words copied to `memory` come back unchanged. */
+/* Whether `words`, copied to `memory` and back, are unchanged. */
 static int copies_back(hsumma_context *ctx, const void *memory, const int64_t *words)
 {
     static int64_t back[WORDS];
@@ -292,7 +293,7 @@ static int copies_back(hsumma_context *ctx, const void *memory, const int64_t *w
     return !hsumma_copy(ctx, back, memory, BYTES) && memcmp(words, back, BYTES) == 0;
 }
 
-/* hsumma_malloc, hsumma_copy, streams. */
+/* Tests hsumma_malloc, hsumma_copy and streams. */
 static void test_context(const char *policy)
 {
     static int64_t words[WORDS];
@@ -325,7 +326,7 @@ static void test_context(const char *policy)
     tap_ok(everywhere(held() == before), "%s: what is left goes with the context", policy);
 }
 
-/* Work on one stream completes before later work on the next stream. */
+/* When the caller changes streams, work on the earlier stream completes before work on the later one. */
 static void test_streams(int is_real)
 {
     static int64_t words[WORDS];
@@ -345,7 +346,7 @@ static void test_streams(int is_real)
            hsumma_stream(ctx) != kind->show_stream(ctx->device, own) && copies_back(ctx, memory, words) &&
            !hsumma_synchronize(ctx);
     tap_ok(everywhere(good), "and the context's own after the caller's: %s", hsumma_message(ctx));
-    if (!is_real) { /* CUDA does not survive that */
+    if (!is_real) { /* CUDA crashes on an invalid stream */
         good = hsumma_set_stream(ctx, words) == HSUMMA_ERR_DEVICE && strstr(hsumma_message(ctx), "tream") &&
                hsumma_stream(ctx) && copies_back(ctx, memory, words);
         tap_ok(everywhere(good), "what is no stream is refused, and the old one stays: %s", hsumma_message(ctx));
@@ -356,7 +357,7 @@ static void test_streams(int is_real)
     hsumma_free(&ctx);
 }
 
-/* An invalid option value, on one process or on all. */
+/* Passes an invalid option value on one process or on all. */
 static void test_bad_word(int who)
 {
     hsumma_context *ctx;
@@ -383,7 +384,7 @@ static void test_short(int who)
     hsumma_free(&ctx);
 }
 
-/* If memory cannot be shared, each process has its own. */
+/* If device memory cannot be shared, each process has memory of its own. */
 static void test_alone(int who)
 {
     static int64_t words[WORDS];
@@ -437,7 +438,7 @@ static void test_none(void)
     hsumma_free(&ctx);
 }
 
-/* Refusals on all processes, and on the last one. */
+/* All refusals, first on all processes, then on the last one. */
 static void test_all_refusals(void)
 {
     for (int who = -1; who<size; who += size> 1 ? size : 2) {
@@ -468,7 +469,7 @@ static void test_all(const char *const *policies, int count)
     test_context(policies[count - 1]);
 }
 
-/* Whether every process has a device of this kind; else prints why not. */
+/* Whether every process can open a device of this kind; prints the reason if not. */
 static int opens(const char *name)
 {
     struct hs_device *device = NULL;

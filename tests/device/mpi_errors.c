@@ -1,12 +1,12 @@
 /*
- * Errors of products in contexts with a device: options and machines that keep them on the host, failing work, events
- * and memory that cannot be allocated. Every process returns the same status, nothing is left behind, and no process
- * waits forever.
+ * Errors of products in contexts with a device: options and machines for which the product stays on the host, failing
+ * work, events and memory that cannot be allocated. Every process returns the same status, nothing stays allocated,
+ * and no process hangs.
  */
 #include "support/device/gemm_device.h"
 #include "support/failing_memory.h"
 
-/* A context whose device has the policy `words` on process 0 only. */
+/* Creates a context whose device has the policy `words` on process 0, another one elsewhere. */
 static hsumma_context *uneven(const char *words)
 {
     return gemm_device_context(rank == 0 ? words : "random:3");
@@ -20,7 +20,7 @@ static hsumma_grid *grid_on(hsumma_context *ctx)
     return ctx && !hsumma_grid_create(ctx, P, Q, 'R', NULL, &grid) ? grid : NULL;
 }
 
-/* Stationary C, moving A or B, unaligned layouts. */
+/* A product whose layouts are not aligned; C is stationary. */
 static struct gemm_case a_call(const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 33, 29, 70, 5);
@@ -29,7 +29,7 @@ static struct gemm_case a_call(const hsumma_grid *grid)
     return c;
 }
 
-/* Tests a plan: where it runs, its explanation, and the result. */
+/* Tests a plan: whether it runs on the device, the explanation of that choice, and the result. */
 static void runs(hsumma_context *ctx, const hsumma_grid *grid, const char *options, const char *node, const char *why,
                  const char *name)
 {
@@ -94,8 +94,8 @@ static void test_words(void)
 }
 
 /*
- * Makes and frees grids with tiles on devices. Tiles are freed when the next grid is made after all processes have
- * freed theirs; a process that frees its grid late keeps them.
+ * Makes and frees grids with tiles on devices. A grid's tiles are freed when the next grid is made, provided that all
+ * processes have freed the old grid; a process that frees its grid late keeps them.
  */
 static void test_grids(void)
 {
@@ -128,7 +128,7 @@ static void test_grids(void)
     hsumma_free(&ctx);
 }
 
-/* Matrices from hsumma_malloc, a one-call routine, another stream in between, a grid that leaves processes out. */
+/* Matrices from hsumma_malloc, a one-call routine, another stream between calls, a grid without some processes. */
 static void test_calls(void)
 {
     hsumma_context *ctx = gemm_device_context("lazy");
@@ -158,7 +158,7 @@ static void test_calls(void)
     hsumma_free(&ctx);
 }
 
-/* The status of a context's whole life, with the policy `words` on process 0. */
+/* The status of a context, plan and execution with the policy `words` on process 0, from creation to the end. */
 static hsumma_status live(const char *words, int on_device, int64_t *right)
 {
     hsumma_context *ctx = uneven(words);
@@ -181,8 +181,8 @@ static hsumma_status live(const char *words, int on_device, int64_t *right)
     return status;
 }
 
-/* Plants one failure at each place in turn. It may show only after the call it belongs to, whose result may then be
- * wrong. */
+/* Plants one failure at each place from `from` to `to`. A failure may be reported by a later call than the one that
+ * failed, whose result may then be wrong. */
 static void test_failures(const char *word, int64_t from, int64_t to, int64_t by, int results)
 {
     int apart = 0, failed = 0, wrongs = 0, lives = 0;
@@ -200,7 +200,7 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
            word, (long long)from, (long long)to, lives, failed, apart);
 }
 
-/* Lets one allocation fail on this process, during plan creation and execution. */
+/* Lets allocation number `at` fail on this process, during plan creation and execution. */
 static hsumma_status with_scarce(int64_t at, int64_t *left, int64_t *calls)
 {
     struct failing_memory scarce = {0, -1, 0, 0};
@@ -241,7 +241,7 @@ static void test_memory(void)
         int alike = world_reduce(each, MPI_MIN) == world_reduce(each, MPI_MAX);
         int64_t most = world_reduce(left - kept, MPI_MAX), ignored;
         for (int again = 0; again < 3 && most != 0;
-             again++) { /* the device's thread may free late; leaks would remain */
+             again++) { /* the device's thread may free late; a leak would remain in all three attempts */
             with_scarce(at, &left, &ignored);
             most = world_reduce(left - kept, MPI_MAX);
         }

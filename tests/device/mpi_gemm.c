@@ -1,14 +1,15 @@
 /*
- * Products of matrices in device memory, on the stand-in, which delays work: memory that is read or overwritten too
- * early gives wrong results. Random layouts against a direct triple loop, with each operand on the device or on the
- * host; bits; plans in turns, growing memory for tiles; refusals; errors of work and of memory.
+ * Products of matrices in device memory, on the stand-in, which delays work, so that memory read or overwritten too
+ * early gives wrong results. Random layouts are compared with a direct triple loop, with each operand on the device or
+ * on the host. Further tests: bits, several plans in turn, growing memory for tiles, refusals, errors of work and of
+ * memory.
  *
- *     mpi_gemm [CASES [FIRST]]     a failing case is reported by its number
+ *     mpi_gemm [CASES [FIRST]]     FIRST is the number of the first case, as reported by a failing one
  */
 #include "support/device/gemm_device.h"
 #include "support/product/gemm_random.h"
 
-/* Whether the execution must run on the devices, because all processes have C there. */
+/* Whether the execution must run on the devices, which is so if all processes have C in device memory. */
 static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)
 {
     int here = 0;
@@ -20,7 +21,7 @@ static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, con
     return !world_reduce(here, MPI_MAX);
 }
 
-/* Runs one execution; NULL, or what is wrong on this rank. */
+/* Runs one execution; returns NULL, or a description of the error on this rank. *hash is of the bits of C. */
 static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const struct gemm_case *c, int on_device,
                                    int64_t *hash)
 {
@@ -42,7 +43,7 @@ static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const
     return what;
 }
 
-/* Draws options for a node, without chunks, which devices do not have. */
+/* Draws options for the product inside one node, without chunks, which devices do not support. */
 static void draw_words(int stationary, char *options, size_t room)
 {
     static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
@@ -68,7 +69,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what;
 }
 
-/* A context with a device, and grids of all processes: one row, one column, nearly square. */
+/* A context with a device, and three grids of all processes: one row, one column, nearly square. */
 struct shapes {
     hsumma_context *ctx;
     hsumma_grid *grid[3];
@@ -91,7 +92,7 @@ static void shapes_close(struct shapes *shapes)
     hsumma_free(&shapes->ctx);
 }
 
-/* Random layouts on each grid. */
+/* Random layouts on each of the three grids. */
 static void test_layouts(const char *words, int64_t first, int count)
 {
     struct shapes shapes;
@@ -112,7 +113,7 @@ static void test_layouts(const char *words, int64_t first, int count)
     shapes_close(&shapes);
 }
 
-/* The bits of C are the same in a second run, with another order of work, and with matrices on the host. */
+/* C has the same bits in a second run, with another order of work, and with matrices on the host. */
 static void test_bits(void)
 {
     static const char *const words[] = {"eager", "lazy", "random:5"};
@@ -145,7 +146,7 @@ static void test_bits(void)
     tap_ok(cases == 54 && differ == 0, "bits: %d executions, %d differ", (int)cases, (int)differ);
 }
 
-/* Plans of one grid, each with larger tiles than the one before, every second with partial results. */
+/* Products on one grid, each with larger tiles than the one before; every second has partial results of C. */
 enum { PLANS = 4 };
 static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
 {
@@ -156,7 +157,7 @@ static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
     return c;
 }
 
-/* Executes the plans in turns, making each while others run; the host never waits between them. */
+/* Executes several plans in turn, and creates each while others are in progress; the host never waits between them. */
 static void test_turns(const char *words)
 {
     enum { TURNS = 3 };
@@ -178,7 +179,7 @@ static void test_turns(const char *words)
         }
     good = everywhere(good);
     for (int p = 0; p < PLANS; p++)
-        hsumma_plan_free(&plan[p]); /* their work may be in progress */
+        hsumma_plan_free(&plan[p]); /* the plans' work may still be in progress */
     for (int t = 0; good && t < TURNS; t++)
         for (int p = 0; p < PLANS; p++) {
             right &= gemm_bring_home(ctx, &m[t][p]) &&
@@ -189,7 +190,7 @@ static void test_turns(const char *words)
     shapes_close(&shapes);
 }
 
-/* Executes one plan repeatedly without waits: each execution overwrites what the previous one left in the tiles. */
+/* Executes one plan repeatedly without waiting: each execution overwrites the tiles of the previous one. */
 static int chain(hsumma_context *ctx, const struct gemm_case *c)
 {
     enum { TIMES = 12 };
@@ -199,7 +200,7 @@ static int chain(hsumma_context *ctx, const struct gemm_case *c)
     int right = 1, good = everywhere(!gemm_plan_create(ctx, c, &plan));
     for (int t = 0; good && t < TIMES; t++) {
         call[t] = *c;
-        call[t].alpha = t % 7 - 2; /* sometimes 0 */
+        call[t].alpha = t % 7 - 2; /* alpha is sometimes 0 */
         good &= gemm_place(ctx, &call[t], ON_ALL, &m[t]) && !gemm_begin(plan, &call[t], m[t].used, 1);
     }
     good = everywhere(good);
@@ -218,8 +219,8 @@ static void test_chains(const char *words)
     int bad = 0, chains = 0, opened = shapes_open(&shapes, words);
     for (int i = 0; opened && i < 3; i++)
         for (int s = 0; s < 4; s++, chains++) {
-            /* T: A and B may lie alike in k, so only C moves. Few columns: one column of processes has all of C, and
-             * reads panels that others do not need. */
+            /* s = 0, with A transposed: A and B may have the same layout in k, so only C moves. s = 3, few columns: one
+             * column of processes owns all of C, and reads panels that no other process needs. */
             struct gemm_case c = gemm_case_of(shapes.grid[i], HSUMMA_D, "TN"[s > 0], 'N', 40, s == 3 ? 5 : 32, 60, 8);
             c.options = s == 0 ? "stationary=A block=8" : s == 1 ? "stationary=B block=8" : "stationary=C block=4";
             bad += !chain(shapes.ctx, &c);

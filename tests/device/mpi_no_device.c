@@ -1,6 +1,6 @@
 /*
- * device=cuda without a visible GPU: the same error on all processes, with CUDA's name for it and the failed call, or
- * that the library was built without CUDA; device=auto continues without a device and says so.
+ * device=cuda without a visible GPU is the same error on all processes: CUDA's name for it and the failed call, or
+ * that the library was built without CUDA. device=auto continues without a device; its message gives the reason.
  */
 #include "support/tap.h"
 #include "support/world.h"
@@ -14,7 +14,7 @@
 #define HSUMMA_HAVE_CUDA 0
 #endif
 
-/* Whether the text gives the reason. */
+/* Whether the text gives the reason why there is no device. */
 static int says_why(const char *text)
 {
     return !HSUMMA_HAVE_CUDA ? strstr(text, "built without CUDA") != NULL
@@ -37,7 +37,7 @@ static void test_without(void)
     char message[512] = "";
     hsumma_context *ctx = NULL;
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, "device=auto", &ctx, message, sizeof message);
-    if (!status) /* before another call replaces it */
+    if (!status) /* save the message before another call replaces it */
         snprintf(message, sizeof message, "%s", hsumma_message(ctx));
     int good = !status && strstr(message, "no device") && says_why(message) &&
                strcmp(hsumma_device(ctx), "none") == 0 && !hsumma_stream(ctx) &&

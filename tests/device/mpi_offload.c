@@ -1,7 +1,7 @@
 /*
- * Host matrices in contexts with a device: their products run on it tile by tile (summa/local/local.h), however panels
- * arrive. The bits do not depend on the device's timing. If it fails on one process, the BLAS completes the product
- * there, and only that process reports it.
+ * Host matrices in contexts with a device: their products run on the device tile by tile (summa/local/local.h),
+ * whether panels come by messages or shared memory. The bits do not depend on the device's timing. If a device fails
+ * on one process, the BLAS completes the product there, and only that process reports it.
  */
 #include "support/product/gemm_case.h"
 
@@ -10,14 +10,14 @@
 static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* A context with a stand-in of this policy, and `memory` bytes of it for tiles. */
+/* Creates a context with the stand-in under `policy`, which has `memory` bytes for tiles, and a grid. */
 static int open_context(const char *policy, const char *options, hsumma_context **ctx, hsumma_grid **grid)
 {
     setenv("HSUMMA_HOST_DEVICE", policy, 1);
     return gemm_open(options, 0, 0, ctx, grid);
 }
 
-/* Whether this way of multiplying is possible here. */
+/* Whether the grid can multiply with these options: all but node=messages need shared memory. */
 static int is_possible(const hsumma_grid *grid, const char *way)
 {
     return grid->shared.directory.entry != NULL || strncmp(way, "node=messages", 13) == 0;
@@ -58,7 +58,7 @@ static void test_products(const char *policy, const char *options)
     gemm_close(&ctx, &grid);
 }
 
-/* Hashes the bits of this process's part of a product, for each way, on a device with this policy. */
+/* Hashes the bits of this process's part of a product, for each set of options, on a device with this policy. */
 static void bits_of(const char *policy, int64_t bits[WAYS])
 {
     hsumma_context *ctx;
@@ -88,7 +88,7 @@ static void test_bits(void)
     }
 }
 
-/* The device of one process fails during the product: C is still right, and that process reports it. */
+/* Makes the device of one process fail during the product: C must still be right, and only that process reports it. */
 static void test_failure(const char *way, int fail)
 {
     hsumma_context *ctx;
@@ -105,7 +105,7 @@ static void test_failure(const char *way, int fail)
     }
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
     c.options =
-        size > 1 ? way : "node=messages"; /* otherwise one process alone would multiply without the device's path */
+        size > 1 ? way : "node=messages"; /* on one process other options would multiply without the device's path */
     hsumma_plan *plan = NULL;
     int good = !gemm_plan_create(ctx, &c, &plan) && gemm_executes(plan, &c);
     int told = (strstr(hsumma_message(ctx), "falling back to the BLAS") != NULL) == (rank == victim);

@@ -1,6 +1,6 @@
 /*
  * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (fake_cuda). All cases of
- * unit_device; errors at opening; every CUDA call failing in turn; the caller's own context; no leaks.
+ * unit_device; errors when the device is opened; every CUDA call failing in turn; the caller's own context; leaks.
  */
 #include "support/tap.h"
 
@@ -14,7 +14,7 @@
 
 static struct device_neighbour neighbour;
 
-/* Counts what is still allocated after everything has been freed, and invalid CUDA calls; ends the stand-in. */
+/* Counts allocations left after everything has been freed, and invalid CUDA calls; closes the stand-in. */
 static int nothing_left(const char *label)
 {
     int64_t out = fake_cuda_out();
@@ -41,7 +41,7 @@ static void test_cases(const char *policy, int late, const char *no_symbol)
     tap_ok(nothing_left(policy), "%s: nothing is left, nothing was called wrongly", policy);
 }
 
-/* Which GPU a process gets; locations distinguish them. */
+/* The GPU that each process gets, and the locations that identify GPUs. */
 static void test_choice(void)
 {
     char place[5][64];
@@ -64,7 +64,7 @@ static void test_choice(void)
            "a number too large: %s", message.text);
 }
 
-/* Objects that the caller owns on the device, and on another one. */
+/* Objects that the caller has made on the library's GPU, and on another one. */
 static void test_theirs(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -113,7 +113,7 @@ static void test_theirs(void)
     tap_ok(nothing_left("theirs"), "and nothing else is left");
 }
 
-/* Calls every function of the table once, up to the first failure. */
+/* The state of a tour, which calls every function of the device's table once, up to the first failure. */
 struct tour {
     struct device_fixture fixture;
     struct failing_memory scarce;
@@ -122,7 +122,7 @@ struct tour {
     struct hs_stream *second, *adopted;
     struct hs_event *event, *shared, *their_event;
     struct hs_message message;
-    int strayed; /* calls that changed the current context */
+    int strayed; /* number of calls that changed the current context */
 };
 
 #define STEP(call)                                                            \
@@ -166,7 +166,7 @@ static hsumma_status tour_work(struct tour *tour)
     return status;
 }
 
-/* fail_at: the allocation that fails. */
+/* Starts a tour; fail_at: number of the host allocation that fails. */
 static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
 {
     *tour = (struct tour){.scarce = {.fail_at = fail_at}};
@@ -194,7 +194,7 @@ static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
     STEP(kind->import_memory(device, &neighbour.memory, &tour->theirs));
     if (!status)
         kind->unmap(device, tour->same);
-    STEP(kind->import_memory(device, &neighbour.memory, &tour->same)); /* a second time */
+    STEP(kind->import_memory(device, &neighbour.memory, &tour->same)); /* import the same memory a second time */
     STEP(kind->import_event(device, &neighbour.event, &tour->their_event));
     kind->classify(device, &left);
     return status ? status : tour_work(tour);
@@ -222,7 +222,7 @@ static void tour_end(struct tour *tour)
     tour->strayed += fake_cuda_current() != found;
 }
 
-/* Calls whose errors are not reported, because they free something or only query. */
+/* Whether errors of this call are not reported, because it frees something or only queries. */
 static int is_silent(const char *call)
 {
     static const char *const silent[] = {
@@ -234,7 +234,7 @@ static int is_silent(const char *call)
     return is;
 }
 
-/* Whether the message describes the failed call. */
+/* Whether the message names the failed call. */
 static int says(const char *text, const char *call)
 {
     char name[64];
@@ -245,7 +245,7 @@ static int says(const char *text, const char *call)
     return strstr(text, name) && strstr(text, strncmp(call, "cublas", 6) == 0 ? "CUBLAS_STATUS_" : "cudaError");
 }
 
-/* Every CUDA call fails in turn, while the caller has another GPU's context current, or none. */
+/* Makes every CUDA call fail, one after another, while the caller has GPU `theirs` current (-1: none). */
 static void test_failures(int theirs)
 {
     int64_t calls = 0;
@@ -261,7 +261,7 @@ static void test_failures(int theirs)
         hsumma_status status = tour_begin(&tour, -1);
         tour_end(&tour);
         const char *failed = fake_cuda.failed;
-        /* if the context calls fail, nothing can be freed, nor the caller's context restored */
+        /* if calls on contexts fail, nothing can be freed, and the caller's context cannot be restored */
         int contexts = failed && strncmp(failed, "cuCtx", 5) == 0;
         int good = status ? failed && says(tour.message.text, failed) : !failed || contexts || is_silent(failed);
         good &= (contexts || (tour.strayed == 0 && fake_cuda_current() == theirs)) && tour.scarce.out == 0;
@@ -281,7 +281,7 @@ static void test_failures(int theirs)
            (long long)calls, theirs < 0 ? "no context" : "the context of another GPU", told, wrong);
 }
 
-/* Every allocation of host memory fails in turn. */
+/* Makes every allocation of host memory fail, one after another. */
 static void test_scarce(void)
 {
     int64_t calls = 0;
@@ -299,7 +299,7 @@ static void test_scarce(void)
            (long long)calls - 1, wrong);
 }
 
-/* Whether a text contains all parts, which are separated by semicolons. */
+/* Whether a text contains each of the parts, which are separated by semicolons. */
 static int has_parts(const char *text, const char *parts)
 {
     char part[64];
@@ -312,12 +312,12 @@ static int has_parts(const char *text, const char *parts)
     return 1;
 }
 
-/* Refusals, by the errors that cause them. opens: the device itself can be opened. */
+/* Refusals and the errors that cause them. opens: nonzero if the device itself can be opened. */
 static const struct refusal {
     const char *what;
     const char *fail; /* the call that returns the error */
     int error, driver, opens;
-    const char *without; /* "libcublas", or a missing symbol of it or of the driver */
+    const char *without; /* "libcublas", or a symbol that it or the driver lacks */
     const char *text;    /* expected parts of the message */
 } refusals[] = {
     {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, 0, NULL, "cudaGetDeviceCount;NoDevice"},
@@ -388,7 +388,7 @@ static void test_events_of_its_own(void)
     tap_ok(!wrong && !shares && nothing_left("events"), "a device whose events cannot be shared has others");
 }
 
-/* A cuBLAS without 64-bit sizes. */
+/* Tests a cuBLAS without functions for 64-bit sizes. */
 static void test_narrow(void)
 {
     struct device_fixture opened, *fixture = &opened;

@@ -1,10 +1,10 @@
 /*
- * The table of device functions, each against an independent computation. The stand-in under each policy, and CUDA if a
- * device opens.
+ * The functions of a device's table, each compared with an independent computation: on the stand-in under each policy,
+ * and on CUDA if a device opens.
  */
 #include "support/device/cases.h"
 
-/* "hold": so long that no work is done before somebody asks. */
+/* Policies; `hold` is so long that no work is done before a query or wait. */
 static const struct policy {
     const char *text;
     int late;
@@ -39,7 +39,7 @@ static void test_cuda(void)
     }
 }
 
-/* Valid words of the policy, and invalid ones. */
+/* Valid and invalid words of the policy. */
 static void test_words(void)
 {
     static const char *const bad[] = {"lazily", "lazy:1", "random:", "random:x", "random=1",   "hold",     "hold=-1",
@@ -103,7 +103,7 @@ static void test_refusals(void)
     fixture_close(fixture);
 }
 
-/* Work on host memory, beyond the end of memory, or on freed memory. */
+/* Operands in host memory, beyond the end of a block, or in freed memory. */
 static void test_addresses(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -133,7 +133,7 @@ static void test_addresses(void)
     fixture_close(fixture);
 }
 
-/* The third piece of work fails: later calls report it, and everything can be freed. */
+/* Makes the third piece of work fail: later calls must report it, and everything can be freed. */
 static void test_failure(const char *text)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -163,7 +163,7 @@ static void test_failure(const char *text)
     fixture_close(fixture);
 }
 
-/* Unpinned memory is read late; a stream freed by its creator accepts no more work. */
+/* Unpinned memory may be read after the call returns; a stream freed by its creator accepts no more work. */
 static void test_late(void)
 {
     struct device_fixture opened, *fixture = &opened;
@@ -187,7 +187,7 @@ static void test_late(void)
     fixture_close(fixture);
 }
 
-/* Waiting for a process that ended before its work was done is an error; its mapped memory remains. */
+/* Waiting for an event of a process that has ended before its work is an error; memory mapped from it stays valid. */
 static void test_ended(void)
 {
     struct device_fixture opened, *fixture = &opened;

@@ -1,6 +1,6 @@
 /*
- * The executor for device memory, on a single rank: which REDUCEs it merges into one pass, and that the stream's work
- * leaves the same bits as the executor for host memory.
+ * The executor for device memory, on a single rank: the REDUCEs that it merges into one pass, and the bits of its
+ * results, which must be those of the executor for host memory.
  */
 #include "base/operators.h"
 #include "coll/run/device_comm.h"
@@ -29,7 +29,7 @@ static hsumma_status combine(struct hs_device *device, struct hs_stream *stream,
 static struct hs_device_comm on;
 static struct hs_stream *stream;
 static struct hs_comm comm;
-static float *there[3]; /* IN, OUT, SCRATCH on the device */
+static float *there[3]; /* IN, OUT and SCRATCH in device memory */
 
 static int open_device(void)
 {
@@ -80,7 +80,7 @@ static int run(const struct hs_list *list, struct hs_binding *binding)
     return right;
 }
 
-/* Runs a list in both kinds of memory; 1 if OUT and SCRATCH have equal bits afterwards. */
+/* Runs a list in host and in device memory; returns 1 if OUT and SCRATCH then have equal bits. */
 static int alike(const struct hs_list *list)
 {
     static float here[3][CELLS * CELL], back[CELLS * CELL];
@@ -121,7 +121,7 @@ static int add(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left
     return step;
 }
 
-/* Emits dst = IN 0 + IN 1, then `more` further sums. */
+/* Adds the step dst = IN 0 + IN 1, then `more` further sums, to the list. */
 static int chain(struct hs_builder *builder, struct hs_ref dst, int more)
 {
     int last = add(builder, dst, cell(HS_IN, 0), cell(HS_IN, 1), -1);
@@ -176,7 +176,7 @@ static void test_passes(void)
     expect(&builder, "the sum on the right", 2, (int[]){2, 2});
 }
 
-/* Whether two steps must keep their order: they touch the same cell, and one writes it. */
+/* Whether two steps must keep their order, because one of them writes a cell that the other accesses. */
 static int conflict(const struct hs_step *a, const struct hs_step *b)
 {
     const struct hs_ref read[2][2] = {{a->left, a->kind == HS_REDUCE ? a->right : a->left},

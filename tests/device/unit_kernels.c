@@ -1,5 +1,5 @@
 /*
- * The kernels' own code (src/gpu/kernels.cu), run by the host thread by thread, against base/operators.c and
+ * The kernels' own code (src/gpu/kernels.cu), run by the host thread by thread, compared with base/operators.c and
  * base/scalar.inc: equal bits for every element, operator, count, alignment and number of operands.
  */
 #include "support/random.h"
@@ -21,7 +21,7 @@ enum { GUARD = 64, LONGEST = 5000, MOST = HS_KERNEL_MOST };
 extern int on_host_dry;
 extern unsigned on_host_grid[2];
 
-/* Draws numbers of all magnitudes, and special values. */
+/* Draws numbers of all magnitudes and special values. */
 static double number(void)
 {
     static const double special[] = {0.0,     -0.0,     INFINITY,  -INFINITY, NAN,
@@ -43,7 +43,7 @@ static const struct element {
     {HSUMMA_INT64, HS_KERNEL_INT64, 8, 1},
 };
 
-/* Fills unaligned elements, which are therefore copied one by one. */
+/* Fills elements that need not be aligned, so it copies them byte by byte. */
 static void fill(char *to, int64_t count, const struct element *is)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -64,7 +64,7 @@ static int is_nan(const char *x, const struct element *is)
     return !is->whole && (is->size == 8 ? isnan(d) : isnan(f));
 }
 
-/* Counts elements whose bits differ; in sums any NaN equals any other. */
+/* The number of elements whose bits differ; any two NaNs are equal if any_nan is set, as for sums. */
 static int64_t differ(const char *x, const char *y, int64_t count, const struct element *is, int any_nan)
 {
     int64_t wrong = 0;
@@ -73,14 +73,14 @@ static int64_t differ(const char *x, const char *y, int64_t count, const struct 
     return wrong;
 }
 
-/* Operands in separate memory of exact length, so that a sanitizer detects accesses beyond it. */
+/* The operands of one combination, in allocations of exact length: a sanitizer detects accesses beyond them. */
 struct question {
-    char *base[MOST + 1], *operand[MOST + 1]; /* the last one is dst if that is not an operand */
+    char *base[MOST + 1], *operand[MOST + 1]; /* the last one is dst if dst is none of the operands */
     int64_t count;
     int operands, dst;
 };
 
-/* how: 0: all aligned to 16 bytes; 1: all with one offset; 2: each on any element; 3: on any byte. */
+/* Draws operands. how: 0: aligned to 16 bytes; 1: at one offset; 2: at multiples of the size; 3: at any byte. */
 static void ask(struct question *q, const struct element *is, int how)
 {
     size_t alike = draw(16 / is->size) * is->size;
@@ -96,7 +96,7 @@ static void ask(struct question *q, const struct element *is, int how)
     }
 }
 
-/* Computes the result by the host's operators, one operand at a time. */
+/* Computes the expected result by the host's operators, one operand at a time. */
 static char *answer(const struct question *q, const struct element *is, hsumma_op op)
 {
     int64_t bytes = q->count * (int64_t)is->size;
@@ -157,7 +157,7 @@ static const struct {
     [HSUMMA_Z] = {HS_KERNEL_Z, {HSUMMA_DOUBLE, HS_KERNEL_DOUBLE, 8, 0}},
 };
 
-/* Makes a value of a type from two reals. */
+/* Makes a value of a type from a real and an imaginary part. */
 static void value_of(hsumma_type type, double x, double y, union hs_value *value)
 {
     const double d[2] = {x, y};
@@ -176,7 +176,7 @@ static void test_update(hsumma_type type)
     int64_t wrong = 0, failed = 0;
     for (unsigned b = 0; b < sizeof betas / sizeof *betas; b++)
         for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            for (int how = 0; how < 8; how++) { /* bits: padded columns of C; padded columns of S; no S */
+            for (int how = 0; how < 8; how++) { /* bit 0: padded columns of C; bit 1: of S; bit 2: no S */
                 int64_t rows = shapes[i][0], cols = shapes[i][1], ldc = rows + (how & 1) * 3, lds = rows + (how & 2);
                 size_t c_bytes = (size_t)(ldc * (cols - 1) + rows) * size,
                        s_bytes = (size_t)(lds * (cols - 1) + rows) * size;
@@ -197,7 +197,7 @@ static void test_update(hsumma_type type)
            wrong, failed);
 }
 
-/* Sizes beyond any memory: checks the grids only. */
+/* Checks the launch grids for sizes beyond any memory; no thread runs. */
 static void test_large(void)
 {
     const struct hs_kernels kernels = {.combine_blocks = 132 * 8, .update_blocks = 132 * 8};

@@ -64,7 +64,7 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts. Two operands that have a dimension on the same grid axis mostly share its layout, so no exchange is
+/* Draws layouts. Two operands that have a dimension on the same grid axis mostly share its layout: no exchange is
  * needed. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
@@ -81,8 +81,8 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* Draws an algorithm that can serve lines of `size` processes, and shorter lines. For a reduction it may be an
- * allreduce. */
+/* Draws an algorithm that can serve lines of `size` processes, and shorter lines. It may be an allreduce for a
+ * reduction. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];
@@ -100,8 +100,7 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Draws levels, algorithms and lookahead. `width`: indices in an innermost panel; `turn`: panels per turn, 0 for all.
- */
+/* Draws levels, algorithms, lookahead. `width`: indices in an innermost panel; `turn`: panels per turn, 0 for all. */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
@@ -133,8 +132,7 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     spec->segment = 32 * (1 + draw_of(random, 20));
 }
 
-/* Draws a spec with one level and chunks. The chunked operand, if any, is A or B, moves, and is not already in place.
- */
+/* Draws a spec with one level and chunks. A chunked operand is A or B, moves, and is not in place already. */
 static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
 {
     struct hs_spec *spec = &job->spec[0];

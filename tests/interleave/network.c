@@ -107,8 +107,7 @@ static void drop(int *list, int *count, int place)
     memmove(list + place, list + place + 1, (size_t)(*count - place) * sizeof *list);
 }
 
-/* Matches a transfer with the earliest waiting one from the other side; appends it to the waiting ones if there is
- * none. */
+/* Matches a transfer with the earliest waiting one from the other side, or appends it to the waiting ones. */
 static void match(int number)
 {
     struct transfer *mine = &net.transfer[number];

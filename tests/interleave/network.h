@@ -32,8 +32,7 @@ void network_hurry(int hurry);
 int network_failed(void);
 /* Whether MPI_Testsome has withheld a completed request from the rank since the last call of this function. */
 int network_withheld(int rank);
-/* Describe an error in the use of a buffer, and a request that is left when all ranks are done. NULL if there is none.
- */
+/* Describe an error in the use of a buffer, or a request that is left after all turns; NULL if there is none. */
 const char *network_fault(void);
 const char *network_left_over(void);
 /* Describes the requests that a rank waits for. */

@@ -68,8 +68,7 @@ struct scene {
         int job, set, spans;
         int agrees;           /* nonzero: the turn starts with an agreement */
         int refuses, differs; /* refuses: a rank that votes no; differs: a rank whose hash differs; -1: none */
-        unsigned
-            in_region[PROCESSES_MOST]; /* for each rank a mask of the operands that other ranks may read in place */
+        unsigned in_region[PROCESSES_MOST]; /* per rank: mask of the operands that others read in place */
     } turn[TURNS_MOST];
     struct rank_state rank[PROCESSES_MOST];
     char *part[PROCESSES_MOST]; /* part[r]: the memory for the matrices of rank r; contiguous for the ranks of a node */

@@ -10,8 +10,8 @@ enum { DEPTH_MOST = 4, SWEEPS = 3, LOOKS = 200, NESTED_OF = 32, STEPS_MOST = 200
 static struct {
     struct scene *scene;
     uint64_t random;
-    int ranks,
-        left; /* actors 0 to ranks - 1 are the ranks, actor `ranks` is the network; left: ranks that are not done */
+    /* Actors 0 to ranks - 1 are the ranks, actor `ranks` is the network; `left` ranks are not done. */
+    int ranks, left;
     int done[PROCESSES_MOST], inside[PROCESSES_MOST];
     uint64_t changes;
     int stirred[PROCESSES_MOST]; /* for each rank: something that it can see has changed since its last step */

@@ -58,7 +58,7 @@ static void fail(const hsumma_context *ctx, const char *what)
     exit(1);
 }
 
-/* The longest time of all ranks since a common start. */
+/* The largest time of all ranks since `began`, a common start. */
 static double longest(double began)
 {
     double mine = MPI_Wtime() - began, most;
@@ -67,9 +67,10 @@ static double longest(double began)
 }
 
 /*
- * The clock of a schedule: on the machine of the profile; and on one that shares bandwidth as the simulator does, where
- * all messages that a rank sends together are in flight at once, as many as the executor starts. The latter includes
- * SimGrid's 16 bytes before each message, by adding them to the vector if the schedule sends only whole vectors.
+ * Prices a schedule by the clock, in seconds: *clock on the machine of the profile; *fluid on a machine that shares
+ * bandwidth as the simulator does. There all messages that a rank sends together are in flight at once, as many as the
+ * executor starts. *fluid includes SimGrid's 16 bytes before each message, which are added to the vector if the
+ * schedule sends only whole vectors.
  */
 static void price(const hsumma_context *ctx, const struct hs_alg *alg, const struct hs_shape *shape, double *clock,
                   double *fluid)
@@ -85,8 +86,7 @@ static void price(const hsumma_context *ctx, const struct hs_alg *alg, const str
         fail(NULL, "the clock");
 }
 
-/* --- collectives ---------------------------------------------------------------------------------------------------
- */
+/* Collectives. */
 
 static struct hs_shape shape_of(const hsumma_context *ctx, int64_t bytes)
 {
@@ -135,7 +135,7 @@ static void time_algorithm(hsumma_context *ctx, const struct hs_alg *alg, int64_
     for (int i = 0; i < 2; i++)
         if (!(vector[i] = hs_get(&ctx->bulk, (size_t)bytes, 1)))
             fail(NULL, "memory");
-    if (run(ctx, alg, bytes, vector)) /* preparation */
+    if (run(ctx, alg, bytes, vector)) /* the first run prepares the second */
         fail(ctx, what);
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
@@ -163,17 +163,16 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
     }
 }
 
-/* --- plans ---------------------------------------------------------------------------------------------------------
- */
+/* Plans. */
 
-/* Emits a rank's part of the broadcast of tier panel o of a level, after step `after`. */
+/* Adds a rank's part of the broadcast of tier panel o on `level`, after step `after`; returns the last step. */
 static int compose_panel(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_mover *mover,
                          int level, int o, int64_t segment, int after)
 {
     const struct hs_grid *grid = &mover->problem->grid;
     const int coord[2] = {shape->rank / grid->extent[1], shape->rank % grid->extent[1]};
     int axis = mover->role->line_axis, root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
-    for (int l = level + 1; l < mover->levels; l++) /* not the root of this inner level: it receives there */
+    for (int l = level + 1; l < mover->levels; l++) /* not the root of inner level l: receives there */
         if (hs_digit(&mover->factors, l, coord[axis]) != hs_digit(&mover->factors, l, root))
             return after;
     int size = mover->factors.size[level], me = hs_digit(&mover->factors, level, coord[axis]);
@@ -194,7 +193,7 @@ static int compose_panel(struct hs_builder *builder, const struct hs_shape *shap
     return hs_embed(builder, mover->alg[level], &inner, &embedding, NULL);
 }
 
-/* The whole product without multiplications, stationary C. */
+/* Adds the broadcasts of a whole product with stationary C; multiplications are left out. */
 static void compose(struct hs_builder *builder, const struct hs_shape *shape)
 {
     const hsumma_plan *plan = builder->alg->own;
@@ -241,7 +240,7 @@ static void time_plan(hsumma_context *ctx, const struct options *options)
     double one = 1, zero = 0, clock, fluid;
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
-    if (hs_plan_run(plan, &one, data, ld, &zero)) /* without hsumma_execute's agreement */
+    if (hs_plan_run(plan, &one, data, ld, &zero)) /* this call skips hsumma_execute's agreement */
         fail(ctx, words);
     double simulated = longest(began);
     if (ctx->comm.rank == 0) {

@@ -1,4 +1,4 @@
-/* A program of C++ outside the tree: C := A B by hsumma.hpp against sums of its own. */
+/* A user's C++ program: C := A B by hsumma.hpp, checked against direct sums. */
 #include <hsumma.hpp>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 /*
- * Stands in for hsumma in tests of hsumma_sim that need SimGrid (tests/programs/sim_platform.py). Its first argument is
- * always one of hsumma's commands; the second selects what it does.
+ * Replaces the hsumma command in tests of hsumma_sim that need SimGrid (tests/programs/sim_platform.py). Its first
+ * argument is the hsumma command that hsumma_sim passes; the second selects what the probe does.
  */
 #include <mpi.h>
 #include <simgrid/host.h>
@@ -12,7 +12,7 @@
 
 enum { LONG = 1000000 };
 
-/* Seconds of a message from rank 0, at the receiver. */
+/* Sends `bytes` bytes from rank 0 to rank `to`; returns the seconds on the receiver. */
 static double message(int rank, int to, int bytes)
 {
     char *data = calloc(LONG, 1);

@@ -1,4 +1,4 @@
-/* cuBLAS, and the dlfcn.h functions that load it. */
+/* The fake cuBLAS, and the dlfcn.h functions that load it. */
 #include "device/fake_cuda/objects.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ struct handle {
     struct handle *next;
     cudaStream_t stream;
     int device;
-    const void *workspace; /* of the stream set last */
+    const void *workspace; /* workspace of the stream that was set last */
     size_t bytes;
 };
 static struct handle *handles;
@@ -73,7 +73,7 @@ static int set_stream(void *handle, cudaStream_t stream)
     int error = fake_hit("cublasSetStream_v2", EXECUTION_FAILED);
     if (error || !h || !fake_stream(stream))
         return error ? error : h ? INVALID_VALUE : NOT_INITIALIZED;
-    *h = (struct handle){.next = h->next, .stream = stream, .device = h->device}; /* a new stream drops the workspace */
+    *h = (struct handle){.next = h->next, .stream = stream, .device = h->device}; /* this drops the workspace */
     return 0;
 }
 
@@ -162,7 +162,7 @@ void *fake_dlopen(const char *file, int flags)
     return &handles;
 }
 
-/* no_symbol: the suffix "_64" hides all functions with 64-bit sizes. */
+/* Setting no_symbol to the suffix "_64" hides all functions with 64-bit sizes. */
 void *fake_dlsym(void *library, const char *wanted)
 {
     void *address = NULL;

@@ -1,4 +1,4 @@
-/* Lists of the fake's objects, to detect foreign ones. */
+/* Lists of the fake's live objects, by which it detects pointers that it has not returned. */
 #ifndef HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
 #define HS_TESTS_DEVICE_FAKE_CUDA_OBJECTS_H
 
@@ -10,27 +10,27 @@ struct fake_object {
     enum fake_kind kind;
     int device;
     unsigned flags;
-    void *is; /* the stand-in's address, event or stream */
+    void *is; /* address, event or stream of the stand-in */
     size_t bytes;
-    int uses; /* of a mapping */
+    int uses; /* number of times that memory is mapped */
 };
 
-/* Finds an object by its handle: for memory the address `is`, for events and streams the object's own address. */
+/* Finds an object by the caller's handle: for memory the address `is`, for events and streams the object's address. */
 struct fake_object *fake_find(enum fake_kind kind, const void *given);
-/* The memory, of any kind, that contains an address. */
+/* The memory object, of any kind, that contains an address. */
 struct fake_object *fake_memory_at(const void *address);
 struct fake_object *fake_add(enum fake_kind kind, void *is, size_t bytes, unsigned flags);
 void fake_remove(struct fake_object *object);
 
 void fake_cublas_abandon(void);
 
-/* Start a call: return the error ordered for it. fake_begin, for calls that need a context, also returns
- * cudaErrorDeviceUninitialized if none is current. */
+/* Start a call: return the error that a test has ordered for it, else 0. fake_begin, for calls that need a context,
+ * also returns cudaErrorDeviceUninitialized if no context is current. */
 cudaError_t fake_ask(const char *name, cudaError_t error);
 cudaError_t fake_begin(const char *name);
-/* Starts a call that frees an object. Its error belongs to earlier work; the object is freed. */
+/* Starts a call that frees an object, even if it returns an error, because that comes from earlier work. */
 cudaError_t fake_take_back(const char *name, enum fake_kind kind, void *given);
-/* Converts the stand-in's status to a CUDA error. */
+/* Converts the stand-in's status to a CUDA error, statuses without a counterpart to `otherwise`. */
 cudaError_t fake_said(hsumma_status status, cudaError_t otherwise);
 
 #endif

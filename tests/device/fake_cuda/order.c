@@ -1,4 +1,4 @@
-/* The fake's state: orders, counts, contexts. */
+/* The fake's state: ordered errors, counts, contexts. */
 #include "device/fake_cuda/fake.h"
 #include "device/stand_in/parts.h"
 
@@ -77,7 +77,7 @@ struct hs_device *fake_host(void)
     return host;
 }
 
-/* The driver. A context is the address of its use count. */
+/* The driver's functions. A context is represented by the address of its use count. */
 static int device_get(int *device, int number)
 {
     int error = fake_hit("cuDeviceGet", cudaErrorUnknown);

@@ -1,4 +1,4 @@
-/* cuda_runtime_api.h: devices, errors, memory. */
+/* The fake of cuda_runtime_api.h: devices, errors, memory. */
 #include "device/fake_cuda/objects.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* cuda_runtime_api.h: sharing, streams, events, work; and kernel launches. */
+/* The fake of cuda_runtime_api.h: sharing, streams, events, work; kernel launches. */
 #include "device/fake_cuda/objects.h"
 #include "gpu/kernels.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* A handle: the stand-in's export, and the number of the GPU. */
+/* An IPC handle has the bytes of the stand-in's export, then the number of the GPU. */
 enum { WORDS = 56 };
 _Static_assert(CUDA_IPC_HANDLE_SIZE == 64, "the stand-in's words fit");
 
@@ -17,7 +17,7 @@ static cudaError_t tell(hsumma_status status, const struct hs_exported *exported
     return fake_said(status, cudaErrorInvalidValue);
 }
 
-/* Returns the GPU; -1: the handle is this process's own. */
+/* Decodes a handle and returns its GPU; -1 if this process exported it. */
 static int read_handle(const void *handle, struct hs_exported *exported)
 {
     int64_t process;
@@ -59,7 +59,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
         error = fake_said(host->kind->import_memory(host, &exported, memory), cudaErrorInvalidResourceHandle);
     struct fake_object *object = error ? NULL : fake_find(FAKE_MAPPED, *memory);
     int64_t bytes;
-    memcpy(&bytes, exported.bytes + 24, sizeof bytes); /* the stand-in stores the size there */
+    memcpy(&bytes, exported.bytes + 24, sizeof bytes); /* offset of the size in the stand-in's export */
     if (object)
         object->uses++;
     else if (!error)
@@ -100,7 +100,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t hand
     return fake_error(error);
 }
 
-/* Starts a call on a stream, which must belong to the current GPU. */
+/* Starts a call on a stream, which must belong to the current GPU; *is becomes the stand-in's stream. */
 static cudaError_t begin_on(const char *name, cudaStream_t stream, struct hs_stream **is)
 {
     cudaError_t error = fake_begin(name);
@@ -142,7 +142,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return error ? error : fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress);
 }
 
-/* The stand-in waits for all its work when it frees memory. */
+/* Synchronizes all streams, because the stand-in waits for all its work when it frees memory. */
 cudaError_t cudaDeviceSynchronize(void)
 {
     struct hs_device *host = fake_host();
@@ -175,7 +175,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return fake_take_back("cudaEventDestroy", FAKE_EVENT, event);
 }
 
-/* A function of the stand-in: records an event on a stream, or lets the stream wait for it. */
+/* A function of the stand-in that records an event on a stream, or makes the stream wait for it. */
 typedef hsumma_status event_call(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
 
 static cudaError_t put_event(const char *name, event_call *call, cudaStream_t stream, cudaEvent_t event)

@@ -1,4 +1,4 @@
-/* The stand-in as a device: its table, opening and closing, the start and end of every call. */
+/* The stand-in as a device: its table of functions, opening and closing, the start and the end of every call. */
 #include "device/stand_in/parts.h"
 
 #include <stdio.h>

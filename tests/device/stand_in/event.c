@@ -1,9 +1,9 @@
-/* Events of the stand-in: slots in memory that other processes map. */
+/* Events of the stand-in: slots in memory that other processes can map. */
 #include "device/stand_in/parts.h"
 
 enum { SLOTS_BYTES = 1 << 16, HOST_SLOTS = SLOTS_BYTES / sizeof(struct host_slot) };
 
-/* An unused slot among these. */
+/* An unused slot among those of a block of memory, or NULL. */
 static struct host_slot *free_slot(const struct host_device *own, const struct host_block *slots)
 {
     unsigned char taken[HOST_SLOTS] = {0};
@@ -17,7 +17,7 @@ static struct host_slot *free_slot(const struct host_device *own, const struct h
     return NULL;
 }
 
-/* An unused slot in own memory. */
+/* Finds an unused slot in this process's memory, adding a block if there is none. */
 static hsumma_status take_slot(struct host_device *own, struct host_block **slots, struct host_slot **slot)
 {
     *slot = NULL;
@@ -55,7 +55,7 @@ hsumma_status host_make_event(struct hs_device *device, int shared, struct hs_ev
                          (long long)own->policy.refuse_event);
     if (!status)
         status = take_slot(own, &slots, &slot);
-    /* others may still read the slot's last event: generations continue */
+    /* generations continue from the slot's last event, which other processes may still read */
     if (!status)
         status = add(
             own,
@@ -124,7 +124,7 @@ int host_event_reached(const struct hs_event *event, uint64_t generation)
     return generation == event->first || atomic_load(&event->slot->done[generation % HOST_DONE]) >= generation;
 }
 
-/* Enqueues a piece for an event: its latest generation, or the next one. */
+/* Enqueues the recording of an event's next generation, or a wait for its latest one. */
 static hsumma_status put_event(struct hs_device *device, struct hs_stream *stream, enum host_kind kind,
                                struct hs_event *event)
 {

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The handle of a block, small enough for CUDA's handles. */
+/* The contents of an exported handle, which must fit CUDA's. */
 struct host_export {
     int64_t process, drive, inode, bytes, offset, file;
 };
 _Static_assert(sizeof(struct host_export) <= 64 && sizeof(struct host_export) <= sizeof(struct hs_exported), "fits");
 
-/* Adds a block for known memory; NULL without memory for its description. */
+/* Adds a block that describes the memory `is`; NULL if there is no memory for the description. */
 static struct host_block *add(struct host_device *own, const struct host_block *is)
 {
     struct host_block *block = hs_get(own->device.memory, 1, sizeof *block);
@@ -28,8 +28,8 @@ static struct host_block *add(struct host_device *own, const struct host_block *
     return block;
 }
 
-/* A file of `bytes` bytes that are really available; -1 on failure. Exceeding the machine's memory would kill processes
- * instead. */
+/* Makes a file whose `bytes` bytes are really available; returns -1 on failure. Without that check, exceeding the
+ * machine's memory would kill processes. */
 static int make_file(size_t bytes)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -43,8 +43,8 @@ static int make_file(size_t bytes)
     return file;
 }
 
-/* Maps a file as a block; on failure returns NULL and closes the file. A process that maps another's file holds a lock
- * on it. */
+/* Maps a file as a block; on failure returns NULL and closes the file. Another process's file is locked while mapped.
+ */
 static struct host_block *add_file(struct host_device *own, int file, size_t bytes, enum hs_memory_kind kind,
                                    int of_events)
 {
@@ -82,7 +82,7 @@ hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_event
     if (!*block)
         return hs_fail(&own->device.message, HSUMMA_ERR_MEMORY, "%zu bytes of shared memory cannot be had", bytes);
     if (!of_events) {
-        memset((*block)->base, 0xff, bytes); /* NaN, to detect reads of uninitialised memory */
+        memset((*block)->base, 0xff, bytes); /* NaN, which shows reads of uninitialised memory */
         own->used += (int64_t)bytes;
     }
     return HSUMMA_OK;
@@ -148,7 +148,7 @@ static struct host_block *block_of(const struct host_device *own, const void *ad
     return NULL;
 }
 
-/* The block that starts at an address. */
+/* The block that starts at an address, or NULL. */
 static struct host_block *block_at(const struct host_device *own, const void *base)
 {
     struct host_block *block = block_of(own, base);
@@ -167,7 +167,7 @@ void host_put(struct hs_device *device, void *memory)
     host_leave(own, HSUMMA_OK);
 }
 
-/* Does not wait: work that still refers to it fails. */
+/* Does not wait for work that uses the memory; such work fails. */
 void host_unmap(struct hs_device *device, void *imported)
 {
     if (!imported)
@@ -236,7 +236,7 @@ hsumma_status host_export_memory(struct hs_device *device, void *memory, struct 
     return host_leave(own, status);
 }
 
-/* Opens the file of another process's memory; -1 if it no longer exists. */
+/* Opens the file of another process's memory; returns -1 if it no longer exists. */
 static int open_file(const struct host_export *exported_as)
 {
     struct stat is;
@@ -251,7 +251,7 @@ static int open_file(const struct host_export *exported_as)
     return -1;
 }
 
-/* The block of that file, mapped or own. */
+/* The block for an exported file, if this process has made or mapped it already. */
 static struct host_block *known(struct host_device *own, const struct host_export *exported_as)
 {
     int is_own = exported_as->process == getpid();

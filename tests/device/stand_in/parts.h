@@ -1,11 +1,11 @@
 /*
- * The stand-in for a GPU: the device kind "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY). Its memory
- * can be mapped by the processes of a node. Its streams delay their work, so that a caller gets wrong results if it
- * does not wait where it must for a GPU.
+ * The stand-in for a GPU: the device kind "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY). The
+ * processes of a node can map each other's memory. Streams delay their work, so that a caller which does not wait where
+ * a GPU requires it gets wrong results.
  *
- * Work is queued. It is done by calls that ask whether something is complete, and by a thread of the device (hands) if
- * nobody has asked for a moment: as on a GPU, work continues whatever the process does. A device has one lock:
- * functions of the table, which get an hs_device, take it; functions that get a host_device are called with it held.
+ * Work is queued. It is done by calls that query or wait, and by a thread of the device ("hands") if no such call has
+ * come for a while: as on a GPU, work continues whatever the process does. Each device has one lock. Functions of the
+ * table, which get an hs_device, take it; functions that get a host_device are called with the lock held.
  */
 #ifndef HS_TESTS_DEVICE_STAND_IN_PARTS_H
 #define HS_TESTS_DEVICE_STAND_IN_PARTS_H
@@ -19,7 +19,7 @@
 /* The library's only symbol, which src/gpu/devices.c looks up. */
 extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility("default")));
 
-/* When work is done, and what the device refuses: HSUMMA_HOST_DEVICE, read when the device is opened. */
+/* The order of work, and failures: parsed from HSUMMA_HOST_DEVICE when the device is opened. */
 enum host_order {
     HOST_EAGER, /* immediately, unless it must wait */
     HOST_LAZY,  /* as late as possible: one piece per query or wait, from the last stream that has work */
@@ -27,14 +27,14 @@ enum host_order {
 };
 struct host_policy {
     enum host_order order;
-    uint64_t draw;        /* random state */
-    int64_t hold;         /* microseconds without a query before the hands work */
-    int no_ipc;           /* memory of other processes cannot be mapped */
-    int no_events;        /* events of other processes cannot be waited for */
-    int64_t devices;      /* number of devices that processes are spread over */
+    uint64_t draw;        /* state of the random generator */
+    int64_t hold;         /* microseconds without a query or wait before the hands work */
+    int no_ipc;           /* nonzero: memory of other processes cannot be mapped */
+    int no_events;        /* nonzero: events of other processes cannot be waited for */
+    int64_t devices;      /* number of devices over which processes are spread */
     int64_t memory;       /* bytes of device memory */
-    int64_t fail;         /* number of the piece of work that fails; 0: none */
-    int64_t refuse_event; /* number of the event that cannot be made; 0: none */
+    int64_t fail;         /* number of the operation that fails; 0: none */
+    int64_t refuse_event; /* number of the event that cannot be created; 0: none */
 };
 hsumma_status host_policy_read(const char *text, int number, int local_rank, struct host_policy *policy,
                                struct hs_message *message);
@@ -44,28 +44,28 @@ struct host_block {
     struct host_block *next;
     char *base;
     size_t bytes;
-    enum hs_memory_kind kind; /* DEVICE: own; OTHER: mapped; PINNED */
+    enum hs_memory_kind kind; /* DEVICE: this process's own; OTHER: mapped from another process; PINNED: host memory */
     int file;                 /* file behind the memory; -1 for pinned */
-    int uses;                 /* mapped: number of mappings */
+    int uses;                 /* number of times that the memory is mapped */
     int64_t drive, inode;     /* identify the file */
-    int of_events;            /* holds slots of events; neither freed nor named by callers */
+    int of_events;            /* nonzero: memory for slots of events, which callers neither see nor free */
 };
 
-/* An event in memory that others map. Generations are numbered as they are recorded. done holds the latest complete one
- * for each remainder, because one may complete before an earlier one that was recorded on another stream. */
+/* The slot of an event, in memory that other processes map. Recordings are numbered; the numbers are generations.
+ * done[i] is the latest complete generation g with g % HOST_DONE = i; several streams complete them in any order. */
 enum { HOST_DONE = 15 };
 struct host_slot {
     _Atomic uint64_t recorded, done[HOST_DONE];
 };
 struct hs_event {
     struct hs_event *next;
-    struct host_block *slots; /* the block with its slot */
+    struct host_block *slots; /* the block that contains the slot */
     struct host_slot *slot;
     uint64_t first;  /* the slot's generation when the event was made, that is, before its first recording */
-    int64_t process; /* owner, if another process; else 0 */
+    int64_t process; /* process that owns the event if it is another one; else 0 */
     int shared;
-    int held; /* the caller has not freed it */
-    int uses; /* pieces of work that refer to it */
+    int held; /* nonzero: the caller has not freed the event */
+    int uses; /* number of pieces of work that refer to the event */
 };
 
 enum host_kind { HOST_COPY, HOST_COMBINE, HOST_UPDATE, HOST_GEMM, HOST_RECORD, HOST_WAIT };
@@ -107,12 +107,12 @@ struct host_piece {
     };
 };
 
-/* A stream's queue, and handles of it: an adopted stream has several handles. */
+/* A stream's queue. Its handles are hs_streams; an adopted stream has several. */
 struct host_queue {
     struct host_queue *next;
     struct host_piece *first, **last;
     int handles;
-    int freed; /* by its creator: completes its work, accepts no more */
+    int freed; /* nonzero: freed by its creator; it completes its work and accepts no more */
 };
 struct hs_stream {
     struct hs_stream *next;
@@ -124,15 +124,15 @@ struct host_device {
     struct hs_device device;
     struct host_policy policy;
     struct host_block *block;
-    int64_t used; /* bytes of own blocks, without those for slots */
+    int64_t used; /* bytes of this process's device memory, without slots of events */
     struct host_queue *queue;
     struct hs_stream *stream;
     struct hs_event *event;
-    struct host_piece *spare; /* reusable pieces; only callers allocate and free memory, never the hands */
-    int pending;              /* queued pieces */
-    int64_t worked, events;   /* pieces done, events made */
-    uint64_t asked;           /* grows when a caller drives the streams */
-    hsumma_status wrong;      /* work has failed; no more work is done */
+    struct host_piece *spare; /* reusable pieces, because only callers allocate and free memory, never the hands */
+    int pending;              /* number of queued pieces */
+    int64_t worked, events;   /* number of pieces done, of events made */
+    uint64_t asked;           /* number of times that a caller has driven the streams */
+    hsumma_status wrong;      /* status of failed work, after which no more is done; else 0 */
     struct hs_message why;
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -140,8 +140,8 @@ struct host_device {
     int has_hands, closing;
 };
 
-/* device.c: every function of the table runs between these two. enter: own->wrong is the status of failed work; the
- * message describes it. */
+/* Every function of the table begins with host_enter, which takes the lock, and ends with host_leave. After host_enter,
+ * own->wrong is the status of work that has failed; the message describes it. */
 struct host_device *host_enter(struct hs_device *device);
 hsumma_status host_leave(struct host_device *own, hsumma_status status);
 
@@ -159,14 +159,14 @@ hsumma_status host_block_get(struct host_device *own, size_t bytes, int of_event
 void host_block_put(struct host_device *own, struct host_block *block);
 hsumma_status host_block_export(struct host_device *own, const struct host_block *block, int64_t offset,
                                 struct hs_exported *exported);
-/* Mapping the same memory again gives the same block; memory of this process gives its own block. *process: 0 for own
- * memory. */
+/* Imports memory. Memory that is already mapped gives the existing block, this process's own memory its own block.
+ * *process: the owner, 0 for this process. */
 hsumma_status host_block_import(struct host_device *own, const struct hs_exported *exported, int of_events,
                                 struct host_block **block, int64_t *offset, int64_t *process);
-/* Whether work may touch all of it. `what` is for the message. */
+/* Returns an error unless work on the device may access all `bytes` bytes; the message names the argument by `what`. */
 hsumma_status host_reaches(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                            struct hs_message *message);
-/* Whether a copy may touch it: it must stay inside the block in which it starts. */
+/* Returns an error unless a copy may access the memory: it must end inside the block in which it starts. */
 hsumma_status host_copies(const struct host_device *own, const char *what, const void *address, int64_t bytes,
                           struct hs_message *message);
 
@@ -180,7 +180,7 @@ hsumma_status host_wait(struct hs_device *device, struct hs_stream *stream, stru
 hsumma_status host_complete(struct hs_device *device, struct hs_event *event, int *is);
 
 int host_event_reached(const struct hs_event *event, uint64_t generation);
-/* Frees events that no caller holds and no work refers to. */
+/* Frees events that their callers have freed and to which no work refers. */
 void host_events_reap(struct host_device *own);
 
 /* stream.c */
@@ -190,13 +190,13 @@ void *host_show_stream(struct hs_device *device, struct hs_stream *stream);
 void host_free_stream(struct hs_device *device, struct hs_stream *stream);
 hsumma_status host_synchronize(struct hs_device *device, struct hs_stream *stream);
 
-/* A piece to fill in and enqueue; waits while too many are queued. *piece is NULL after an error. */
+/* Gets a piece of work to fill in and enqueue; waits while too many are queued. *piece is NULL after an error. */
 hsumma_status host_piece(struct host_device *own, struct hs_stream *stream, enum host_kind kind,
                          struct host_piece **piece);
 void host_enqueue(struct host_device *own, struct hs_stream *stream, struct host_piece *piece);
-/* Does some pieces, as the policy says. */
+/* Does some pieces of work, in the order of the policy. */
 void host_drive(struct host_device *own);
-/* Waits until the queue is empty; NULL: all queues. */
+/* Waits until a queue is empty; NULL: until all queues are. */
 void host_finish(struct host_device *own, struct host_queue *queue);
 void host_queues_reap(struct host_device *own);
 void *host_hands(void *device);

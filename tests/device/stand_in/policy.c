@@ -1,4 +1,4 @@
-/* Parses HSUMMA_HOST_DEVICE: words separated by commas. */
+/* Parses HSUMMA_HOST_DEVICE: words (policies) separated by commas. */
 #include "device/stand_in/parts.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static const struct word {
 };
 enum { ORDERS = 3, FLAGS = 8, POLICY_WORDS = sizeof words / sizeof *words };
 
-/* Parses NAME, NAME=NUMBER, or for an order NAME:NUMBER; 0 if it matches. */
+/* Parses a word: NAME, NAME=NUMBER, or for an order NAME:NUMBER. Returns 0 if it matches. */
 static int take(const char *text, size_t length, const struct word *word, int i, struct host_policy *policy)
 {
     size_t name = strlen(word->name);
@@ -68,14 +68,14 @@ hsumma_status host_policy_read(const char *text, int number, int local_rank, str
                            text, (int)length, at);
         at += length;
     }
-    /* different numbers per device; never 0, which would remain 0 */
+    /* each device gets another state; it is never 0, which xorshift would not leave */
     policy->draw = (policy->draw + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(number < 0 ? local_rank : number) * 2 + 1;
     return HSUMMA_OK;
 }
 
 uint64_t host_draw(struct host_policy *policy)
 {
-    uint64_t x = policy->draw ? policy->draw : 1; /* xorshift */
+    uint64_t x = policy->draw ? policy->draw : 1; /* a step of xorshift */
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;

@@ -1,4 +1,4 @@
-/* Streams of the stand-in: queues of work, and when it is done. */
+/* Streams of the stand-in: queues of work, and the order in which it is done. */
 #include "device/stand_in/parts.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* As on a GPU, a process that runs too far ahead waits. */
+/* With MOST_PENDING queued pieces a process waits before it enqueues more, as on a GPU. */
 enum { MOST_PENDING = 1024, PATIENCE = 64, POLLS_PER_LIFE = 1000 };
 
 static hsumma_status add_handle(struct host_device *own, struct host_queue *queue, int owned, struct hs_stream **stream)
@@ -34,7 +34,7 @@ hsumma_status host_make_stream(struct hs_device *device, struct hs_stream **stre
     return host_leave(own, own->wrong ? own->wrong : add_handle(own, queue, 1, stream));
 }
 
-/* theirs: a stream as host_show_stream returned it; makes another handle. */
+/* Makes another handle of a stream; `theirs` is the result of host_show_stream. */
 hsumma_status host_adopt_stream(struct hs_device *device, void *theirs, struct hs_stream **stream)
 {
     struct host_device *own = host_enter(device);
@@ -82,7 +82,7 @@ void host_queues_reap(struct host_device *own)
     }
 }
 
-/* Whether a process has ended, even if nobody has waited for it yet. */
+/* Whether a process has ended, even if its parent has not yet waited for it. */
 static int has_ended(int64_t process)
 {
     char path[64], text[512], state = 'Z';
@@ -98,7 +98,7 @@ static int has_ended(int64_t process)
     return state == 'Z' || state == 'X';
 }
 
-/* Whether a stream must wait; nothing waits for a process that has ended. */
+/* Whether a piece must wait for an event; it does not wait for a process that has ended. */
 static int stuck(struct host_device *own, const struct host_piece *piece)
 {
     const struct hs_event *event = piece->event.event;
@@ -112,7 +112,7 @@ static int stuck(struct host_device *own, const struct host_piece *piece)
     return 0;
 }
 
-/* Tries the first piece of a queue; returns whether it was done. */
+/* Does the first piece of a queue unless it must wait; returns whether it was done. */
 static int step(struct host_device *own, struct host_queue *queue)
 {
     struct host_piece *piece = queue->first;
@@ -128,7 +128,7 @@ static int step(struct host_device *own, struct host_queue *queue)
     return 1;
 }
 
-/* Tries one piece of each other queue. */
+/* Tries the first piece of every queue except `but`; returns whether any was done. */
 static int step_others(struct host_device *own, const struct host_queue *but)
 {
     int worked = 0;
@@ -174,7 +174,7 @@ void host_drive(struct host_device *own)
     own->asked += (uint64_t)drive[own->policy.order](own);
 }
 
-/* Tries one piece of the queue or, if that must wait, of each other one; returns whether any was done. */
+/* Tries the first piece of a queue and, if that must wait, of the other queues; returns whether any was done. */
 static int drive_queue(struct host_device *own, struct host_queue *queue)
 {
     int worked = step(own, queue) || step_others(own, queue);
@@ -182,7 +182,7 @@ static int drive_queue(struct host_device *own, struct host_queue *queue)
     return worked;
 }
 
-/* Gives the hands and other processes a chance to run. */
+/* Lets the hands and other processes run. */
 static void rest(struct host_device *own, int *times, int worked)
 {
     *times = worked ? 0 : *times + 1;
@@ -245,7 +245,7 @@ static void in_a_moment(struct timespec *time, int64_t microseconds)
     time->tv_nsec %= 1000000000;
 }
 
-/* The hands. They retry work that waits for another process after a moment. */
+/* The device's thread. After a pause it retries work that waits for another process. */
 void *host_hands(void *device)
 {
     struct host_device *own = device;

@@ -1,4 +1,4 @@
-/* The pieces of work of the stand-in. */
+/* The operations of the stand-in's streams. */
 #include "base/operators.h"
 #include "device/stand_in/parts.h"
 
@@ -65,7 +65,7 @@ static void do_copy(const struct host_piece *piece)
                 piece->copy.bytes);
 }
 
-/* Combines in parts through a buffer, because dst may be any of the operands. */
+/* Combines part by part through a buffer, because dst may be any of the operands. */
 static void do_combine(const struct host_piece *piece)
 {
     _Alignas(HS_ALIGN) char part[4096];
@@ -101,7 +101,7 @@ static const struct {
             [HOST_UPDATE] = {"update", check_update, do_update},
             [HOST_GEMM] = {"gemm", check_gemm, do_gemm}};
 
-/* Does the work; checks its memory again, which may have been freed since it was enqueued. */
+/* Does a piece of work. Checks its memory again, which may have been freed since it was enqueued. */
 static void do_work(struct host_device *own, const struct host_piece *piece)
 {
     if (own->wrong)
@@ -116,7 +116,7 @@ static void do_work(struct host_device *own, const struct host_piece *piece)
         work[piece->kind].act(piece);
 }
 
-/* Completes a generation. A later one, recorded on another stream, may already be complete and must stay. */
+/* Marks a generation as complete. If a later one, recorded on another stream, already is, it stays marked. */
 static void do_record(const struct host_piece *piece)
 {
     uint64_t generation = piece->event.generation;
@@ -136,7 +136,7 @@ void host_do(struct host_device *own, struct host_piece *piece)
         piece->event.event->uses--;
 }
 
-/* Enqueues work if its memory is the device's. */
+/* Enqueues a piece of work if its operands are in the device's memory. */
 static hsumma_status put_work(struct hs_device *device, struct hs_stream *stream, const struct host_piece *is)
 {
     struct host_device *own = host_enter(device);

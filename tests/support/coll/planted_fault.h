@@ -8,8 +8,7 @@
 enum { PLANT_UNIT = 8, PLANT_BYTES = 12 * PLANT_UNIT };
 
 enum edit {
-    /* Edits of a step's fields. Its memory operands dst, left and right have a slot, an owner (0: this rank; else 1 +
-       rank) and an offset. */
+    /* Edits of a step's fields; dst, left and right have a slot, an owner (0: this rank; else 1 + rank), an offset. */
     SET_COUNT,
     SET_PEER,
     SET_KIND,

@@ -45,8 +45,7 @@ struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *s
 double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                 struct hs_clock_load *load);
 
-/* The price of the steps that `build` adds, in seconds. Ranks lie in blocks on `nodes` nodes, each with two sockets and
- * shared memory. */
+/* The price of the steps that `build` adds, in seconds. A node has a block of ranks, two sockets, shared memory. */
 double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
                       const struct hs_machine *machine);
 
@@ -57,8 +56,7 @@ int same_price(double is, double want);
 int log_up(int base, int64_t n);
 int log2_up(int64_t n);
 
-/* The number of messages of recursive doubling over n ranks; each rank beyond the largest power of two sends one and
- * receives one. */
+/* The number of messages of recursive doubling over n ranks; ranks beyond a power of two send and receive one each. */
 int64_t doubling_messages(int n);
 
 #endif

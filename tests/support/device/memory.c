@@ -3,8 +3,7 @@
 
 enum { PLACES = 4, PLACE_BYTES = 1 << 17 };
 
-/* One kind of memory (host, pinned, device, or a second device buffer) with a model, a host array that must have equal
- * bytes. */
+/* A buffer (host, pinned, device, or a second one on the device) and a model in host memory with the same bytes. */
 struct place {
     const char *name;
     unsigned char *memory, model[PLACE_BYTES];
@@ -41,8 +40,7 @@ static int place_is_right(struct device_fixture *fixture, const struct place *pl
                  : fixture_is(fixture, place[i].memory, place[i].model, PLACE_BYTES);
 }
 
-/* Makes one random copy between two places; returns 1 if the target has changed as the model says, and nothing else
- * has. */
+/* Makes one random copy between two places; returns 1 if all bytes are then as in the models. */
 static int one_copy(struct device_fixture *fixture, struct place *place, int to, int from, int block)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 255, 256, 1000, 4096, 4099};

@@ -94,8 +94,7 @@ static void test_generations(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* Two streams record one event. A wait between the recordings waits for the first one, a wait after both for the second
- * one only. */
+/* Two streams record one event. A wait between both recordings is for the first, a wait after both for the second. */
 static void test_two_recorders(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;

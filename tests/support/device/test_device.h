@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the device is the stand-in; planted failures, refusals, and an MPI that accepts any memory exist only with
- * the stand-in. */
+/* Whether the device is the stand-in; only it has planted failures, refusals, and an MPI that accepts any memory. */
 int test_device_is_host(void);
 
 /* Writes the device's option and then `options` to text: "device=host threads=1". Returns text. */

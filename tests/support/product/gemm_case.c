@@ -104,9 +104,7 @@ void gemm_make(const struct gemm_case *call, struct gemm_part local[3])
         const hsumma_desc *desc = &call->desc[x];
         int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc);
         struct gemm_part *l = &local[x];
-        *l = (struct gemm_part){
-            .rows = rows,
-            .cols = cols}; /* if the process owns nothing, data stays NULL, which the library must accept */
+        *l = (struct gemm_part){.rows = rows, .cols = cols}; /* NULL is valid data for a process that owns nothing */
         if (rows * cols == 0)
             continue;
         l->bytes = (size_t)(desc->ld * (cols + 1)) * gemm_element_size(call->type);

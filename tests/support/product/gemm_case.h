@@ -41,8 +41,7 @@ struct gemm_part {
 struct gemm_case gemm_case_of(const hsumma_grid *grid, hsumma_type type, char ta, char tb, int64_t m, int64_t n,
                               int64_t k, int64_t nb);
 
-/* The layout of one dimension of an operand, which starts at index `offset` of a matrix that has `behind` more indices
- * after it. */
+/* The layout of one dimension of an operand: it has `offset` indices of the matrix before it and `behind` after it. */
 struct gemm_layout {
     int64_t block, first;
     int src;
@@ -78,8 +77,7 @@ hsumma_plan_info plan_query(const hsumma_plan *plan);
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan);
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3]);
 
-/* Starts a plan; with `wait` also completes it. The scalars are overwritten after the start, which must have copied
- * them. */
+/* Starts a plan; with `wait` also completes it. Overwrites the scalars once the plan has started. */
 hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int wait);
 
 /* Starts a plan, tests it `steps` times and waits; steps = GEMM_AT_ONCE executes it in one call instead. */

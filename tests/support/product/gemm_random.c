@@ -2,11 +2,9 @@
 
 const char gemm_stays[] = "CAB";
 
-static const int rows_and_cols[3][2] = {
-    {0, 2}, {2, 1}, {0, 1}}; /* dimensions of the rows and columns of op(A), op(B) and C; 0 is m, 1 is n, 2 is k */
+static const int rows_and_cols[3][2] = {{0, 2}, {2, 1}, {0, 1}}; /* of op(A), op(B), C; 0 is m, 1 is n, 2 is k */
 
-/* The stored axis of operand x that has dimension `dim`, which is also its grid axis; -1 if x does not have the
- * dimension. */
+/* The stored axis, which is also the grid axis, of dimension `dim` in operand x; -1 if x does not have it. */
 static int gemm_axis_of(const struct gemm_case *c, int x, int dim)
 {
     int turned = (x == 0 && c->ta != 'N') || (x == 1 && c->tb != 'N');
@@ -53,8 +51,7 @@ int gemm_is_possible(const struct gemm_case *c, int stationary)
 
 const char *gemm_wrong_verdict(hsumma_context *ctx, const struct gemm_case *c, int stationary, hsumma_status status)
 {
-    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* with an empty dimension possibly no process owns replicated
-                                                        data, so the library need not refuse the case */
+    int empty = c->m == 0 || c->n == 0 || c->k == 0; /* an empty product need not be refused */
     if (!gemm_is_possible(c, stationary) && (status || !empty))
         return status == HSUMMA_ERR_UNSUPPORTED && strstr(hsumma_message(ctx), "replicated") ? NULL : "not refused";
     return status ? hsumma_message(ctx) : NULL;
@@ -70,8 +67,7 @@ static struct gemm_layout draw_layout(int procs)
     return l;
 }
 
-/* The same owners in another description: a short first block becomes a whole block whose beginning is outside the
- * operand. */
+/* Describes equal owners differently: a short first block becomes a full one that begins outside the operand. */
 static struct gemm_layout in_other_words(struct gemm_layout l)
 {
     l.behind = draw(4);

@@ -25,8 +25,7 @@ hsumma_status plan_read_words(const char *words, struct hs_settings *settings, s
 hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo, struct hs_ranking *ranking,
                        struct hs_message *message);
 
-/* The price of a spec on the question's machine in seconds, infinite if it cannot be executed; *bytes becomes the bytes
- * of workspace. */
+/* The price of a spec on the question's machine in seconds, infinite if it is impossible; *bytes: its workspace. */
 double plan_cost_of(const struct plan_question *q, const struct hs_spec *spec, int64_t *bytes);
 /* Bytes of a node's shared memory that the spec uses; -1 if unknown. */
 int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *spec);

@@ -17,8 +17,7 @@
 
 enum { SPREAD_RANKS = 8 };
 
-/* One dimension of a matrix. The part that is moved has `length` indices, with `offset` indices before and `extra`
- * indices after it. */
+/* One dimension of a matrix. The moved part has `length` indices, with `offset` before and `extra` after it. */
 struct spread_side {
     int64_t length, offset, extra, first, block;
     int source; /* process of the first block; -1: every process has all indices */

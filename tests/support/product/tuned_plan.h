@@ -1,5 +1,4 @@
-/* For tests of plans with tune=measure: contexts with a tuned file in the test's own directory, and checked executions.
- */
+/* For tests of tune=measure: contexts with a tuned file in the test's own directory, and checked executions. */
 #ifndef HS_TESTS_SUPPORT_PRODUCT_TUNED_PLAN_H
 #define HS_TESTS_SUPPORT_PRODUCT_TUNED_PLAN_H
 
@@ -21,8 +20,7 @@ int plan_tuned_is(const hsumma_plan *plan, const char *word);
 /* Whether the plan's info, rivals included, is equal on all processes. */
 int plan_is_alike(const hsumma_plan *plan);
 
-/* Executes a plan until it has decided. Returns the number of executions; -1 if one was wrong or the plan does not
- * decide. */
+/* Executes a plan until it has decided. Returns the number of executions; -1 on a wrong result or no decision. */
 int plan_decide(hsumma_plan *plan, const struct gemm_case *c);
 
 /* Creates a context and a grid. The tuned file is `name` in the test's directory; NULL: no tuned file. */

@@ -101,8 +101,7 @@ int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other)
     int no_product = (call->alpha[0] == 0 && call->alpha[1] == 0) || call->extent[2] == 0, good = 1;
     int no_c = call->beta[0] == 0 && call->beta[1] == 0;
     static double reference[PGEMM_WORDS];
-    const hsumma_type word =
-        type % 2 ? HSUMMA_D : HSUMMA_S; /* type of the real and imaginary parts; a complex entry is two words */
+    const hsumma_type word = type % 2 ? HSUMMA_D : HSUMMA_S; /* of real and imaginary parts; a complex entry is two */
     double *a = pgemm_matrix[0], *b = pgemm_matrix[1], *c = pgemm_matrix[2];
     fill(word, a, (uint64_t)rank + 1);
     fill(word, b, (uint64_t)rank + 11);

@@ -1,13 +1,13 @@
 /*
- * Replaces src/gpu/devices.c for tests that use the stand-in: the kind "host" is then the device "cuda" over the fake.
- * So library and device are tested together, without changes to those tests.
+ * Replaces src/gpu/devices.c in tests written for the stand-in: the kind "host" becomes the device "cuda" over the
+ * fake. This tests the library together with the CUDA device without changing the tests.
  */
 #include "device/fake_cuda/fake.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Passes words of the stand-in's policy on to the fake, for what the device "cuda" learns from CUDA. */
+/* Translates the words of HSUMMA_HOST_DEVICE that describe the machine into properties of the fake. */
 static void take_policy(void)
 {
     const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;
@@ -18,7 +18,7 @@ static void take_policy(void)
     fake_cuda.devices = count < FAKE_DEVICES ? count : FAKE_DEVICES;
 }
 
-/* A new policy takes effect here if no earlier object is live. */
+/* Reads a changed policy only if no earlier object is live. */
 const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)
 {
     if (strcmp(name, "host") != 0 && strcmp(name, "cuda") != 0) {

@@ -1,4 +1,4 @@
-/* Skips the tests that need the fake, if CUDA's headers are missing. */
+/* Replaces the tests that need the fake if CUDA's headers are missing: reports them as skipped. */
 #include "support/tap.h"
 
 #include <mpi.h>

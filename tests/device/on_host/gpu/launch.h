@@ -1,5 +1,5 @@
 /*
- * Replaces src/gpu/launch.h: the kernels' own code, run by the host one thread after another; only for kernels whose
+ * Replaces src/gpu/launch.h: the host runs the kernels' own code, one thread after another. Only for kernels whose
  * threads do not wait for each other.
  */
 #ifndef HS_ON_HOST_LAUNCH_H
@@ -10,7 +10,7 @@
 
 #define __launch_bounds__(...)
 
-/* on_host_dry: run no thread; on_host_grid: the last grid. */
+/* on_host_dry: nonzero: run no thread; on_host_grid: the blocks of the last launch, by x and y. */
 extern "C" {
 int on_host_dry;
 unsigned on_host_grid[2];

@@ -64,8 +64,7 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts. Two operands that have a dimension on the same grid axis mostly share its layout: no exchange is
- * needed. */
+/* Draws layouts. Operands with a dimension on the same grid axis mostly share its layout, which avoids exchanges. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];
@@ -81,8 +80,7 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* Draws an algorithm that can serve lines of `size` processes, and shorter lines. It may be an allreduce for a
- * reduction. */
+/* Draws an algorithm for lines of at most `size` processes; for a reduction it may be an allreduce. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];

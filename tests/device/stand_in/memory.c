@@ -43,8 +43,7 @@ static int make_file(size_t bytes)
     return file;
 }
 
-/* Maps a file as a block; on failure returns NULL and closes the file. Another process's file is locked while mapped.
- */
+/* Maps a file as a block; on failure returns NULL and closes it. Another process's file is locked while mapped. */
 static struct host_block *add_file(struct host_device *own, int file, size_t bytes, enum hs_memory_kind kind,
                                    int of_events)
 {

@@ -1,8 +1,7 @@
 /*
  * Every algorithm of the registry: all elements and operators, counts from zero to several segments, several roots, in
- * place, irregular parts, real and virtual nodes; compared with results computed without the library.
- *   all          the matrix
- *   all large    broadcasts of more than 2^31 bytes
+ * place, irregular parts, real and virtual nodes; compared with results computed without the library. With the
+ * argument "large" the test makes broadcasts of more than 2^31 bytes instead.
  */
 #include "support/coll/data.h"
 #include "support/tap.h"
@@ -29,7 +28,7 @@ static int run(const struct matrix_case *test)
     return right;
 }
 
-/* The sum of inexact numbers has the same bits on all ranks. */
+/* Whether sums of inexact numbers have the same bits on all ranks. */
 static int same_bits(const hsumma_algorithm_info *info, int *cases)
 {
     enum { COUNT = 3001 };
@@ -86,7 +85,7 @@ static int64_t available_bytes(void)
     return (int64_t)kib * 1024;
 }
 
-/* More than 2^31 bytes, in words that hold their index. */
+/* Broadcasts more than 2^31 bytes, in words that contain their index. */
 static void test_large(const char *algorithm)
 {
     const int64_t words = ((int64_t)1 << 28) + 12345, bytes = 8 * words + 3;

@@ -17,7 +17,7 @@ static hsumma_coll sum(int64_t count)
                          .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE}};
 }
 
-/* All ranks get the status, and a message that says `text`. */
+/* Tests that a call returns the status on all ranks, with a message that contains `text`. */
 static void refused(const hsumma_coll *call, hsumma_status expected, const char *text, const char *what)
 {
     hsumma_status status = hsumma_coll_run(ctx, call);
@@ -98,7 +98,7 @@ static void test_always(void)
     hsumma_free(&ctx);
 }
 
-/* Checks the description of an algorithm. */
+/* Checks the description of the algorithm that is chosen for a call. */
 static void described(const char *word, int64_t count, int ordered, const char *text)
 {
     char line[400] = "";
@@ -126,7 +126,7 @@ static void test_choice(void)
         described("butterfly", 64, 0, "butterfly, by the call");
 }
 
-/* Creates a context, or checks that it is refused with these words. */
+/* Creates a context; if `words` is not NULL, checks instead that the options are refused in these words. */
 static int context(const char *options, const char *words)
 {
     char text[400] = "";
@@ -148,7 +148,7 @@ static void test_sources(void)
         described("auto", 129, 0, "rabenseifner_traff, by the option coll");
         hsumma_free(&ctx);
     }
-    if (context("coll=allreduce:nonsense", NULL)) { /* it could still be registered */
+    if (context("coll=allreduce:nonsense", NULL)) { /* the name could be registered later */
         hsumma_coll call = sum(3);
         refused(&call, HSUMMA_ERR_OPTION, "coll: there is no allreduce algorithm \"nonsense\"",
                 "a name that nobody has");
@@ -177,7 +177,7 @@ static void test_sources(void)
         described(NULL, 64, 0, "ring, by the option coll");
         hsumma_free(&ctx);
     }
-    world_reduce(0, MPI_SUM); /* everyone has read it */
+    world_reduce(0, MPI_SUM); /* all ranks have read the file */
     to = rank == 0 ? fopen(name, "w") : NULL;
     if (to) {
         fprintf(to, "hsumma tuned 2\nallreduce 2 ring\n");
@@ -189,7 +189,7 @@ static void test_sources(void)
         unlink(name);
 }
 
-/* The root sends to all; state: the error to make. */
+/* Errors of the user-defined broadcast below, in which the root sends to all ranks; `state` selects one. */
 enum wrong { RIGHT, SENDS_TOO_LITTLE, FORGETS_ONE, NO_SUCH_PEER, BEYOND, FAILS };
 
 static void build_star(hsumma_builder *builder, const hsumma_shape *shape, void *state)
@@ -241,7 +241,7 @@ static void test_proofs(void)
            "prove, shapes that are none, and the smallest: %s", text);
 }
 
-/* Broadcasts by a user-defined row; its description contains `words`. */
+/* Broadcasts by a user-defined algorithm, whose description must contain `words`. */
 static void broadcasts(const char *algorithm, const char *words, const char *what)
 {
     hsumma_coll call = {
@@ -296,7 +296,7 @@ static void test_own(void)
     works("after it");
 }
 
-/* A user-defined row in a multiplication. */
+/* Uses a user-defined algorithm in a multiplication. */
 static void test_in_a_plan(void)
 {
     enum wrong right = RIGHT;
@@ -318,7 +318,7 @@ static void test_in_a_plan(void)
     hsumma_grid_free(&grid);
 }
 
-/* A user-defined row as a stage of another: the stage between nodes can be replaced. */
+/* Uses a user-defined algorithm for the stage between nodes of another one. */
 static void test_as_a_stage(void)
 {
     enum wrong right = RIGHT;

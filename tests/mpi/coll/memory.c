@@ -1,6 +1,6 @@
 /*
- * An allocation fails on one rank at every place of a collective call's preparation: HSUMMA_ERR_MEMORY on all ranks,
- * nothing leaks, no rank waits, and the next call works.
+ * An allocation fails on one rank at every place of a collective call's preparation: all ranks get HSUMMA_ERR_MEMORY,
+ * nothing leaks, no rank hangs, and the next call works.
  */
 #include "hsumma/context/context.h"
 #include "support/coll/data.h"
@@ -12,7 +12,7 @@
 
 static hsumma_context *ctx;
 
-/* An allreduce of `count` numbers, each count a kind of its own; in place if it is even. 1: the sums are right. */
+/* Runs an allreduce of `count` numbers; each count is prepared anew; even ones are in place. Returns 1 if right. */
 static int sums(int64_t count, const char *word, hsumma_status *status)
 {
     static double in[4096], out[4096];
@@ -31,7 +31,8 @@ static int sums(int64_t count, const char *word, hsumma_status *status)
     return right;
 }
 
-/* Memory fails on the victim at the n-th call; the call repeated with memory must work. 1 if all is well. */
+/* Makes allocation number n of the victim fail during a call, then repeats the call with memory. Returns 1 if both
+ * behave; *reached: whether there were that many allocations. */
 static int survives(const char *word, int64_t count, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};
@@ -42,7 +43,7 @@ static int survives(const char *word, int64_t count, int victim, int64_t n, int 
     *reached = (int)world_reduce(rank == victim && scarce.calls > n, MPI_MAX);
     int failed = (int)world_reduce(status != HSUMMA_OK, MPI_MAX);
     int good = failed ? status == HSUMMA_ERR_MEMORY && hsumma_message(ctx)[0] : right;
-    if (failed && word) /* without an algorithm the model's memo keeps memory */
+    if (failed && word) /* if the model chooses the algorithm, its memo keeps memory */
         good &= scarce.out == 0;
     good &= sums(count, word, &again) && !again;
     return world_worst(!good) == 0;
@@ -50,7 +51,7 @@ static int survives(const char *word, int64_t count, int victim, int64_t n, int 
 
 static void test_word(const char *word)
 {
-    static int64_t count = 1; /* so that every case is a new kind */
+    static int64_t count = 1; /* a new count for every case, so that each call is prepared */
     for (int mode = 0; mode < 4; mode++) {
         int victim = mode % 2 ? size - 1 : 0, for_good = mode / 2, reached = 1, bad = 0;
         int64_t n = 0, places = 0;

@@ -1,4 +1,4 @@
-/* Concurrent collective calls: started in one order, waited for in others, many of one kind, beside a plan. */
+/* Concurrent collective calls: started in one order, completed in others, many of one kind, together with a plan. */
 #include "support/coll/data.h"
 #include "support/tap.h"
 #include "support/world.h"
@@ -10,7 +10,7 @@ static hsumma_context *ctx;
 
 enum { DOUBLES = 700 };
 
-/* An allreduce (sum) or a broadcast of doubles that identify their call. */
+/* An allreduce (sum) or a broadcast, of doubles that identify the call. */
 struct task {
     hsumma_request *request;
     double in[DOUBLES], out[DOUBLES];
@@ -52,7 +52,7 @@ static int wrong_in(const struct task *task)
     return wrong;
 }
 
-/* Waits for all tasks, in an order that differs between ranks. */
+/* Completes all tasks, in an order that differs between ranks. */
 static int end(struct task *task, int tasks, int order)
 {
     int wrong = 0;
@@ -81,7 +81,7 @@ static void test_orders(struct task *task)
     }
 }
 
-/* More calls of one kind than there are tags, all completed only at the end. */
+/* More calls of one kind than there are tags, completed only after all have been started. */
 static void test_many(struct task *task, int tasks)
 {
     int wrong = 0;
@@ -111,7 +111,7 @@ static void test_polling(struct task *task)
     tap_ok(world_worst(wrong) == 0, "test until all are done: %d wrong", wrong);
 }
 
-/* Consecutive calls of mixed kinds: tags, slots of shared memory and prepared calls are reused. */
+/* Consecutive calls of mixed kinds, which reuse tags, slots of shared memory and prepared calls. */
 static void test_one_after_the_other(struct task *task, int calls)
 {
     static const char *const words[] = {NULL, "recursive_doubling", "shared", "smp", "ring"};
@@ -123,7 +123,7 @@ static void test_one_after_the_other(struct task *task, int calls)
     tap_ok(world_worst(wrong) == 0, "%d mixed calls one after the other: %d wrong", calls, wrong);
 }
 
-/* More kinds than are kept: the oldest are dropped, even while their calls are in progress. */
+/* More kinds of calls than the context keeps prepared: the oldest are dropped even while calls of theirs run. */
 static void test_kinds(struct task *task)
 {
     enum { KINDS = 160 };
@@ -137,7 +137,7 @@ static void test_kinds(struct task *task)
     tap_ok(world_worst(wrong) == 0, "%d kinds of calls: %d wrong", KINDS, wrong);
 }
 
-/* Some ranks wait for the plan first, others for the collectives: either wait progresses both. */
+/* Some ranks wait for a plan first, others for the collectives: each wait must progress both. */
 static void test_beside_a_plan(struct task *task)
 {
     const int64_t n = 90;
@@ -167,13 +167,13 @@ static void test_beside_a_plan(struct task *task)
         wrong += hsumma_plan_start(plan, &one, matrix[0], matrix[1], &zero, matrix[2]) != HSUMMA_OK;
         if ((rank + repeat) % 2)
             wrong += hsumma_plan_wait(plan) != HSUMMA_OK;
-        for (int i = 1; i < 5; i++) /* new kinds, agreed on while others wait for the plan */
+        for (int i = 1; i < 5; i++) /* new kinds, on which ranks agree while other ranks wait for the plan */
             wrong += begin(&task[i], i, 10 + 5 * repeat + i, NULL) != HSUMMA_OK;
         wrong += end(task, 5, 2);
         wrong += hsumma_plan_wait(plan) != HSUMMA_OK;
         wrong += rows * cols > 0 && memcmp(matrix[2], matrix[0], sizeof(double) * (size_t)(rows * cols)) != 0;
     }
-    /* an error of the plan is reported by its own wait, even if the collective's wait met it first */
+    /* an error of the plan is reported by the plan's own wait, even if the wait for the collective detects it first */
     wrong += begin(&task[0], 0, 600, NULL) != HSUMMA_OK;
     wrong += hsumma_plan_start(plan, &one, rank == 0 ? NULL : matrix[0], matrix[1], &zero, matrix[2]) != HSUMMA_OK;
     wrong += end(task, 1, 0);
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
             test_kinds(task);
         }
         int wrong = begin(task, 0, 3, NULL) != HSUMMA_OK;
-        hsumma_free(&ctx); /* the request keeps it alive */
+        hsumma_free(&ctx); /* the request keeps the context's resources alive */
         wrong += end(task, 1, 0);
         tap_ok(world_worst(wrong) == 0, "a request outlives its context: %d wrong", wrong);
     }

@@ -1,7 +1,7 @@
 /*
- * Shared memory at run time: no MPI message inside a node, between nodes as many as the algorithm needs; nothing with a
- * name; the same results whether peers' memory is read directly or not and, by messages, where one rank cannot map the
- * memory.
+ * Collectives through shared memory at run time: no MPI message inside a node, between nodes as many as the algorithm
+ * needs; no named object is left; the results are equal whether peers' memory is read directly or not, and when one
+ * rank cannot map the memory, so that messages are used.
  */
 #include "base/scalar.h"
 #include "base/wait.h"
@@ -29,7 +29,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status;
 }
 
-/* Runs a row `times` times; 1 if every result is right. *messages: sent by this rank in one run. */
+/* Runs an algorithm `times` times; returns 1 if every result is right. *messages: sent by this rank per run. */
 static int run(struct hs_comm *comm, enum hs_collective collective, const char *name, int64_t bytes, int times,
                int64_t *messages)
 {
@@ -88,7 +88,8 @@ static int names_left(void)
     return count;
 }
 
-/* One node: right results without a message. Sizes below and above what fits, and what is read directly. */
+/* One node: right results without a message, for vectors below and above a slot's size and the least for direct reads.
+ */
 static void one_node(const char *what, const struct hs_discover_options *options, int sizes)
 {
     static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};
@@ -110,8 +111,7 @@ static void one_node(const char *what, const struct hs_discover_options *options
     hs_comm_forget(&comm, &hs_heap);
 }
 
-/* If one rank cannot have the shared memory, none has it; that is no error, and rows that do not need it send
- * messages. */
+/* If one rank cannot map the shared memory, no rank uses it; other algorithms then send messages, without an error. */
 static void refused(const char *what, int rank_without, int resource)
 {
     const struct hs_discover_options options = {.shared_bytes = -1, .direct = 1};
@@ -132,7 +132,7 @@ static void refused(const char *what, int rank_without, int resource)
     hs_comm_forget(&comm, &hs_heap);
 }
 
-/* Instance numbers beyond 2^32, where flags start over. */
+/* Instance numbers beyond 2^32, at which the flags wrap around. */
 static void many_instances(void)
 {
     struct hs_discover_options options = {.nodes = 1, .shared_bytes = -1, .direct = 1};
@@ -146,7 +146,7 @@ static void many_instances(void)
         for (int64_t i = before; i < before + HS_RING; i++)
             hs_shm_finish(comm.shm, i);
     }
-    world_worst(0); /* all ranks have set their numbers */
+    world_worst(0); /* all ranks have set their instance numbers */
     for (int i = 0; i < 20 && !bad; i++) {
         bad += !run(&comm, HS_BCAST, "shared", 64, 3, &messages);
         bad += !run(&comm, HS_ALLREDUCE, "shared", 64, 3, &messages);
@@ -156,14 +156,14 @@ static void many_instances(void)
     hs_comm_forget(&comm, &hs_heap);
 }
 
-/* Two virtual nodes: messages only between them, as many as the lists have. */
+/* Two virtual nodes: messages only between them, as many as the lists have SENDs. */
 static void two_nodes(void)
 {
     struct hs_discover_options options = {.nodes = 2, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
-    for (int r = 3; r < ROWS && !bad; r++) { /* rows for a single node do not fit */
+    for (int r = 3; r < ROWS && !bad; r++) { /* the first rows are algorithms for a single node */
         struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm.topology};
         const struct hs_alg *alg = hs_alg_find(rows[r].collective, rows[r].name);
         struct hs_list *list = NULL;

@@ -1,7 +1,7 @@
 /*
- * Agreements of a grid on one node and on several: every member gets the same verdict, whatever the votes and whoever
- * arrives late; ballots of different turns are not confused; only leaders exchange messages; and a rank that has failed
- * does not keep its node waiting.
+ * Agreements of a grid on one node and on several: every member gets the same verdict, whatever the votes and however
+ * late a member starts; ballots of different turns are not confused; only leaders exchange messages; and a rank that
+ * has failed does not keep its node waiting.
  *
  *     agreements [topology=nodes:N]
  */
@@ -11,7 +11,7 @@
 
 enum { TURNS = 400 };
 
-/* Rank r's vote in a turn, known to all. */
+/* Rank r's vote in a turn, which every rank can compute. */
 static struct hs_vote vote_of(int r, int turn)
 {
     uint64_t bits = scrambled((uint64_t)turn * 1000 + (uint64_t)r);
@@ -38,7 +38,7 @@ static int is_verdict(struct hs_verdict is, struct hs_verdict wanted)
            is.value == wanted.value && is.alike == wanted.alike;
 }
 
-/* Agrees once by tests only, sometimes late; 1 on a wrong verdict or an error. */
+/* Agrees once, by tests only, with random pauses; returns 1 on a wrong verdict or an error. */
 static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid, int turn)
 {
     int done = 0, worked = 0;
@@ -54,7 +54,7 @@ static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid
     return !is_verdict(hs_agreement_verdict(agreement), verdict_of(grid, turn));
 }
 
-/* Whether this is the grid's first rank on its node; other ranks send no messages. */
+/* Whether this is the grid's first rank on its node, the only one there that may send messages. */
 static int is_leader(const hsumma_context *ctx, const hsumma_grid *grid)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
@@ -84,14 +84,14 @@ static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)
     tap_ok(everywhere(!directory || quiet || (in_grid && is_leader(ctx, grid))), "messages between leaders alone");
 }
 
-/* Ranks in another order, without the last one. */
+/* Grids with the ranks in another order, and without the last rank. */
 static void test_grids(hsumma_context *ctx, int ranks, const char *what)
 {
     hsumma_grid *grid = NULL;
     int *order = calloc((size_t)size, sizeof *order);
     for (int i = 0; i < size; i++)
         order[i] = i;
-    for (int i = size - 1; i > 0; i--) { /* the same order on all ranks */
+    for (int i = size - 1; i > 0; i--) { /* all ranks compute the same order */
         int j = (int)(scrambled((uint64_t)i) % (uint64_t)(i + 1)), r = order[i];
         order[i] = order[j];
         order[j] = r;
@@ -102,7 +102,7 @@ static void test_grids(hsumma_context *ctx, int ranks, const char *what)
     free(order);
 }
 
-/* A rank that cannot vote breaks its node's directory; the others on that node get an error and stop waiting. */
+/* A rank that cannot vote breaks its node's directory; the other ranks of that node get an error and stop waiting. */
 static void test_broken(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
@@ -117,7 +117,7 @@ static void test_broken(hsumma_context *ctx)
     struct hs_group all = hs_grid_all(&grid->grid);
     hsumma_status status = hs_agreement_init(&agreement, &ctx->comm, &all, directory, HS_AGREE_PLAN, &ctx->memory);
     good = !status;
-    if (is_leader(ctx, grid)) { /* no leader votes */
+    if (is_leader(ctx, grid)) { /* the leaders do not vote */
         hs_directory_break(directory);
     } else {
         status = hs_agreement_start(&agreement, (struct hs_vote){0});

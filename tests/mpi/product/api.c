@@ -98,7 +98,7 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
                    "workspace_limit allows 1 ");
 }
 
-/* With replicas only C can be stationary. */
+/* With replicas of operands only C can be stationary. */
 static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q;
@@ -117,7 +117,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
         c.options = NULL;
         tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
-    /* the choice must leave no traces of rejected candidates */
+    /* the plan must not depend on rejected candidates */
     hsumma_context *fresh;
     hsumma_grid *own;
     if (!gemm_open(NULL, P, Q, &fresh, &own))
@@ -135,7 +135,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
     gemm_close(&fresh, &own);
 }
 
-/* An error on one rank is reported on all; the others name that rank. */
+/* An error on one rank is reported on all ranks; the messages of the other ranks name that rank. */
 static void test_local(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
     char who[32];
@@ -188,7 +188,7 @@ static void test_grids(hsumma_context *ctx)
     struct {
         int nprow, npcol;
         char order;
-        int spoiled; /* value in place of the list's last rank; -2: no list */
+        int spoiled; /* value that replaces the last rank of the list; -2: no list */
         const char *word;
     } bad[] = {{size + 1, 1, 'R', -2, "no more places than processes"},
                {0, 1, 'R', -2, "0 x 1"},
@@ -228,7 +228,7 @@ static void test_grids(hsumma_context *ctx)
                 hsumma_grid_info(grid, &nprow, &npcol, &row, &col);
                 good &= nprow == P && npcol == Q && hsumma_grid_rank(grid, row, col) == rank &&
                         hsumma_grid_rank(grid, P, 0) == -1 && hsumma_grid_rank(grid, 0, -1) == -1;
-                if (order < 2) /* otherwise the library chooses */
+                if (order < 2) /* in other orders the library chooses the places */
                     good &= row == (order ? place % P : place / Q) && col == (order ? place / P : place % Q);
                 struct gemm_case c = gemm_case_of(grid, HSUMMA_S, 'T', 'N', 9, 7, 11, 2);
                 good &= gemm_multiplies(ctx, &c, listed);
@@ -240,7 +240,7 @@ static void test_grids(hsumma_context *ctx)
     free(ranks);
 }
 
-/* Grids that leave processes out: these make every call and own nothing. */
+/* Processes outside a grid make every call and own nothing. */
 static void test_outside(hsumma_context *ctx)
 {
     int used = size > 1 ? size - 1 : 1, ranks[64], row, col, good = 1;
@@ -250,7 +250,7 @@ static void test_outside(hsumma_context *ctx)
         return;
     }
     for (int r = 0; r < used; r++)
-        ranks[r] = r + 1; /* leaves out rank 0 */
+        ranks[r] = r + 1; /* rank 0 is not in the grid */
     good = hsumma_grid_create(ctx, used, 1, 'R', ranks, &grid) == HSUMMA_OK;
     hsumma_grid_info(grid, NULL, NULL, &row, &col);
     good = good && row == rank - 1 && col == (rank ? 0 : -1);
@@ -258,7 +258,7 @@ static void test_outside(hsumma_context *ctx)
     good = good && (rank || (hsumma_local_rows(&c.desc[0]) == 0 && hsumma_local_cols(&c.desc[1]) == 0));
     for (int i = 0; i < 4; i++)
         good &= gemm_multiplies(ctx, &c, i % 2);
-    c.m = 10; /* does not fit; the process outside the grid reports it too */
+    c.m = 10; /* does not fit; the process outside the grid must report the error, too */
     good &= gemm_one_call(ctx, &c, NULL) == HSUMMA_ERR_ARGUMENT;
     hsumma_grid_free(&grid);
     tap_ok(everywhere(good), "rank 0 outside the grid");
@@ -274,8 +274,8 @@ static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
             for (int zero = 0; zero < 4; zero++) {
                 struct gemm_case c = gemm_case_of(grid, zero % 2 ? HSUMMA_Z : HSUMMA_D, 'N', 'T', extent[e][0],
                                                   extent[e][1], extent[e][2], e % 2 ? 2 : 0);
-                c.alpha = zero & 1 ? 0 : 2; /* A and B then hold NaN */
-                c.beta = zero & 2 ? 0 : 3;  /* C then holds NaN */
+                c.alpha = zero & 1 ? 0 : 2; /* with alpha = 0, A and B contain NaN */
+                c.beta = zero & 2 ? 0 : 3;  /* with beta = 0, C contains NaN */
                 c.options = stays[s];
                 good &= gemm_multiplies(ctx, &c, 1);
                 if (!c.options)
@@ -286,7 +286,7 @@ static void test_nothing(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Process 0's environment applies; the context's options override it, the plan's override both. */
+/* The environment of process 0 applies; the context's options override it, the plan's options override both. */
 static void test_environment(void)
 {
     hsumma_context *ctx = (hsumma_context *)&rank;
@@ -323,7 +323,7 @@ static void test_environment(void)
     unsetenv("HSUMMA_BLOCK");
 }
 
-/* Whether two plans are equal. */
+/* Whether two plans' infos are equal. */
 static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 {
     int same = strcmp(x->line, y->line) == 0 && x->stationary == y->stationary && x->nlevels == y->nlevels &&
@@ -337,7 +337,7 @@ static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
     return same;
 }
 
-/* Plans a call again with its plan's line; 1 if that gives the same plan and the same bits. */
+/* Makes a plan from another plan's line; returns 1 if it is the same plan and gives the same bits. */
 static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t length)
 {
     hsumma_plan *plan = NULL, *again = NULL;
@@ -391,7 +391,7 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
            "also where it needs more than the default workspace: %s (%s)", line, hsumma_message(ctx));
     hsumma_grid *column = NULL;
     good = !hsumma_grid_create(ctx, size, 1, 'R', NULL, &column);
-    for (int o = 0; column && o < 4; o++) { /* the last rows of processes own nothing */
+    for (int o = 0; column && o < 4; o++) { /* the last processes of the column own nothing */
         static const char *const words[] = {NULL, "block=5 lookahead=64", "stationary=B block=5",
                                             "block=1 lookahead=0"};
         struct gemm_case some =
@@ -413,7 +413,7 @@ static void test_odds(void)
     good &= strlen(hsumma_status_string((hsumma_status)99)) > 0 && strlen(hsumma_status_string((hsumma_status)-1)) > 0;
     hsumma_version(&major, NULL, NULL);
     good &= major == HSUMMA_VERSION_MAJOR;
-    for (int n = 1; n <= 64; n++) { /* most nearly square: no factor lies between rows and the root */
+    for (int n = 1; n <= 64; n++) { /* the most nearly square shape: no divisor of n lies between P and sqrt(n) */
         hsumma_grid_shape(n, &P, &Q);
         good &= P * Q == n && P <= Q;
         for (int i = P + 1; i * i <= n; i++)
@@ -424,7 +424,7 @@ static void test_odds(void)
     tap_ok(everywhere(good), "names of statuses, version, shapes of grids");
 }
 
-/* A plan that is refused on all ranks because one rank has a different argument. */
+/* Tests that a plan is refused on all ranks because the victim's arguments differ. */
 static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const hsumma_desc *a, const char *what,
                           int victim, const char *said)
 {
@@ -438,7 +438,7 @@ static void refuse_unlike(hsumma_context *ctx, const struct gemm_case *c, const 
            "%s on rank %d: %s", what, victim, hsumma_message(ctx));
 }
 
-/* Arguments that differ on one rank: the calls fail on all ranks, and no rank waits. */
+/* Arguments that differ on one rank: the calls fail on all ranks, and no rank hangs. */
 static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim)
 {
     const struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 14, 16, 3);
@@ -454,7 +454,7 @@ static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim
     desc.nb = mine ? 5 : 4;
     refuse_unlike(ctx, &c, &desc, "another nb of A", victim, "rank %d gave nb of A's descriptor = 5, rank 0 gave 4");
     other = c;
-    other.ta = mine ? 'C' : 'T'; /* the same for real elements, but not the same call */
+    other.ta = mine ? 'C' : 'T'; /* equivalent for real elements, but not the same argument */
     other.m = other.k = 12;
     refuse_unlike(ctx, &other, &c.desc[0], "another transa", victim, "rank %d gave transa = C, rank 0 gave T");
     other = c;

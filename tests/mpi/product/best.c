@@ -1,6 +1,7 @@
 /*
  * Distributions for free layouts (hsumma_desc_best): compared with every grid of as many processes and several layouts,
- * by bytes counted triple by triple; products with them; wrong arguments; memory that fails on one rank.
+ * by bytes counted for every triple (i, j, l); products in these layouts; wrong arguments; memory that fails on one
+ * rank.
  *
  *     best [topology=nodes:N]
  */
@@ -12,16 +13,16 @@ enum { LAYOUTS = 4, UNIT = 12, UNIT_OF_5 = 20, EDGE = 5 * UNIT_OF_5 };
 
 static const int64_t block_of[LAYOUTS] = {0, 1, 2, 5};
 
-/* --- elements that must move, triple by triple ------------------------------------------------------------------- */
+/* Elements that must move, counted triple by triple. */
 
-/* The rank that owns an element of the whole matrix, as stored. */
+/* The rank that owns element (i, j) of a whole matrix, as stored. */
 static int owner_of(const hsumma_desc *desc, int64_t i, int64_t j)
 {
     struct hs_axis rows = hs_desc_axis(desc, 0), cols = hs_desc_axis(desc, 1);
     return hsumma_grid_rank(desc->grid, hs_axis_owner(&rows, i), hs_axis_owner(&cols, j));
 }
 
-/* The position in the matrix of op(X)'s element for a triple (i, j, l) of m, n, k, and its owner. */
+/* The position in the stored matrix of the element of op(X) that the triple `at` of (m, n, k) uses, and its owner. */
 static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3], int *owner)
 {
     int64_t i = at[hs_operand_dims[x][0]], j = at[hs_operand_dims[x][1]];
@@ -34,8 +35,8 @@ static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3],
     return j * c->desc[x].m + i;
 }
 
-/* For one part, at most: elements of moving operands that it needs and does not own (A, B), or owns while another part
- * has a sum of them (C). part: of each rank. */
+/* The largest number, over parts, of elements that move into a part: elements of moving operands that it needs but does
+ * not own (A, B), or owns while another part has a term of them (C). part[r] is the part of rank r. */
 static int64_t most_moved(const struct gemm_case *c, int stationary, const int *part, int parts)
 {
     size_t room = (size_t)parts * EDGE * EDGE;
@@ -87,11 +88,11 @@ static int is_above(struct traffic a, struct traffic b)
     return a.nodes != b.nodes ? a.nodes > b.nodes : a.processes > b.processes;
 }
 
-/* --- the tests ---------------------------------------------------------------------------------------------------- */
+/* The tests. */
 
 struct product {
     char ta, tb;
-    int64_t m, n, k; /* in units */
+    int64_t m, n, k; /* in multiples of the unit */
 };
 
 static const struct product products[] = {{'N', 'N', 3, 3, 3}, {'N', 'T', 1, 1, 5}, {'T', 'N', 1, 2, 5},
@@ -103,7 +104,7 @@ static void free_all(hsumma_grid *grid[3])
         hsumma_grid_free(&grid[x]);
 }
 
-/* Whether the processes of the grid own equal parts of each matrix; if one owned everything, nothing would move. */
+/* Whether all processes of the grid own equal parts of each matrix. (If one owned all of it, nothing would move.) */
 static int is_even(const struct gemm_case *c)
 {
     for (int x = 0; x < 3; x++)
@@ -116,7 +117,7 @@ static int is_even(const struct gemm_case *c)
     return 1;
 }
 
-/* The number of grids, with as many processes as the best one, and layouts that move less: must be none. */
+/* The number of other grids and layouts, with as many processes, that move less than the best one. It must be 0. */
 static int count_better(hsumma_context *ctx, const struct gemm_case *best, struct traffic least, int layouts,
                         int *tried)
 {
@@ -144,7 +145,7 @@ static int count_better(hsumma_context *ctx, const struct gemm_case *best, struc
 }
 
 /* With an option all plans have the same stationary operand. Without it the model may choose another one for other
- * blocks; then only grids are compared. */
+ * blocks, so only grids are compared. */
 static void test_product(hsumma_context *ctx, const struct product *p, const char *options)
 {
     int64_t unit = size == 5 ? UNIT_OF_5 : UNIT, m = p->m * unit, n = p->n * unit, k = p->k * unit;
@@ -205,7 +206,7 @@ static void test_products(hsumma_context *ctx)
     tap_ok(everywhere(wrong == 0), "%d products of all types in their distributions, %d are wrong", made, wrong);
 }
 
-/* Refused on all ranks with the same status; nothing leaks. */
+/* Wrong arguments: all ranks get the same status, and nothing leaks. */
 static void test_refused(hsumma_context *ctx)
 {
     static const struct {
@@ -242,7 +243,7 @@ static void test_refused(hsumma_context *ctx)
            hsumma_message(ctx));
 }
 
-/* Each allocation in turn fails on one rank: the same status on all ranks, and nothing leaks. */
+/* Lets each allocation of one rank fail, one after another: all ranks get the same status, and nothing leaks. */
 static void test_memory(hsumma_context *ctx)
 {
     int reached = 1, wrong = 0, failed = 0, tried = 0;

@@ -1,6 +1,6 @@
 /*
- * Plain MPI, without hsumma: many collective calls with known results. tests/programs/pmpi.py runs it as it is and with
- * libhsumma_pmpi.so preloaded. Prints "ok N calls" on rank 0, or what is wrong.
+ * A plain MPI program without hsumma: many collective calls with known results. tests/programs/pmpi.py runs it by
+ * itself and with libhsumma_pmpi.so preloaded. Rank 0 prints "ok N calls", or the first errors.
  */
 #include "support/random.h"
 
@@ -12,7 +12,7 @@
 
 enum { MOST = 5000 };
 
-/* A communicator, with the numbers of its calls and wrong results. */
+/* A communicator, with the numbers of its calls and of wrong results. */
 struct place {
     MPI_Comm comm;
     int rank, size, calls, wrong;
@@ -26,7 +26,7 @@ static struct place place_of(MPI_Comm comm)
     return at;
 }
 
-/* Adds the counts of another place. */
+/* Adds the counts of `other` to `at`. */
 static void count_in(struct place *at, const struct place *other)
 {
     at->calls += other->calls;
@@ -42,7 +42,7 @@ static void check(struct place *at, int good, const char *what, int count)
     at->wrong++;
 }
 
-/* --- reductions --------------------------------------------------------------------------------------------------- */
+/* Reductions. */
 
 static int sum_is(const double *x, int count, int size, int scale)
 {
@@ -73,7 +73,7 @@ static void test_sums(struct place *at, int count)
         memset(out, 0, sizeof out);
         MPI_Reduce(in, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root, at->comm);
         check(at, rank != root || sum_is(out, count, size, 1), "MPI_Reduce", count);
-        if (root && count > 64) /* there MPICH 4.0.2 itself crashes in place */
+        if (root && count > 64) /* MPICH 4.0.2 itself crashes here in place */
             continue;
         fill(out, count, rank);
         MPI_Reduce(rank == root ? MPI_IN_PLACE : out, rank == root ? out : NULL, count, MPI_DOUBLE, MPI_SUM, root,
@@ -82,7 +82,7 @@ static void test_sums(struct place *at, int count)
     }
 }
 
-/* While waiting in a collective, MPI must deliver messages that the program has sent before. */
+/* While a process waits in a collective, MPI must deliver messages that the process has sent before. */
 static void test_own_messages(struct place *at)
 {
     enum { MESSAGES = 20, BYTES = 200000 };
@@ -102,21 +102,20 @@ static void test_own_messages(struct place *at)
     check(at, sum == size, "a collective beside messages under way", 1);
 }
 
-/* Broadcasts without data, described in two ways; and an error of one process, which MPI reports to that process
- * only. */
+/* Broadcasts without data, described by count 0 or by an empty type; and an error that only one process gets. */
 static void test_nothing(struct place *at)
 {
     MPI_Datatype empty;
     MPI_Comm own;
     const int rank = at->rank, size = at->size;
     int code = MPI_SUCCESS, value = 7;
-#ifdef OMPI_MAJOR_VERSION /* 4.1.4 itself delivers that message to the next communicator */
+#ifdef OMPI_MAJOR_VERSION /* Open MPI 4.1.4 itself delivers the message with the error to the next communicator */
     const int one = 0;
 #else
     const int one = 1;
 #endif
 
-    MPI_Comm_dup(at->comm, &own); /* its first call is the test */
+    MPI_Comm_dup(at->comm, &own); /* the first call on this communicator is the one under test */
     MPI_Type_contiguous(0, MPI_INT, &empty);
     MPI_Type_commit(&empty);
     MPI_Bcast(&value, rank == 0 ? one : 0, rank == 0 ? empty : MPI_INT, 0, own);
@@ -130,7 +129,7 @@ static void test_nothing(struct place *at)
     MPI_Comm_free(&own);
 }
 
-/* Composes maps x -> m x + n modulo a prime: associative, not commutative. */
+/* An operator that composes maps x -> m x + n modulo a prime; it is associative, but not commutative. */
 static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const int64_t *a = in;
@@ -150,7 +149,7 @@ static void largest(void *in, void *inout, int *length, MPI_Datatype *type)
             ((int *)inout)[i] = ((int *)in)[i];
 }
 
-/* User-defined operators; the preloaded library passes on those on derived types. */
+/* Tests user-defined operators; the preloaded library passes those on derived types on to MPI. */
 static void test_own_operators(struct place *at)
 {
     int64_t mine[2], all[2], expected[2] = {1, 0};
@@ -181,7 +180,7 @@ static void test_own_operators(struct place *at)
     MPI_Type_free(&map);
 }
 
-/* Left operand wins: a b = a, except that 0 is neutral: associative, not commutative. */
+/* An operator that returns the left operand unless that is 0; it is associative, but not commutative. */
 static void first_of(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     (void)type;
@@ -242,7 +241,7 @@ static void test_other_operators(struct place *at)
     check(at, least == 6 - size, "MPI_SHORT", 1);
 }
 
-/* --- broadcasts --------------------------------------------------------------------------------------------------- */
+/* Broadcasts. */
 
 static void test_bcast(struct place *at, int count)
 {
@@ -259,7 +258,7 @@ static void test_bcast(struct place *at, int count)
     check(at, good, "MPI_Bcast", count);
 }
 
-/* Every rank describes the same integers differently: with gaps, as contiguous bytes, or backwards. */
+/* Broadcasts integers that each rank describes by another type: with gaps, as contiguous bytes, or backwards. */
 static void test_bcast_types(struct place *at, int count)
 {
     static int x[2 * MOST];
@@ -298,7 +297,7 @@ static void test_bcast_types(struct place *at, int count)
     MPI_Type_free(&type);
 }
 
-/* Addresses from MPI_BOTTOM. */
+/* Tests addresses relative to MPI_BOTTOM. */
 static void test_bottom(struct place *at)
 {
     const int rank = at->rank;
@@ -316,7 +315,7 @@ static void test_bottom(struct place *at)
     MPI_Type_free(&type);
 }
 
-/* Many small consecutive calls with changing kinds, roots and communicators. */
+/* Makes many small consecutive calls with changing kinds, roots and communicators. */
 static void test_sequence(struct place *places, int number, int length)
 {
     static const char *const names[] = {"sequence: MPI_Bcast", "sequence: MPI_Reduce", "sequence: MPI_Allreduce"};
@@ -344,7 +343,7 @@ static void test_sequence(struct place *places, int number, int length)
     }
 }
 
-/* --- communicators ------------------------------------------------------------------------------------------------ */
+/* Communicators. */
 
 static void test_all(struct place *at)
 {
@@ -368,7 +367,7 @@ static void test_communicators(struct place *world)
     const int rank = world->rank, size = world->size;
     int value, sum;
     MPI_Comm comm, half, inter;
-    for (int i = 0; i < 20; i++) { /* created, used and freed */
+    for (int i = 0; i < 20; i++) { /* communicators that are freed after use */
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         struct place copy = place_of(comm);
         test_sums(&copy, 5);
@@ -381,16 +380,16 @@ static void test_communicators(struct place *world)
     test_all(&places[1]);
     test_sums(&places[0], 3);
     if (size > 1) {
-        /* each side's leader has the highest rank */
+        /* the leader of each side has the side's highest rank */
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size - 1 - (size + rank) % 2, 0, &inter);
         value = rank % 2 + 1;
-        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter); /* the sum of the other side */
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter); /* the sum over the other side's processes */
         check(&places[1], sum == (2 - rank % 2) * ((size + rank % 2) / 2), "an intercommunicator", 1);
         MPI_Comm_free(&inter);
     }
     test_sequence(places, 3, 3000);
     MPI_Comm_free(&comm);
-    MPI_Comm_dup(half, &comm); /* never freed */
+    MPI_Comm_dup(half, &comm); /* a communicator that is never freed */
     struct place kept = place_of(comm);
     test_sums(&kept, 11);
     MPI_Comm_free(&half);

@@ -1,6 +1,6 @@
 /*
- * The files that a context reads at creation: named, found in the usual place, missing, damaged, of another machine.
- * All processes get what process 0 finds, whatever their own environment says.
+ * The files that a context reads at creation: named by options, found in the usual place, missing, damaged, from
+ * another machine. All processes use the contents that process 0 reads, whatever their own environment says.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
@@ -13,7 +13,7 @@
 
 enum { TEXT = 8192 };
 
-/* The text with each @ replaced by the test's directory; valid for a few calls. */
+/* The text with each @ replaced by the test's directory; valid until the function has been called a few more times. */
 static const char *with_paths(const char *text)
 {
     static char expanded[4][2 * TUNED_PATH];
@@ -25,7 +25,7 @@ static const char *with_paths(const char *text)
     return expanded[next];
 }
 
-/* Process 0's usual path of files; the other processes' lead nowhere, or to other files. */
+/* Sets the directory in which process 0 looks for files; the other processes look in `others`, to no effect. */
 static void look_in(const char *name, const char *others)
 {
     const char *path = rank == 0 ? name : others;
@@ -36,7 +36,7 @@ static void look_in(const char *name, const char *others)
     setenv("HOME", "/nowhere", 1);
 }
 
-/* Whether everything read from the files is the same on all processes. */
+/* Whether everything that was read from the files is equal on all processes. */
 static int alike(const hsumma_context *ctx)
 {
     const struct hs_profile *p = &ctx->profile;
@@ -51,15 +51,15 @@ static int alike(const hsumma_context *ctx)
     return world_reduce(h, MPI_MIN) == world_reduce(h, MPI_MAX);
 }
 
-/* What a context is expected to know about its files; @ stands for the test's directory. */
+/* The expected state of a context after it has read its files; @ stands for the test's directory. */
 struct wanted {
-    const char *source; /* of the profile */
+    const char *source; /* origin of the profile */
     const char *note;   /* contained in the context's note; "": no note */
-    const char *tuned;  /* the file for remembering */
-    int rules, entries; /* numbers in the tuned file */
+    const char *tuned;  /* path of the tuned file to which the context writes */
+    int rules, entries; /* number of rules and of entries in the tuned file */
 };
 
-/* Creates a context and checks what it knows; NULL and a failed test on error. */
+/* Creates a context and checks its state; returns NULL and reports a failed test on error. */
 static hsumma_context *made(const char *options, const struct wanted *want, const char *what)
 {
     hsumma_context *ctx = NULL;
@@ -98,7 +98,7 @@ static void refused(const char *options, const char *words)
     hsumma_free(&ctx);
 }
 
-/* Writes a profile of this machine with all GEMM costs multiplied by a factor. */
+/* Writes a profile of this machine with all GEMM costs multiplied by `times`. */
 static void put_profile(const char *name, double times, const char *host)
 {
     char text[TEXT], mine[HS_HOST_TEXT];
@@ -213,7 +213,7 @@ static void test_tuned(void)
     refused("tuned=@wrong-too", "line 3");
 }
 
-/* The user's own files, which no option names; only process 0 has them. */
+/* Files in the user's own directory, which no option names; only process 0 has them. */
 static void test_auto(void)
 {
     static const char profile[] = "config/hsumma/profile", tuned[] = "config/hsumma/tuned";
@@ -257,7 +257,7 @@ static void test_auto(void)
     check(NULL, &of_none, "no place to look");
 }
 
-/* Memory that fails on one process, at every place, makes all fail, and nothing leaks. */
+/* An allocation that fails on one process, at every place, makes the creation fail on all, and nothing leaks. */
 static void test_memory(void)
 {
     hsumma_context *ctx = NULL;

@@ -1,15 +1,15 @@
 /*
  * The matrix of cases: grids x operations x stationary operands x layouts, with random types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets from a seeded generator; half of them with the node's shared memory, half by
+ * lookahead, scalars, sizes and offsets from a seeded generator. Half of them use the node's shared memory, half
  * messages. Entries are small integers, so every sum is exact in every precision and order.
  *
- *     gemm [ROUNDS [SEED]] [OPTION=WORD ...]     options of the library, for all contexts
+ *     gemm [ROUNDS [SEED]] [OPTION=WORD ...]     the options are the library's and apply to all contexts
  */
 #include "support/product/gemm_random.h"
 
 static int rounds = 2;
 
-/* Draws options for a node with shared memory. */
+/* Draws options for the product inside one node. */
 static void draw_sharing(char stationary, char *text, size_t room)
 {
     static const char *const cuts[] = {"",         " block=1",          " block=9",           " chunk=1 block=5",
@@ -28,7 +28,7 @@ static void shift(struct gemm_case *c, int64_t nb)
     }
 }
 
-/* nb: block size, 0: one block per process; stationary: an index of gemm_stays. */
+/* Draws a case. nb: block size, 0 for one block per process; stationary: an index in gemm_stays. */
 static struct gemm_case draw_case(hsumma_grid *const grid[2], int ops, int stationary, int64_t nb, char *options,
                                   size_t room)
 {
@@ -43,13 +43,13 @@ static struct gemm_case draw_case(hsumma_grid *const grid[2], int ops, int stati
     return c;
 }
 
-/* Plans a case and executes it twice, step by step or at once; NULL, or what is wrong on this rank. */
+/* Plans a case and executes it twice, step by step or in one call; returns NULL, or the error on this rank. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
     int stepwise = draw(2);
     const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
-    for (int i = 0; plan && i < 2; i++) { /* on all ranks, even if one has failed */
+    for (int i = 0; plan && i < 2; i++) { /* executed on all ranks, even if one rank has failed */
         const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
         what = what ? what : fault;
     }
@@ -75,7 +75,7 @@ static void test_stationary(hsumma_context *ctx, hsumma_grid *const grid[2], int
            cases, failed);
 }
 
-/* Each shape in a context of its own, whose first grids have shared memory. */
+/* Tests grids of each shape in a context of its own, whose first grids have shared memory. */
 static void test_all(hsumma_context *unused, const hsumma_grid *none)
 {
     (void)unused, (void)none;
@@ -83,7 +83,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         hsumma_context *ctx;
         hsumma_grid *grid[2] = {NULL};
         int Q = size % P ? 1 : size / P;
-        if (size % P && P != size - 1) /* also a grid that leaves out one process */
+        if (size % P && P != size - 1) /* the only grid here that leaves out one process */
             continue;
         if (!gemm_open(NULL, P, Q, &ctx, &grid[0]))
             return;

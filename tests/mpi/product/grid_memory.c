@@ -4,7 +4,7 @@
  *
  *     grid_memory [cliques] [topology=nodes:N]
  *
- * cliques: MPICH's setting for two nodes, with ranks in turns.
+ * With `cliques` MPICH is set to two nodes, over which ranks are dealt out round-robin.
  */
 #include "support/failing_memory.h"
 #include "support/process.h"
@@ -20,7 +20,7 @@ static int node_of(const hsumma_context *ctx, int r)
     return ctx->comm.topology.division[HS_NODE].of[r];
 }
 
-/* The k-th rank of this process's node. */
+/* The k-th rank of this process's node, in order of ranks. */
 static int mate_of(const hsumma_context *ctx, int k)
 {
     int r = -1;
@@ -48,7 +48,7 @@ static int64_t *word_at(const hsumma_grid *grid, int k, int at_end)
     return (int64_t *)(at_end ? memory + grid->shared.bytes - 4096 * (size_t)(k + 1) : memory + 4096 * (size_t)k);
 }
 
-/* Each rank writes at both ends of its tiles and signals; it must find what its mates wrote, and nothing else. */
+/* Writes to both ends of this rank's tiles and signals; returns 1 if it then finds exactly its mates' values. */
 static int is_seen_by_mates(const hsumma_context *ctx, hsumma_grid *const *grid, int grids)
 {
     int good = 1, me = 0;
@@ -86,7 +86,7 @@ static void test_many(hsumma_context *ctx)
     hsumma_grid *grid[GRIDS] = {NULL};
     int good = 1, known = 1;
     for (int g = 0; g < GRIDS; g++) {
-        int members = g % 3 == 1 && size > 2 ? size - 1 : size; /* memory covers all processes of the context */
+        int members = g % 3 == 1 && size > 2 ? size - 1 : size; /* non-members have memory, too */
         good &= !hsumma_grid_create(ctx, g % 2 ? 1 : members, g % 2 ? members : 1, 'R', NULL, &grid[g]);
         good = everywhere(good && grid[g]->shared.bytes > 0) && alike((int64_t)grid[g]->shared.bytes);
         known &= good && knows_its_mates(ctx, &grid[g]->shared);
@@ -151,7 +151,7 @@ static void test_again(hsumma_context *ctx)
            (long long)grown);
 }
 
-/* Makes a grid while one process has less of a resource. */
+/* Makes a grid while one process has a lower limit of a resource. */
 static hsumma_status make_with_less(hsumma_context *ctx, int victim, int resource, int64_t value, hsumma_grid **grid)
 {
     struct rlimit limit, less;
@@ -165,7 +165,7 @@ static hsumma_status make_with_less(hsumma_context *ctx, int victim, int resourc
     return status;
 }
 
-/* If a node has no memory, all processes send messages, and the plan says why. */
+/* If a node has no memory, all processes send messages, and the plan gives the reason. */
 static void refused(hsumma_context *ctx, int victim, int resource, int64_t value, const char *reason)
 {
     hsumma_grid *grid = NULL;
@@ -195,7 +195,7 @@ static void test_less(hsumma_context *ctx)
     tap_ok(good, "where one process can map a quarter all nodes have as much");
     hsumma_grid_free(&grid);
     refused(ctx, size - 1, RLIMIT_AS, space + MIB / 4, "a process cannot map it");
-    int first = 0; /* the rank that makes the file, on a node with several processes */
+    int first = 0; /* the lowest rank on a node with several processes, which makes the memory's file */
     while (first < size && (world_reduce(rank == first ? mates(ctx) : 0, MPI_MAX) == 1))
         first++;
     if (first < size)
@@ -204,7 +204,7 @@ static void test_less(hsumma_context *ctx)
         tap_skip(2, "every process is on a node of its own");
 }
 
-/* An allocation fails at each place on one process: all report it. */
+/* Lets each allocation of one process fail, one after another: all processes must report the error. */
 static void test_scarce(hsumma_context *ctx)
 {
     int bad = 0, places = 0, before = process_segments();
@@ -229,7 +229,7 @@ static void test_scarce(hsumma_context *ctx)
 static void test_different(hsumma_context *ctx)
 {
     int last = rank == size - 1, good = 1, before = process_segments();
-    for (int way = 0; way < 3; way++) { /* a different shape, order, or size */
+    for (int way = 0; way < 3; way++) { /* the last process gives another shape, order, or size */
         hsumma_grid *grid = (hsumma_grid *)&good;
         int by_columns = way == 0 && last, side = way == 2 && last ? size + 1 : size;
         hsumma_status status = hsumma_grid_create(ctx, by_columns ? size : 1, by_columns ? 1 : side,

@@ -13,7 +13,7 @@
 
 static int rounds = 40;
 
-/* A grid of the same processes, with another shape and order. */
+/* Makes a grid of the same processes in another shape and order. */
 static hsumma_grid *same_processes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, ranks[64], count;
@@ -28,7 +28,7 @@ static hsumma_grid *same_processes(hsumma_context *ctx, const hsumma_grid *grid)
     return hsumma_grid_create(ctx, rows, count / rows, "RCA"[draw(3)], ranks, &other) ? NULL : other;
 }
 
-/* Moves the operand's descriptor to another grid, with the same blocks. */
+/* Changes an operand's descriptor to another grid, with the same blocks. */
 static void put_on(hsumma_desc *desc, const hsumma_grid *grid)
 {
     int P, Q;
@@ -89,7 +89,7 @@ static void test_random(hsumma_context *ctx)
            failed);
 }
 
-/* Bits are reproducible: sums follow the order of the layers. */
+/* Bits are reproducible, because the layers' sums are added in the order of the layers. */
 static void test_bits(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int layers = 1; layers <= size; layers *= 2) {
@@ -102,7 +102,7 @@ static void test_bits(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The least that each process of a P x Q x L grid receives, over all grids with as many processes. */
+/* The fewest elements that a process receives on any P x Q x `layers` grid with `each` processes in a layer. */
 static int64_t least_received(const int64_t extent[3], int each, int layers)
 {
     int64_t least = -1;
@@ -114,7 +114,7 @@ static int64_t least_received(const int64_t extent[3], int each, int layers)
     return least;
 }
 
-/* Free layouts: A and B are already distributed as the layers need them, so only data counted by dist/layers move. */
+/* Free layouts: A and B already are where the layers need them, so only the data counted by dist/layers move. */
 static void test_free(hsumma_context *ctx, const hsumma_grid *none)
 {
     const int64_t extent[3] = {48, 96, 192};
@@ -140,10 +140,10 @@ static void test_free(hsumma_context *ctx, const hsumma_grid *none)
             hsumma_plan_info info = {0};
             int64_t bits = gemm_bits(ctx, &c, 1, &info), moved = world_reduce(info.bytes_sent, MPI_SUM);
             int64_t want = size * least_received(extent, size / layers, layers) * 8;
-            /* a transposed operand passes through an exchange inside its layer */
+            /* only a transposed operand passes through an exchange inside its layer */
             int stay = ops > 0 || (!info.operand[0].exchange_bytes && !info.operand[1].exchange_bytes);
             tap_ok(everywhere(bits != -1 && stay), "A and B do not move between layouts");
-            int even = extent[0] % size == 0; /* every dimension is cut evenly */
+            int even = extent[0] % size == 0; /* all processes have equally many rows and columns */
             tap_ok(ops > 0 || !even || moved == want, "%" PRId64 " bytes move: %" PRId64, want, moved);
             for (int x = 0; x < 3; x++)
                 hsumma_grid_free(&grid[x]);
@@ -158,13 +158,13 @@ static void test_free(hsumma_context *ctx, const hsumma_grid *none)
     tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !grid[0]), "refused: 1000 layers");
 }
 
-/* The number of layers in a plan's line; 1: none. */
+/* The number of layers in a plan's line; 1 if the line has no layers. */
 static int layers_of(const hsumma_plan_info *info)
 {
     return info->line && !strncmp(info->line, "layers=", 7) ? atoi(info->line + 7) : 1;
 }
 
-/* Plans and checks a case; line is NULL if there is no plan. */
+/* Makes a plan and checks its execution; `line` becomes the plan's line, NULL if there is no plan. */
 static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, char line[HS_LINE_TEXT])
 {
     hsumma_plan *plan = NULL;
@@ -177,8 +177,8 @@ static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, 
 }
 
 /*
- * layers=auto between nodes: on a slow network a product with a long k is faster in layers. By the model no other
- * number of layers that fits is faster than the chosen one.
+ * layers=auto between nodes: on a slow network a product with a large k is faster with layers. No other possible
+ * number of layers is faster than the chosen one by the model.
  */
 static void test_auto(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -277,7 +277,7 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The cache identifies a grid by its address: no other grid may get that address while a plan of it is cached. */
+/* The cache identifies a grid by its address, so no other grid may get that address while a plan of it is cached. */
 static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, ranks[64], good = 1, held = 1;
@@ -297,7 +297,7 @@ static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good && held), "one call on grids that come and go; the cached plan holds them");
 }
 
-/* An argument that only one process has is an error on all. */
+/* An argument with another value on one process is an error on all. */
 static void test_differing(hsumma_context *ctx, const hsumma_grid *none)
 {
     (void)none;
@@ -313,7 +313,7 @@ static void test_differing(hsumma_context *ctx, const hsumma_grid *none)
     }
 }
 
-/* Matrices larger than any memory are refused before anything is allocated. */
+/* Plans for matrices larger than any memory are refused before anything is allocated. */
 static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
 {
     const int64_t sizes[] = {INT64_MAX, (int64_t)1 << 61, (int64_t)1 << 28};
@@ -340,7 +340,8 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* As survives in memory.c; a plan with layers also makes grids. */
+/* Like survives in memory.c: makes allocation n of the victim fail; with layers the plan also makes grids. Returns 1 if
+ * every rank reports it. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};
@@ -381,7 +382,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_random(ctx);
     test_bits(ctx, grid);
     test_free(ctx, grid);
-    if (size != 3) /* 1 x 1 x 3 need not be faster */
+    if (size != 3) /* 1 x 1 x 3 is not necessarily faster */
         test_auto(ctx, grid);
     test_refusals(ctx, grid);
     test_cached(ctx, grid);

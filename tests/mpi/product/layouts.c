@@ -1,15 +1,16 @@
 /*
  * Layouts: each operand with its own blocks, first blocks, sources, replicas and offsets, aligned with the others or
- * not. Random cases against a direct triple loop, on every shape of grid; the plan's information on its operands
- * against the owners of every index; bytes sent against a count of misplaced elements; workspace; bits.
+ * not. Random cases are compared with a direct triple loop, on every shape of grid; the plan's information on its
+ * operands with the owners of every index; bytes sent with a count of misplaced elements. Further tests: workspace,
+ * bits.
  *
- *     layouts [CASES [FIRST]]     a failing case is reported by its number: layouts 1 NUMBER runs it
+ *     layouts [CASES [FIRST]]     a failing case is reported by its number: layouts 1 NUMBER runs it alone
  */
 #include "support/product/gemm_random.h"
 
 #include <malloc.h>
 
-/* Checks what a plan inside one node says about an operand. */
+/* Checks the movement of an operand in the info of a plan inside one node; returns NULL, or the error. */
 static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
 {
     int kept = strcmp(o->how, "stays") == 0, local = strcmp(o->how, "local") == 0;
@@ -19,7 +20,7 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
 
-/* Checks what the plan says about its operands; NULL, or what is wrong. */
+/* Checks the movements of all operands in a plan's info; returns NULL, or a description of the error. */
 static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
 {
     enum { EXCHANGED = 1, NOT_C = 2, ONLY_C = 4, SHARES = 8, WORDS = 11 };
@@ -78,7 +79,7 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
             continue;
         if ((exchanged != 0) != misplaced.differs)
             return exchanged ? "an exchange of what is in place" : "no exchange of what is not in place";
-        if (word == 4 && misplaced.line > 1) /* sent to all processes, which is more */
+        if (word == 4 && misplaced.line > 1) /* sent to the whole line: more than `most` */
             misplaced.most = misplaced.most > 0 ? misplaced.most : (int64_t)o->exchange_bytes;
         if ((misplaced.most > 0) != (o->exchange_bytes > 0))
             return "exchange_bytes are 0 and something is misplaced, or the other way round";
@@ -88,7 +89,7 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
     return NULL;
 }
 
-/* Bytes of panel buffers on this process; no limit covers the rest of a plan. */
+/* Bytes of panel buffers on this process; the limit does not cover other memory of a plan. */
 static int64_t buffers(const hsumma_plan *plan)
 {
     return !plan           ? 0
@@ -96,7 +97,7 @@ static int64_t buffers(const hsumma_plan *plan)
                            : (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
-/* Plans, queries and executes a case twice; NULL, or what is wrong on this rank. */
+/* Plans, queries and executes a case twice; returns NULL, or a description of this rank's error. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
@@ -117,7 +118,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what || in_one_call ? what : "C is wrong, or A or B has changed, in one call";
 }
 
-/* Four cases per grid, several grids per context, then a new context. */
+/* Runs four cases per grid, several grids per context, then continues with a new context. */
 static void test_cases(int64_t from, int count)
 {
     enum { GRIDS = 6 };
@@ -156,7 +157,7 @@ static void test_cases(int64_t from, int count)
                s == GEMM_AUTO ? "auto" : (char[2]){gemm_stays[s], 0}, cases[s], failed[s]);
 }
 
-/* Bytes that all processes sent, or -1 on error. */
+/* Bytes that all processes together have sent, or -1 on error. */
 static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
@@ -166,8 +167,8 @@ static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
     return everywhere(good) ? sum : -1;
 }
 
-/* Exchanged bytes are sent in addition to broadcast ones, and no others; elements in place are not sent, whatever the
- * plan calls them. */
+/* Exchanges send exactly the misplaced elements, in addition to broadcasts and reductions; elements in place are not
+ * sent, whatever the plan calls the movement. */
 static void test_bytes(hsumma_context *ctx, int count)
 {
     int wrong_sums = 0, none = 0, cases = 0;
@@ -177,9 +178,9 @@ static void test_bytes(hsumma_context *ctx, int count)
         draw_seed((uint64_t)number + 1000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c, same;
-        int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas, which are everywhere */
+        int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas: every index is in place */
         do {
-            c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* its options are not used */
+            c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* its options are ignored */
             stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2;
             same = gemm_aligned(&c, stationary, &misplaced, &differs);
         } while (c.m * c.n * c.k == 0 || ((!differs || (misplaced == 0) != free_of_charge) && --tries > 0));
@@ -204,7 +205,8 @@ static void test_bytes(hsumma_context *ctx, int count)
            wrong_sums, none);
 }
 
-/* Plans with a limit: returns the plan's panel buffers, or -1; *refused: the bytes that a refusal asks for. */
+/* Plans with a limit on workspace. Returns the bytes of the plan's panel buffers, or -1; *refused: bytes that an error
+ * demands. */
 static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t limit, int64_t *refused)
 {
     char options[128];
@@ -221,8 +223,8 @@ static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, 
     return everywhere(good) ? bytes : -1;
 }
 
-/* Lowers the limit down to panels of one: limits are kept, and the narrowest panels need a small fraction of the
- * matrices' memory. */
+/* Lowers the limit until panels have one index: every plan keeps its limit, and the narrowest panels need a small
+ * fraction of the matrices' memory. */
 static const char *descend(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t *least)
 {
     int64_t limit = 1 << 20, share = 0, refused, bytes;
@@ -241,7 +243,7 @@ static const char *descend(hsumma_context *ctx, struct gemm_case *c, int station
         return "buffers above the limit";
     if (bytes < 0 && refused <= limit)
         return "no refusal that tells what is needed, or a wrong result";
-    if (bytes < 0) { /* the descent may have skipped a smaller limit */
+    if (bytes < 0) { /* the last step may have skipped a smaller limit that suffices */
         int64_t enough = within(ctx, c, stationary, refused, &bytes);
         if (enough < 0)
             return "what the refusal asks for is not enough";
@@ -268,7 +270,7 @@ static void test_workspace(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* An allocator that counts the bytes in use. */
+/* An allocator that counts the bytes in use, and their maximum. */
 struct counted {
     int64_t out, most;
 };
@@ -288,7 +290,7 @@ static void counted_put(void *of, void *memory)
     hs_heap.put(hs_heap.state, memory);
 }
 
-/* All memory of a plan and its execution, lists included: the limit and little more, never a copy of an operand. */
+/* The most memory, lists included, that a plan and its execution use beyond the limit; must be less than an operand. */
 static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid, int ops, int stationary)
 {
     enum { N = 600 };
@@ -317,7 +319,7 @@ static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid,
 static void test_memory(void)
 {
     enum { LISTS = 128 << 10 };
-    hsumma_context *ctx; /* new, because panel buffers belong to the context */
+    hsumma_context *ctx; /* a new context, because panel buffers belong to the context */
     hsumma_grid *grid;
     int64_t most = INT32_MIN;
     if (gemm_open(NULL, 0, 0, &ctx, &grid))
@@ -330,14 +332,14 @@ static void test_memory(void)
     gemm_close(&ctx, &grid);
 }
 
-/* Whether all replicas of this process's part of C have equal bits. */
+/* Whether all replicas of this process's part of C have equal bits, by their hashes. */
 static int replicas_agree(const struct gemm_case *c, int64_t hash)
 {
     int at[2], agree = 1;
     hsumma_grid_info(c->desc[2].grid, NULL, NULL, &at[0], &at[1]);
     for (int row = 0; row < gemm_extent_of(c, 0); row++)
         for (int col = 0; col < gemm_extent_of(c, 1); col++) {
-            /* the replicas of the part at (row, col): in all rows, all columns, or both */
+            /* Whether this process has a replica of the part at (row, col): all rows have one, all columns, or both. */
             int mine = at[0] >= 0 && (c->desc[2].rsrc < 0 || at[0] == row) && (c->desc[2].csrc < 0 || at[1] == col);
             agree &= world_reduce(mine ? hash : INT64_MAX, MPI_MIN) == world_reduce(mine ? hash : -1, MPI_MAX);
         }
@@ -353,8 +355,8 @@ static int cuts(hsumma_context *ctx, const struct gemm_case *c)
     return is_cut;
 }
 
-/* With fixed block, turn, stationary operand and lookahead every hierarchy of whole nodes has the bits of SUMMA,
- * exchanged or not. */
+/* With fixed block, turn, stationary operand and lookahead every hierarchy of whole nodes has the bits of SUMMA, with
+ * or without exchanges. */
 static void test_bits(hsumma_context *ctx, int count)
 {
     int hierarchies = 0, differ = 0, apart = 0, copies = 0;
@@ -362,9 +364,9 @@ static void test_bits(hsumma_context *ctx, int count)
         char words[128], options[400];
         draw_seed((uint64_t)number + 2000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
-        struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* other options are used */
+        struct gemm_case c = gemm_draw_case(grid, GEMM_AUTO, options, sizeof options); /* its options are ignored */
         int stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2, block = 1 + draw(9), ahead = draw(4);
-        int wide = 1 + draw(3); /* width of the outer panels, in inner ones */
+        int wide = 1 + draw(3); /* width of the outer panels, in inner panels */
         c.fractions = 1;
         c.alpha = 1.3;
         c.k += 20;

@@ -1,6 +1,6 @@
 /*
- * hsumma_malloc: what one process writes the others of its node read at the same number and offset; parts of different
- * sizes; memory that cannot be shared or allocated; products; no leaks.
+ * hsumma_malloc: the processes of a node read each other's memory at the same number and offset; parts of different
+ * sizes; memory that cannot be shared or allocated; products; leaks.
  *
  *     malloc [topology=nodes:N]
  */
@@ -27,7 +27,7 @@ static int mates(const hsumma_context *ctx)
     return count;
 }
 
-/* Whether this process shares memory with others. */
+/* Whether this process's node has several processes, which share memory. */
 static int sharing(const hsumma_context *ctx)
 {
     return mates(ctx) > 1;
@@ -39,7 +39,7 @@ static int is_shared(const hsumma_context *ctx, const void *at)
     return hs_region_of(ctx->allocations.shared, at, 0, &offset) != NULL;
 }
 
-/* Sizes that differ between processes; some are 0. */
+/* The size of a process's part in a round; sizes differ between processes, and some are 0. */
 static size_t unlike(int who, int round)
 {
     static const size_t sizes[] = {1, 0, 4096, 4097, 100001, 0, 8191};
@@ -51,7 +51,7 @@ static unsigned char value(int who, int round, size_t i)
     return (unsigned char)(who * 31 + round * 7 + (int)(i % 251) + 1);
 }
 
-/* Checks that what every mate wrote is visible to all, at (number, mate, offset); 1 if so. */
+/* Whether every process sees the bytes that each of its mates wrote, at (number, mate, offset). */
 static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOGETHER])
 {
     const int me = ctx->comm.rank, ranks = ctx->comm.size;
@@ -93,13 +93,13 @@ static void test_contents(hsumma_context *ctx, const char *where)
             for (size_t i = 0; given[round] && i < unlike(me, round); i++)
                 given[round][i] = value(me, round, i);
         }
-        good = everywhere(good); /* all have written */
+        good = everywhere(good); /* all processes have written */
         if (sharing(ctx))
             good &= seen_by_all(ctx, given);
-        for (int round = 0; round < TOGETHER; round++) /* this process's own memory holds its values */
+        for (int round = 0; round < TOGETHER; round++) /* this process's own memory contains its own values */
             for (size_t i = 0; given[round] && i < unlike(me, round); i++)
                 good &= given[round][i] == value(me, round, i);
-        good = everywhere(good); /* all have read */
+        good = everywhere(good); /* all processes have read */
         for (int round = 0; round < TOGETHER; round++)
             hsumma_mfree(ctx, given[(round + 1) % TOGETHER]);
     }
@@ -108,7 +108,7 @@ static void test_contents(hsumma_context *ctx, const char *where)
     tap_ok(everywhere(apart), "%s: 0 bytes have an address of their own", where);
 }
 
-/* Boundaries of a part, numbers, and pointers that must not be freed. */
+/* Addresses at the boundaries of a part, numbers of allocations, and pointers that must not be freed. */
 static void test_lookup(hsumma_context *ctx)
 {
     void *one = NULL, *two = NULL, *three = NULL, *own = malloc(100);
@@ -146,7 +146,8 @@ static void test_lookup(hsumma_context *ctx)
     tap_ok(everywhere(good && !ctx->allocations.first), "numbers are alike everywhere and never come again");
 }
 
-/* A request that must fail alike on all processes and keep nothing; words: in the message if all are on one node. */
+/* Makes a request that must fail with the same status on all processes and allocate nothing. If all are on one node,
+ * the message must contain `words`. */
 static void refused(hsumma_context *ctx, size_t bytes, const char *what, const char *words)
 {
     void *memory = &memory;
@@ -162,7 +163,7 @@ static void test_huge(hsumma_context *ctx)
     const struct {
         const char *what;
         size_t bytes;
-        int only; /* the process that asks for this much; -1: all do */
+        int only; /* the only process that asks for so much; -1: all do */
     } rows[] = {{"one process asks for all there could be", SIZE_MAX, size - 1},
                 {"all do", SIZE_MAX, -1},
                 {"a quarter of it each", SIZE_MAX / 4 + 1, -1},
@@ -175,7 +176,7 @@ static void test_huge(hsumma_context *ctx)
     }
 }
 
-/* One process has no memory for its lists. */
+/* Lets each host allocation of one process fail, one after another. */
 static void test_scarce(hsumma_context *ctx)
 {
     int bad = 0, places = 0;
@@ -198,7 +199,7 @@ static void test_scarce(hsumma_context *ctx)
     tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
 }
 
-/* The last process may map only 32 MiB more: too little for its node's segment, enough or not for its own part. */
+/* Lets the last process map only 32 MiB more: too little for its node's segment, and enough or not for its own part. */
 static void test_limited(hsumma_context *ctx)
 {
     struct rlimit limit, less;
@@ -252,7 +253,7 @@ static void test_many(hsumma_context *ctx)
            ROUNDS, HELD, grown);
 }
 
-/* Live memory is freed with the context, which a grid holds last. */
+/* Memory that is still allocated is freed with the context, which lives until its last grid is freed. */
 static void test_left(void)
 {
     hsumma_context *ctx;
@@ -268,7 +269,7 @@ static void test_left(void)
     good &= process_segments() == of_context + (sharing(ctx) ? 4 : 0) && process_mapped() - space >= 64 * MIB;
     hsumma_free(&ctx);
     if (memory)
-        ((char *)memory)[16 * MIB - 1] = 1; /* still mapped */
+        ((char *)memory)[16 * MIB - 1] = 1; /* the memory is still mapped */
     good = everywhere(good);
     hsumma_grid_free(&grid);
     good &= process_segments() == before && process_mapped() - space < 8 * MIB &&
@@ -325,7 +326,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         }
 }
 
-/* Even and odd ranks in reverse order, each with their own context. */
+/* Separate contexts for the even and the odd ranks, in reverse order. */
 static void test_parts(void)
 {
     MPI_Comm part;

@@ -1,10 +1,11 @@
 /*
- * An allocation fails on one rank, at every place: HSUMMA_ERR_MEMORY on all ranks, nothing leaks, no rank waits.
+ * An allocation fails on one rank, at every place: all ranks get HSUMMA_ERR_MEMORY, nothing leaks, no rank hangs.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
 
-/* One plan with memory that fails on the victim at the n-th call; 1 if all is well. *reached: that call was made. */
+/* Makes and executes a plan while allocation n of the victim fails. Returns 1 if every rank behaves; *reached: whether
+ * there were that many allocations. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};

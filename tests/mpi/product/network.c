@@ -1,6 +1,7 @@
 /*
- * The network between nodes is measured when a context is created: the same result on all processes, with few messages,
- * once per set of hosts, and not if the caller or a file describes it. Nodes are virtual. Times are not checked.
+ * The measurement of the network between nodes when a context is created: the result is equal on all processes, it
+ * takes few messages, happens once per set of hosts, and not at all if the caller or a file describes the network.
+ * Nodes are virtual. Times are not checked.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
@@ -13,7 +14,7 @@
 enum { MOST_MESSAGES = 600, MOST_BYTES = 5 << 20, FEWEST_MESSAGES = 64, TEXT = 4096 };
 static const double plenty = 1000;
 
-/* MPI does not know this process's host. */
+/* nonzero: MPI_Get_processor_name returns an empty name on this process */
 static int nameless;
 
 int MPI_Get_processor_name(char *name, int *length)
@@ -21,7 +22,7 @@ int MPI_Get_processor_name(char *name, int *length)
     return nameless ? MPI_ERR_OTHER : PMPI_Get_processor_name(name, length);
 }
 
-/* What this process sends, counted outside the library; the fail_at-th message reports an error. */
+/* Messages and bytes that this process sends, counted outside the library; message number fail_at returns an error. */
 static int64_t messages, bytes, fail_at = -1;
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
@@ -45,7 +46,7 @@ static int same_on_all(const void *what, size_t count)
     return world_reduce(hash, MPI_MIN) == world_reduce(hash, MPI_MAX);
 }
 
-/* --- measuring, with the test's own topologies ------------------------------------------------------------------- */
+/* Measurements in topologies made by the test. */
 
 enum shape { ONE_EACH, TWO_NODES, UNEQUAL, SCATTERED, SHAPES };
 static const char *const shape_names[SHAPES] = {"one rank on each node", "two nodes", "unequal nodes",
@@ -141,9 +142,9 @@ static void test_failures(void)
     drop_comm(&comm);
 }
 
-/* --- contexts ----------------------------------------------------------------------------------------------------- */
+/* Contexts. */
 
-/* The directory in which process 0 looks for files; the others' leads nowhere. */
+/* Sets the directory in which process 0 looks for files; the other processes get a missing one. */
 static void look_in(const char *name)
 {
     setenv("XDG_CONFIG_HOME", rank == 0 ? tuned_path(name) : "/nowhere", 1);
@@ -169,7 +170,7 @@ static int lines_of(const char *text, const char *first)
     return count;
 }
 
-/* Creates a context; checks the start of its profile's source, and whether its creation sent messages. */
+/* Creates a context; checks how its profile's source begins, and whether the creation sent messages. */
 static hsumma_context *made(const char *options, const char *source, int sends, const char *what)
 {
     hsumma_context *ctx = NULL;
@@ -218,7 +219,7 @@ static void test_contexts(void)
     hsumma_free(&ctx);
 }
 
-/* A set of hosts has one key, whatever the order of ranks; other placements have other keys. */
+/* A set of hosts has one key, independent of the order of ranks; other placements have other keys. */
 static void test_key(void)
 {
     uint64_t key[4];
@@ -240,7 +241,7 @@ static void test_key(void)
     hsumma_free(&ctx);
 }
 
-/* A line in the file for these hosts is used, whoever wrote it. */
+/* A line of the file for these hosts is used, whichever program wrote it. */
 static void test_file(void)
 {
     static const struct hs_network slow = {.between = {.alpha = 0.5, .beta = 0.25, .gap = 0.125}, .inject = 0.0625};

@@ -1,16 +1,16 @@
 /*
- * Products inside one node, which share memory and send nothing: right results against a triple loop, for every
- * stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands read in
- * place; the plan's information; bits.
+ * Products inside one node, which use shared memory and send nothing: right results compared with a triple loop, for
+ * every stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands
+ * read in place; the plan's information; bits.
  *
- *     node node=shared|nodes     nodes: MPICH is set to two nodes, inside which memory is shared
+ *     node node=shared|nodes     with "nodes" MPICH is set to two nodes, inside which memory is shared
  */
 #include "support/product/gemm_library.h"
 #include "support/product/gemm_random.h"
 
 #include <unistd.h>
 
-/* Checks the information of a plan with shared memory, before (ran = 0) or after execution; NULL, or what is wrong. */
+/* Checks the info of a plan with shared memory, before (ran = 0) or after an execution; returns NULL, or the error. */
 static const char *wrong_info(const hsumma_plan *plan, int ran)
 {
     hsumma_plan_info info = plan_query(plan);
@@ -27,7 +27,7 @@ static const char *wrong_info(const hsumma_plan *plan, int ran)
     return NULL;
 }
 
-/* Plans a call with these options and executes it twice; NULL, or what is wrong on this rank. */
+/* Makes a plan and executes it twice; returns NULL, or a description of this rank's error. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
 {
     hsumma_plan *plan = NULL;
@@ -43,7 +43,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
     return what;
 }
 
-/* Runs a case with these options; counts and reports a failure. */
+/* Runs a case with these options; prints a failure, and returns 1 if there was one. */
 static int failed(hsumma_context *ctx, struct gemm_case *c, const char *options)
 {
     c->options = options;
@@ -53,7 +53,7 @@ static int failed(hsumma_context *ctx, struct gemm_case *c, const char *options)
     return !everywhere(!what);
 }
 
-/* Steps of every size: {panel, chunk}, 0 for auto. */
+/* Products with panels and chunks of various widths; 0 leaves the width to the library. */
 static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const int cuts[][2] = {{0, 0}, {1, 1}, {7, 0}, {0, 7}, {40, 1}, {1, 40}, {7, 40}};
@@ -71,14 +71,14 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
                     snprintf(options + used, sizeof options - (size_t)used, " chunk=%d", cuts[i][1]);
                 if (i % 2)
                     gemm_unalign(&c, ops + i);
-                c.beta = ops % 2 ? -1 : 0; /* with 0 C holds NaN */
+                c.beta = ops % 2 ? -1 : 0; /* with beta = 0, C contains NaN */
                 bad += failed(ctx, &c, options);
             }
         tap_ok(bad == 0, "stationary %c: %d plans, %d wrong", "ABC"[stationary], count, bad);
     }
 }
 
-/* Decreasing memory, down to panels and chunks of one and no lookahead; then no memory. */
+/* Plans with less and less memory, down to panels and chunks of one index and no lookahead; finally without memory. */
 static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int stationary = 0; stationary < 3; stationary++) {
@@ -110,7 +110,7 @@ static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Replicas of A, of B and of C, over rows, columns and both. */
+/* Replicas of A, of B and of C, over process rows, columns and both. */
 static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0, count = 0;
@@ -129,9 +129,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "A, B or C on every row or column of processes: %d plans, %d wrong", count, bad);
 }
 
-/* Blocks and grids for which panels have one owner each: operands in the library's memory are read in place. */
-
-/* Fills A, B and C again, wherever they lie. */
+/* Restores the initial contents of A, B and C, in whichever memory they are. */
 static void refill(const struct gemm_case *call, struct gemm_placed *placed)
 {
     struct gemm_part fresh[3];
@@ -142,9 +140,9 @@ static void refill(const struct gemm_case *call, struct gemm_placed *placed)
     gemm_drop(fresh);
 }
 
-/* Executes with matrices in this memory, each process after a different delay, and changes A and B immediately after;
- * the hash of C, or -1. mask, but: see gemm_make_in_library. *copied: bytes that this process copied into shared
- * memory. */
+/* Executes with matrices in library memory (mask, but: see gemm_make_in_library). Each process starts after another
+ * delay, and overwrites A and B immediately after. Returns the hash of C, or -1; *copied: bytes that this process
+ * copied into shared memory. */
 static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, int64_t *copied)
 {
     struct gemm_placed p;
@@ -159,7 +157,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int 
             usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
         good = gemm_begin(plan, call, p.local, 1) == HSUMMA_OK &&
                (call->fractions || !gemm_wrong(call, &p.local[2], 0)) && !gemm_changed(call, p.local);
-        for (int x = 0; x < 2; x++) /* after return A and B may be changed */
+        for (int x = 0; x < 2; x++) /* after the execution returns, A and B may be overwritten */
             if (p.local[x].data)
                 memset(p.local[x].data, 0x7f, p.local[x].bytes);
         *copied += plan->node.last.bytes;
@@ -167,7 +165,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int 
         good &= i == 0 || now == hash;
         hash = now;
     }
-    if (everywhere(good)) /* with new matrices: the spoiled ones must not be read */
+    if (everywhere(good)) /* another execution, with new matrices: the overwritten ones must not be read */
         good = !gemm_execution_fault(plan, call, GEMM_AT_ONCE);
     hsumma_plan_free(&plan);
     gemm_drop_in_library(ctx, &p);
@@ -187,7 +185,7 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
                 struct gemm_layout of[2] = {{3, 3, 0, 0, 0}, {3, 3, 0, 0, 0}};
                 if (x < 2)
                     of[x == 0 ? c.ta == 'N' : c.tb != 'N'].block = of[x == 0 ? c.ta == 'N' : c.tb != 'N'].first = 256;
-                gemm_spread(&c, x, &of[0], &of[1]); /* a different ld on each rank */
+                gemm_spread(&c, x, &of[0], &of[1]); /* ld differs between ranks */
             }
         c.options = "stationary=C block=256 threads=1";
         c.fractions = layout > 1;
@@ -207,7 +205,7 @@ static void test_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* A replica in place: readers use the one that provides it, and its process waits for them. */
+/* Replicas that are read in place: all readers use the replica of one process, which waits until they have read it. */
 static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0;
@@ -216,7 +214,7 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
         int x = i % 2;
         int64_t copied;
         *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) =
-            -1; /* the pinned dimension of A or B, on all processes; C likewise, or not */
+            -1; /* every process has the whole pinned dimension of A or B; in half of the cases C has it, too */
         if (i / 2 % 2)
             *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
         for (int y = 0; y < 3; y++)
@@ -228,7 +226,7 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
 
-/* Options for messages: alone they are obeyed, with node=shared they are a contradiction. */
+/* Options of the product over messages: accepted by themselves, a contradiction together with node=shared. */
 static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const char *const words[] = {"groups=1x1",     "levels=1x1",      "groups=1x1 outer=8",
@@ -251,7 +249,7 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "words for messages, alone and with node=shared: %s", hsumma_message(ctx));
 }
 
-/* More steps than a counter has bits for would reach the next execution's number. */
+/* A plan with so many steps that a counter would reach the number of the next execution is refused. */
 static void test_steps(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
@@ -270,7 +268,7 @@ static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
     static const struct {
-        const char *words, *row, *node; /* row: the option in the plan's line */
+        const char *words, *row, *node; /* row: text of the option in the plan's line */
     } rows[] = {{NULL, "", "shared"},
                 {"node=shared", "", "shared"},
                 {"node=messages", "", "messages"},

@@ -1,7 +1,7 @@
 /*
  * Products inside one node in any order: plans of several kinds in turns over the same shared memory, on overlapping
- * grids, with processes that are late, that start, test and wait differently, or have a wrong pointer; many grids; a
- * process that needs no other waits for none.
+ * grids; processes that are late, that start, test and wait differently, or have a wrong pointer; many grids; processes
+ * that depend on no other process and must not wait for one.
  *
  *     node_turns [EXECUTIONS]
  */
@@ -14,9 +14,9 @@
 
 enum { MOST = 24 };
 
-static uint64_t all_draw, own_draw; /* equal on all processes; different on each */
+static uint64_t all_draw, own_draw; /* random states: equal on all processes; different on each */
 
-/* A product to be executed repeatedly: its initial C, and the bits after the first execution. */
+/* A product to be executed repeatedly: its initial C, and the bits of C after the first execution. */
 struct job {
     struct gemm_case call;
     struct gemm_part local[3];
@@ -51,7 +51,7 @@ static void job_reset(struct job *job)
         memcpy(job->local[2].data, job->fresh, job->local[2].bytes);
 }
 
-/* Whether C has the bits of the first execution. */
+/* Whether C has the bits of the job's first execution. */
 static int job_right(const struct job *job)
 {
     return gemm_hash_of_c(&job->call, &job->local[2]) == job->bits;
@@ -64,7 +64,7 @@ static void job_free(struct job *job)
     free(job->fresh);
 }
 
-/* Executes a job in one of several ways, which may differ between processes; `late` adds pauses. */
+/* Executes a job in the given way, which may differ between processes; `late` adds pauses. */
 static int job_run(struct job *job, int way, int late)
 {
     int done = 0;
@@ -86,7 +86,7 @@ static int job_run(struct job *job, int way, int late)
     return !status && !hsumma_plan_wait(job->plan) && job_right(job);
 }
 
-/* Executes a job as p?gemm does, without an agreement, so that processes may be far apart. */
+/* Executes a job like p?gemm, without an agreement, so that processes may be far apart in time. */
 static int job_run_alone(struct job *job)
 {
     double complex scalar[2];
@@ -97,7 +97,7 @@ static int job_run_alone(struct job *job)
     return hs_plan_run(job->plan, &scalar[0], data, ld, &scalar[1]) == HSUMMA_OK && job_right(job);
 }
 
-/* Makes products of all kinds on a grid; smaller ones leave out processes that own nothing. */
+/* Makes products of all kinds on a grid; in small ones some processes own nothing and are left out. */
 static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *jobs, int *made)
 {
     static const char *const options[] = {"stationary=C node=shared block=5 chunk=4",
@@ -116,7 +116,7 @@ static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *j
             gemm_unalign(&c, i);
         good &= job_make(ctx, &jobs[(*made)++], &c, options[i]);
     }
-    for (int i = 0; i < 4; i++) { /* on two neighbours of a line: the grids overlap */
+    for (int i = 0; i < 4; i++) { /* products on two neighbours of a line, so that grids overlap */
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', "NT"[i % 2], 20, 20, 20, 10);
         for (int x = 0; x < 3; x++) {
             struct gemm_layout rows = {P > 1 ? 10 : 20, P > 1 ? 10 : 20, i % P, 0, 0}, cols = {10, 10, i % Q, 0, 0};
@@ -151,7 +151,7 @@ static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executi
            executions, bad);
     tap_ok(everywhere(grown < 1 << 20), "and no growth: %" PRId64 " bytes on rank 0", grown);
     bad = 0;
-    for (int i = 0; good && i < executions / 4; i++) { /* no waits in between */
+    for (int i = 0; good && i < executions / 4; i++) { /* no waits between executions */
         struct job *job = &jobs[draw_of(&all_draw, made)];
         job_reset(job);
         if (draw_of(&own_draw, 8) == 0)
@@ -164,8 +164,7 @@ static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executi
     hsumma_grid_free(&other);
 }
 
-/* Large panels: some processes still read them when others reach the next execution, whose panels use the same
- * memory. */
+/* Large panels: some processes still read a panel when others start the next execution, which reuses the memory. */
 static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
 {
     enum { JOBS = 4, ROUNDS = 60 };
@@ -191,7 +190,7 @@ static void test_reuse(hsumma_context *ctx, const hsumma_grid *grid)
         job_free(&jobs[i]);
 }
 
-/* One process is late by some milliseconds: before the start, before the first test, between tests, before the wait. */
+/* Delays one process by some milliseconds: before the start, before the first test, between tests, before the wait. */
 static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int s = 0; s < 3; s++) {
@@ -224,7 +223,7 @@ static void test_late(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* One row or column of processes has all of C and of A or B; such a process fills tiles that only it reads. */
+/* One process row or column has all of C and of A or B, so each of these processes fills tiles that only it reads. */
 static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int bad = 0, good = 1;
@@ -240,7 +239,7 @@ static void test_few(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good && bad == 0), "300 executions with one row, or one column, of C: %d wrong on rank 0", bad);
 }
 
-/* A pointer is missing on one process: the same error on all, nothing has changed, and the next call is right. */
+/* A NULL pointer on one process: all processes get the same error, nothing has changed, and the next call is right. */
 static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 25, 26, 0);
@@ -267,7 +266,7 @@ static void test_missing(hsumma_context *ctx, const hsumma_grid *grid)
     job_free(&job);
 }
 
-/* Many grids of one context, each with its own memory, in turns. */
+/* Many grids of one context, each with its own memory, used in turn. */
 static void test_grids(void)
 {
     enum { GRIDS = 9 };
@@ -276,7 +275,7 @@ static void test_grids(void)
     struct job jobs[GRIDS + 1];
     int good = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, NULL, 0) == HSUMMA_OK, bad = 0, members = size, made = 0;
     for (; made < GRIDS; made++) {
-        int part = made % 3 == 1 && size > 2; /* leaves out the last process */
+        int part = made % 3 == 1 && size > 2; /* the grid leaves out the last process */
         good &= !hsumma_grid_create(ctx, made % 2 ? 1 : members - part, made % 2 ? members - part : 1, 'R', NULL,
                                     &grid[made]);
         struct gemm_case c = gemm_case_of(grid[made], HSUMMA_D, 'N', 'N', 20 + made, 21, 22, 3);
@@ -294,7 +293,7 @@ static void test_grids(void)
     hsumma_free(&ctx);
 }
 
-/* Memory fails on one process while a grid is made: later grids are the same on all. */
+/* An allocation fails on one process while a grid is made: later grids still have the same memory on all processes. */
 static void *no_memory(void *state, size_t bytes)
 {
     (void)state, (void)bytes;
@@ -327,8 +326,8 @@ static void test_grid_without_memory(void)
 enum { DONE_TAG = 7 };
 
 /*
- * One execution. The process `late` enters only after those that are `early`, which need nothing from it, have reported
- * that they are done; after a long time without reports it is an error. Returns what is wrong.
+ * Executes a job once. Process `late` enters only after all processes with `early` set, which need nothing from it,
+ * have reported that they are done; a missing report is an error after a long time. Returns the number of errors.
  */
 static int run_alone(struct job *job, int late, int early, int earlies)
 {
@@ -347,32 +346,32 @@ static int run_alone(struct job *job, int late, int early, int earlies)
     bad += !job_run_alone(job);
     if (early)
         MPI_Send(NULL, 0, MPI_BYTE, late, DONE_TAG, MPI_COMM_WORLD);
-    for (; rank == late && earlies > 0; earlies--) /* those that have waited for this process */
+    for (; rank == late && earlies > 0; earlies--) /* reports that did not come in time */
         MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, DONE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return bad;
 }
 
-/* A process that has everything it needs, or owns nothing, is done before the others arrive. */
+/* A process that has all its operands, or owns nothing, finishes before the other processes arrive. */
 static void test_alone(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;
     struct job all, none;
     int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid), bad = 0;
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 21, 22, 3), d = c;
-    for (int x = 0; x < 2; x++) { /* A and B are on every process, each computes its columns of C */
+    for (int x = 0; x < 2; x++) { /* A and B are replicated; each process computes its columns of C */
         c.desc[x].csrc = -1;
         c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + GEMM_PAD;
     }
-    for (int x = 0; x < 3; x++) /* everything on the last two processes */
+    for (int x = 0; x < 3; x++) /* the last two processes own everything */
         gemm_spread(&d, x, &(struct gemm_layout){30, 30, 0, 0, 0},
                     &(struct gemm_layout){11, 11, size > 2 ? size - 2 : 0, 0, 0});
     good = good && job_make(ctx, &all, &c, "stationary=C node=shared block=5") &&
            job_make(ctx, &none, &d, "stationary=C node=shared block=5");
-    for (int last = 0; good && last < 2; last++) { /* the first or the last process */
+    for (int last = 0; good && last < 2; last++) { /* the late process is the first one, or the last one */
         int late = last ? size - 1 : 0, me = rank == late, member = rank >= size - 2;
         everywhere(1);
         bad += run_alone(&all, late, !me, size - 1);
-        everywhere(1); /* two processes own everything: the others need nobody, those two need each other */
+        everywhere(1); /* the owners need each other; the other processes need no process */
         bad += size > 2 ? run_alone(&none, late, !me && (!member || !last), last ? size - 2 : size - 1)
                         : run_alone(&none, late, 0, 0);
     }

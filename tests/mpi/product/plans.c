@@ -1,6 +1,6 @@
 /*
- * Plans: lifetimes, one at a time, cached plans of the one-call routines, several contexts and communicators, and a
- * plan that is refused while another one is in progress.
+ * Plans: lifetimes, one execution at a time, cached plans of the one-call routines, several contexts and
+ * communicators, and a plan that is refused while another one is in progress.
  */
 #include "support/product/gemm_case.h"
 
@@ -13,7 +13,7 @@ struct run {
     hsumma_plan *plan;
 };
 
-/* 0: no plan. */
+/* Makes the plan of a call, and its matrices; returns 0 if there is no plan. */
 static int run_make(hsumma_context *ctx, struct run *run, struct gemm_case call)
 {
     *run = (struct run){.call = call};
@@ -27,7 +27,7 @@ static void run_free(struct run *run)
     gemm_drop(run->local);
 }
 
-/* wait: until completion. */
+/* Starts an execution; with `wait` also completes it. */
 static hsumma_status run_begin(struct run *run, int wait)
 {
     return gemm_begin(run->plan, &run->call, run->local, wait);
@@ -45,7 +45,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
     struct run x, y;
     int done = 0, good = gemm_multiplies(ctx, &c, 0);
     good &= run_make(ctx, &x, c) & run_make(ctx, &y, c);
-    good = good && !hsumma_plan_wait(x.plan) && !hsumma_plan_test(x.plan, &done) && done; /* nothing was started */
+    good = good && !hsumma_plan_wait(x.plan) && !hsumma_plan_test(x.plan, &done) && done; /* not started */
     if (!everywhere(good)) {
         tap_ok(0, "two plans");
         return;
@@ -62,7 +62,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
     run_free(&y);
 }
 
-/* Freeing NULL is valid too. */
+/* Frees plans, which may be NULL, before and during an execution. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct run run;
@@ -74,7 +74,7 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
     hsumma_plan_free(NULL);
 }
 
-/* Frees the context and the grid first, also during an execution. */
+/* Frees the context and the grid before the plan, also during an execution. */
 static void test_lifetimes(void)
 {
     for (int in_flight = 0; in_flight < 2; in_flight++) {
@@ -96,16 +96,16 @@ static void test_lifetimes(void)
         good = good && !ctx && !grid;
         if (in_flight)
             good &= !hsumma_plan_wait(run.plan) && run_right(&run, 0);
-        for (int i = 0; i < 2; i++) /* only the plan holds the descriptors' grid */
+        for (int i = 0; i < 2; i++) /* the plan keeps the grid of the descriptors alive */
             good &= gemm_executes(run.plan, &c);
         run_free(&run);
-        gemm_close(&ctx, &grid); /* a second time */
+        gemm_close(&ctx, &grid); /* freed a second time */
         hsumma_free(NULL);
         tap_ok(everywhere(good), "a plan outlives its context and grid%s", in_flight ? ", freed while it runs" : "");
     }
 }
 
-/* The one-call routines: types and transpositions; the second call reuses the first one's plan. */
+/* The one-call routines with all types and transpositions; the second call reuses the plan of the first. */
 static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int type = HSUMMA_S; type <= HSUMMA_Z; type++) {
@@ -153,14 +153,14 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
         for (int i = 0; i < SHAPES; i++) {
             hsumma_grid *own = NULL;
             int shape = round == 1 ? SHAPES - 1 - i : i;
-            if (i % 4 == 3 && hsumma_grid_create(ctx, Q, P, 'C', NULL, &own)) /* used for one call and freed */
+            if (i % 4 == 3 && hsumma_grid_create(ctx, Q, P, 'C', NULL, &own)) /* freed after one call */
                 good = 0;
             struct gemm_case c = gemm_case_of(own ? own : grid, shape % 2 ? HSUMMA_D : HSUMMA_S, 'N', 'N', 5 + shape, 9,
                                               8 + shape % 3, 2);
             for (int again = 0; again < 2; again++) {
                 for (int x = 0; x < 3; x++)
                     c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + 1 + (round + x + rank + again) % 4;
-                c.alpha = again - round; /* scalars are not part of the plan either */
+                c.alpha = again - round; /* scalars do not distinguish plans */
                 c.beta = round - 1;
                 good &= gemm_multiplies(ctx, &c, 0);
             }
@@ -169,18 +169,18 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "%d shapes in turn on grids that come and go, other ld and scalars in each call", SHAPES);
 }
 
-/* Contexts on parts of the processes, with different work. */
+/* Contexts on disjoint parts of the processes, which multiply different matrices. */
 static void test_parts(void)
 {
     MPI_Comm part;
     hsumma_context *own = NULL;
     hsumma_grid *line = NULL;
     int members, good;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part); /* in reverse order */
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part); /* ranks in reverse order */
     MPI_Comm_size(part, &members);
     good = !hsumma_create(part, rank % 2 ? "groups=1x1" : NULL, &own, NULL, 0) &&
            !hsumma_grid_create(own, members, 1, 'R', NULL, &line);
-    MPI_Comm_free(&part); /* the context has its own */
+    MPI_Comm_free(&part); /* the context has its own communicator */
     for (int i = 0; line && i < 3 + rank % 2 * 4; i++) {
         struct gemm_case c = gemm_case_of(line, HSUMMA_D, 'N', i % 2 ? 'N' : 'T', 8 + i + rank % 2, 9, 10, 2);
         good &= gemm_multiplies(own, &c, i % 2);
@@ -189,7 +189,7 @@ static void test_parts(void)
     gemm_close(&own, &line);
 }
 
-/* Two contexts on all processes. */
+/* Two contexts on all processes, with executions in both at the same time. */
 static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
 {
     hsumma_context *both[2] = {ctx, NULL};
@@ -209,7 +209,7 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
     if (everywhere(good)) {
         int done[2] = {0, 0};
         good = !run_begin(&run[rank % 2], 0) &&
-               !run_begin(&run[1 - rank % 2], 0); /* in another order on other processes */
+               !run_begin(&run[1 - rank % 2], 0); /* started in another order on half of the processes */
         for (double end = hs_now() + PATIENCE_S; good && !(done[0] && done[1]) && hs_now() < end; sched_yield())
             good = !hsumma_plan_test(run[0].plan, &done[0]) && !hsumma_plan_test(run[1].plan, &done[1]);
         good = good && done[0] && done[1] && run_right(&run[0], 0) && run_right(&run[1], 0);
@@ -221,8 +221,8 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
 }
 
 /*
- * While one plan is in progress, another is planned, and refused because of an error on one rank: neither may take the
- * other's verdict. Rank 1 is late, so ranks are at different places of the first plan's agreement.
+ * While one plan is in progress, another one is created and refused because of an error on one rank: neither may get
+ * the verdict on the other. Rank 1 is late, so ranks are at different places of the first plan's agreement.
  */
 static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -244,7 +244,7 @@ static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
            hsumma_status_string(status));
     tap_ok(everywhere(done && !result && run_right(&run, 0)), "which is not disturbed: %s on rank 0%s",
            hsumma_status_string(result), ended ? "" : ", and some rank waits for ever");
-    if (!ended) { /* freeing would make a rank wait */
+    if (!ended) { /* freeing the plans could hang */
         tap_done();
         for (double end = hs_now() + 0.5; hs_now() < end;) /* until mpiexec has forwarded the output */
             sched_yield();
@@ -253,7 +253,7 @@ static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
     run_free(&run);
 }
 
-/* A process outside the first plan's grid also counts it as running: all refuse the second one. */
+/* A process outside the first plan's grid also counts that plan as running: all refuse to start another. */
 static void test_busy_outside(hsumma_context *ctx, const hsumma_grid *grid)
 {
     hsumma_grid *first = NULL;

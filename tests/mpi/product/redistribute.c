@@ -1,6 +1,6 @@
 /*
- * hsumma_redistribute and the layer below it: random layouts against a map that counts blocks one by one; errors; parts
- * of one array; memory that fails.
+ * hsumma_redistribute and the layer below it: random layouts compared with a map that counts blocks one by one; errors;
+ * parts of one array; memory that fails.
  *
  *     redistribute [CASES [SEED]] [OPTION=VALUE...]
  */
@@ -14,7 +14,7 @@ enum { GRIDS = 6, SOURCES = 3, CHANNEL = 20 };
 
 struct pool {
     hsumma_grid *grid[GRIDS];
-    struct spread_matrix on[GRIDS]; /* shapes and ranks of the grids */
+    struct spread_matrix on[GRIDS]; /* shape and ranks of each grid */
 };
 
 static int make_pool(hsumma_context *ctx, struct pool *pool)
@@ -38,7 +38,7 @@ static void draw_part(struct spread_matrix *matrix, hsumma_type type, const int6
         spread_draw_side(&matrix->side[a], length[a], matrix->extent[a]);
 }
 
-/* One call of the public function; 1 if all is well on all processes. */
+/* Makes one call of the public function; returns 1 if the target is right on all processes. */
 static int moves(hsumma_context *ctx, const struct pool *pool)
 {
     int g = draw(GRIDS), h = draw(GRIDS), type = draw(4);
@@ -76,7 +76,7 @@ static struct hs_layout layout_of(const struct spread_matrix *matrix)
     return layout;
 }
 
-/* The first local element of the part, by its global index. */
+/* The local part of a matrix, from the first local element of the moved part on. */
 static struct hs_matrix part_of(const struct spread_matrix *matrix)
 {
     int64_t first[2];
@@ -87,7 +87,7 @@ static struct hs_matrix part_of(const struct spread_matrix *matrix)
     return (struct hs_matrix){matrix->data ? matrix->data + offset : NULL, matrix->ld};
 }
 
-/* Several sources, a factor, and little workspace; runs twice. */
+/* Adds several sources, with a factor and little workspace, twice; returns 1 if the target is right. */
 static int adds(hsumma_context *ctx)
 {
     static const double factors[] = {0, 1, 0.6};
@@ -101,7 +101,7 @@ static int adds(hsumma_context *ctx)
     for (int s = 0; s < sources; s++) {
         spread_draw_grid(&source[s]);
         draw_part(&source[s], (hsumma_type)type, length, 1 + draw_bits() / 2);
-        for (int i = 0; s > 0 && i < 2; i++) { /* other ranks, otherwise like the first source */
+        for (int i = 0; s > 0 && i < 2; i++) { /* the layout of the first source, on other ranks */
             memcpy(source[s].side, source[0].side, sizeof source[s].side);
             for (int r = 0; i == 0 && r < size; r++)
                 source[s].ranks[r] = (source[0].ranks[r] + s) % size;
@@ -112,7 +112,7 @@ static int adds(hsumma_context *ctx)
         part[s] = part_of(&source[s]);
     }
     spread_draw_grid(&target);
-    /* beta = 0 never reads the target */
+    /* with beta = 0 the target's old contents are not read */
     draw_part(&target, (hsumma_type)type, length, factor != 0 ? 1 + draw_bits() / 2 : 0);
     spread_make(&target);
     const struct hs_layout to = layout_of(&target);
@@ -179,7 +179,7 @@ static void refuse(hsumma_context *ctx, int64_t m, int64_t n, const double *a, c
            hsumma_message(ctx));
 }
 
-/* Errors, for 8 x 8 in single columns on a row of all processes. */
+/* Errors, with an 8 x 8 matrix in blocks of one column on a row of all processes. */
 static void test_errors(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *foreign)
 {
     enum { N = 8 };
@@ -213,7 +213,7 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid, const hsum
     tap_ok(everywhere(kept), "after all that B is unchanged");
 }
 
-/* Moves a part of an array to another part of it, unless they share elements. */
+/* Moves a part of an array to another part of the array; parts that overlap are refused. */
 static void test_one_array(hsumma_context *ctx, const hsumma_grid *grid)
 {
     enum { N = 12 };

@@ -1,17 +1,16 @@
 /*
  * Reproducible bits. With fixed block, turn, stationary operand and order of reductions every hierarchy has the bits of
- * SUMMA, whatever its algorithms, segment, lookahead and message cut; so has every further execution; and so have
- * several loops that take turns on random spans of the innermost panels. Random delays put processes in different
- * spans.
+ * SUMMA, whatever its algorithms, segment, lookahead and message cut. So have repeated executions, and several loops
+ * that take turns on random spans of the innermost panels. Random delays put processes in different spans.
  *
- *     spans [PRODUCTS]     per grid and stationary operand
+ *     spans [PRODUCTS]     number of products per grid and stationary operand
  */
 #include "support/product/gemm_case.h"
 #include "support/random.h"
 
 #include <unistd.h>
 
-enum { LOOPS = 3, TURNS = 3 }; /* plans that share a product; repetitions with other spans */
+enum { LOOPS = 3, TURNS = 3 }; /* number of plans that share a product; number of repetitions with other spans */
 
 static int divisor(int of)
 {
@@ -22,25 +21,25 @@ static int divisor(int of)
     return d;
 }
 
-static int rounds = 16; /* products per grid and stationary operand */
+static int rounds = 16; /* number of products per grid and stationary operand */
 
 static const double scalars[] = {0, 1, -3};
 
-/* What the loops of one product have in common. */
+/* The common properties of the plans (loops) of one product. */
 struct shared {
     struct gemm_case call;
     char stationary;
-    int block, wide, P, Q;      /* a turn is `wide` blocks; 0: everything that a pair owns */
-    char slice[16], summa[384]; /* options of the plan that the others are compared with */
-    int segment;                /* that plan's segment */
+    int block, wide, P, Q;      /* number of blocks in a turn; 0: all indices that a pair of owners has */
+    char slice[16], summa[384]; /* summa: options of the reference plan */
+    int segment;                /* segment of the reference plan, in bytes */
 };
 
-/* Counts of tests, and of failures on this rank. */
+/* Numbers of tests, and of failures on this rank. */
 static struct tally {
     int products, spans, differ, whole, pieces, wrong, failed, unbounded, miscounted;
 } tally;
 
-/* A plan of the shared product with its own hierarchy; the first one is SUMMA. */
+/* Makes a plan of the shared product: SUMMA if `first`, else with a hierarchy of its own. */
 static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int first)
 {
     static const char *const bcasts[] = {"flat", "chain", "binomial", "van_de_geijn"};
@@ -70,7 +69,7 @@ static hsumma_plan *plan_of(hsumma_context *ctx, struct shared *shared, int firs
     return plan;
 }
 
-/* Whether hs_loop_boundary finds the panels at which panels of all tiers begin. */
+/* Whether hs_loop_boundary finds exactly the panels at which panels of all tiers begin. */
 static int finds_boundaries(const struct hs_loop *loop)
 {
     const struct hs_panels *panels = &loop->panels;
@@ -87,7 +86,7 @@ static int finds_boundaries(const struct hs_loop *loop)
     return good;
 }
 
-/* Executes a span of one plan's loop; 1 on success. */
+/* Executes panels from..to of one plan's loop; returns 1 on success. */
 static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers,
                     int from, int to)
 {
@@ -105,7 +104,7 @@ static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struc
     return hs_wait(hs_loop_advance, &plan->loop) == HSUMMA_OK;
 }
 
-/* The end of a span from `at`, where one loop can stop and the other continue. */
+/* Draws the end of a span that begins at panel `at`: a panel where `one` can stop and `other` can continue. */
 static int cut(const struct hs_loop *one, const struct hs_loop *other, int at)
 {
     int to = at + draw(one->panels.count / 3 + 2), before;
@@ -116,14 +115,14 @@ static int cut(const struct hs_loop *one, const struct hs_loop *other, int at)
     return to;
 }
 
-/* The loops take turns until all panels are done. */
+/* Executes a product by several loops in turn until all panels are done; returns 1 on success. */
 static int take_turns(hsumma_plan *const plan[LOOPS], const struct gemm_case *call, const struct gemm_part local[3],
                       char *const buffers)
 {
     int good = 1, from = 0, count = plan[0]->loop.panels.count, i = draw(LOOPS);
     do {
         int next = draw(LOOPS), to = cut(&plan[i]->loop, &plan[next]->loop, from);
-        int late = draw(size), pause = draw(4) ? 0 : draw(1000); /* drawn on all ranks, used on one */
+        int late = draw(size), pause = draw(4) ? 0 : draw(1000); /* all ranks draw the pause; rank `late` makes it */
         if (late == rank && pause)
             usleep((useconds_t)pause);
         good &= run_span(plan[i], call, local, buffers, from, to == count && draw(2) ? HS_ALL : to);
@@ -133,7 +132,7 @@ static int take_turns(hsumma_plan *const plan[LOOPS], const struct gemm_case *ca
     return good;
 }
 
-/* One loop alone on spans: its bytes and messages, summed over the spans, equal those of one run. */
+/* Whether the bytes and messages of one loop, summed over its spans, equal those of a single run. */
 static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct gemm_part local[3], char *buffers)
 {
     const struct hs_loop *loop = &plan->loop;
@@ -150,10 +149,10 @@ static int counts(hsumma_plan *plan, const struct gemm_case *call, const struct 
     return good && all.bytes == 0 && all.messages == 0;
 }
 
-/* Whole executions by separate plans: the bits of each hierarchy, and of SUMMA repeatedly and with cut messages. */
+/* Whole executions by separate plans: the bits of each hierarchy, of repeated SUMMA, and of SUMMA with cut messages. */
 static void test_whole(hsumma_context *ctx, const struct shared *shared, hsumma_plan *const plan[LOOPS], int64_t bits)
 {
-    const int64_t cuts[] = {60, 8, 60}; /* bytes; may cut elements */
+    const int64_t cuts[] = {60, 8, 60}; /* bytes per message; may cut elements */
     struct gemm_case call = shared->call;
     int64_t whole = ctx->comm.cut;
     int large = call.n > 100 && call.m > 100;
@@ -169,7 +168,7 @@ static void test_whole(hsumma_context *ctx, const struct shared *shared, hsumma_
     tally.pieces += gemm_bits(ctx, &call, 1, &info[1]) != bits;
     ctx->comm.cut = whole;
     int64_t more = world_reduce(info[1].messages_sent, MPI_SUM) - world_reduce(info[0].messages_sent, MPI_SUM);
-    int64_t least = call.n < 100 && tally.products % 3 != 1 ? 0 : 1; /* some messages have less than 60 bytes anyway */
+    int64_t least = call.n < 100 && tally.products % 3 != 1 ? 0 : 1; /* small messages are not cut */
     tally.pieces += more < least && call.k > 0 && call.alpha != 0 && size > 1;
 }
 
@@ -217,7 +216,7 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
         hsumma_plan_free(&plan[i]);
 }
 
-/* Random products: three in four small with odd sizes; some whose GEMM is cut, some with long messages. */
+/* Draws a product: three in four are small with odd sizes; some have a GEMM that is cut, some have long messages. */
 static struct shared draw_product(const hsumma_grid *grid, char stationary, int turn)
 {
     struct shared shared = {.stationary = stationary, .block = 3 + draw(4), .wide = draw(5), .slice = "auto"};
@@ -238,7 +237,7 @@ static struct shared draw_product(const hsumma_grid *grid, char stationary, int 
     shared.call = gemm_case_of(grid, type, ta, tb, m, n, k, nb);
     if (draw(3) == 0 && !large)
         gemm_unalign(&shared.call, draw(12));
-    shared.call.fractions = large || wide || draw(3) > 0; /* otherwise exact, and compared with a triple loop */
+    shared.call.fractions = large || wide || draw(3) > 0; /* 0: exact, so the triple loop is the reference */
     shared.call.alpha = turn % 8 == 2 ? 0 : type >= HSUMMA_C ? 2 + 0.25 * I : 2;
     shared.call.beta = scalars[turn % 3];
     return shared;
@@ -254,7 +253,7 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
             struct shared shared = draw_product(grid, "CAB"[s], turn);
             int64_t whole = ctx->comm.cut;
             if (draw(4) == 0)
-                ctx->comm.cut = 300; /* cut messages */
+                ctx->comm.cut = 300; /* messages of at most 300 bytes */
             test_product(ctx, &shared);
             ctx->comm.cut = whole;
         }
@@ -269,7 +268,7 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The data distinguish orders: sums of the same products forwards and in halves differ. */
+/* Checks the data themselves: sums of the same products forwards and in halves must differ in some bits. */
 static int orders_that_show(const hsumma_grid *grid, int k)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, k, 0);

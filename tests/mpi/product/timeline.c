@@ -1,6 +1,6 @@
 /*
- * The timeline: what processes record of products and collective calls is complete and consistent with other counts of
- * the same messages and flops; its file is written when it should be.
+ * The timeline: the recorded entries of products and collective calls are complete and agree with other counts of the
+ * messages and flops; the file is written at the right times.
  */
 #include "support/product/tuned_plan.h"
 
@@ -17,7 +17,7 @@ static const struct hs_trace_entry *entries_of(const hsumma_context *ctx, int *c
     return ctx->comm.trace ? ctx->comm.trace->ring : NULL;
 }
 
-/* A context with a timeline in the test's directory, or in `path`. */
+/* Creates a context with a timeline, whose file is `path` or in the test's directory. */
 static hsumma_context *open_context(const char *path, const char *more)
 {
     char options[TUNED_WORDS], message[256] = "";
@@ -38,7 +38,7 @@ static int is_of_product(const struct hs_trace_entry *e)
     return e->tag / HS_INSTANCES < HS_CHANNEL_COLL;
 }
 
-/* All entries have ended; work and waits, which are in order of their ends, do not overlap. */
+/* Whether all entries have ended, and work and waits are in the order of their ends and do not overlap. */
 static int is_in_order(const struct hs_trace_entry *e, int count)
 {
     double end = 0;
@@ -54,7 +54,7 @@ static int is_in_order(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* All entries since the start of a product lie inside it. */
+/* Whether all entries since the start of a product lie within it. */
 static int is_inside(const struct hs_trace_entry *e, int from, int count)
 {
     const struct hs_trace_entry *product = &e[count - 1];
@@ -75,7 +75,7 @@ static int64_t sum_of(const struct hs_trace_entry *e, int from, int count, int k
     return sum;
 }
 
-/* Each process has received from every other what that one has sent, in bytes and messages. */
+/* Whether each process has received exactly what every other process has sent to it, in bytes and messages. */
 static int all_arrived(const struct hs_trace_entry *e, int count)
 {
     int64_t *flow = calloc((size_t)size * 4, sizeof *flow), *back = flow + 2 * size;
@@ -98,14 +98,14 @@ static int all_arrived(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* A grid of all processes except the last of an odd number. */
+/* Makes a grid of all processes, except the last one if their number is odd. */
 static void make_grid(hsumma_context *ctx, hsumma_grid **grid)
 {
     int rows = size >= 4 ? 2 : 1, cols = size / rows;
     hsumma_grid_create(ctx, rows, cols, 'R', NULL, grid);
 }
 
-/* One product, started and tested a few times first, against the plan's information and counts. */
+/* Runs one product, tested a few times before it completes; compares entries with the plan's info and counts. */
 static void test_product(hsumma_context *ctx, const hsumma_grid *grid, char ta, char tb, const char *options)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, ta, tb, 40, 36, 52, 4);
@@ -147,7 +147,7 @@ static void test_products(hsumma_context *ctx)
     hsumma_grid_free(&grid);
 }
 
-/* Two concurrent calls. */
+/* Runs two concurrent collective calls. */
 static void test_calls(hsumma_context *ctx)
 {
     double in[64] = {0}, out[2][64];
@@ -171,7 +171,7 @@ static void test_calls(hsumma_context *ctx)
            "calls are recorded, and their messages");
 }
 
-/* More entries than the ring holds: the last ones remain. */
+/* Adds more entries than the ring has places: the last ones remain. */
 static void test_ring(hsumma_context *ctx)
 {
     struct hs_trace *trace = ctx->comm.trace;
@@ -180,7 +180,7 @@ static void test_ring(hsumma_context *ctx)
     int64_t open = hs_trace_add(trace, (struct hs_trace_entry){.begin = 1, .kind = HS_TRACE_CALL});
     for (int i = 0; i < MORE; i++)
         hs_trace_add(trace, (struct hs_trace_entry){.begin = 2 + i, .end = 2 + i, .kind = HS_TRACE_GEMM, .panel = i});
-    hs_trace_close(trace, open); /* another entry has its place */
+    hs_trace_close(trace, open); /* a newer entry has its place in the ring */
     int good = trace->ring[(trace->count - 1) % HS_TRACE_ENTRIES].panel == MORE - 1 &&
                trace->ring[(uint64_t)open % HS_TRACE_ENTRIES].kind == HS_TRACE_GEMM;
     good &= hsumma_trace_write(ctx) == HSUMMA_OK && trace->count == HS_TRACE_ENTRIES;
@@ -194,7 +194,7 @@ static int there(const char *path)
     return world_reduce(rank == 0 && stat(path, &found) == 0 && found.st_size > 0, MPI_MAX) > 0;
 }
 
-/* Two contexts at once, each with its own file, which appears when the context is freed or on request. */
+/* Two contexts, each with its own file, which is written when the context is freed or on request. */
 static void test_files(void)
 {
     const char *path[2] = {tuned_path("one.json"), tuned_path("two.json")};
@@ -212,7 +212,7 @@ static void test_files(void)
     hsumma_free(&ctx[0]);
 }
 
-/* A file that cannot be written is refused at the context's creation, or later; nothing else is lost. */
+/* A path that cannot be written is an error of the context's creation or of the writing call; nothing else fails. */
 static void test_errors(void)
 {
     char message[256] = "", options[TUNED_WORDS];

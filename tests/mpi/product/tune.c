@@ -1,26 +1,27 @@
 /*
- * tune=measure: the candidates of a plan take turns in executions that are all right; what happens in between, and when
- * memory fails.
+ * tune=measure: candidates are measured in turn, in executions with right results; other calls during a trial, and
+ * memory that fails.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
 
 #include <sched.h>
 
-/* Many panels with block=1: candidates then share an execution, panel by panel (hsumma/plan/trial.h). */
+/* The extent k. With block=1 there are many panels, so that candidates share an execution, panel by panel
+ * (hsumma/plan/trial.h). */
 static int64_t depth(const char *words, int64_t k)
 {
     return strstr(words, "block=1") ? 12 * k : k;
 }
 
-/* The number of a trial's executions: two per candidate, fewer if they share executions. */
+/* Whether a trial has taken the right number of executions: two per candidate, fewer if they share executions. */
 static int right_count(const hsumma_plan *plan, int shared, int count)
 {
     int most = 2 * plan->trial.count;
     return shared ? count > 0 && count <= most : count == most;
 }
 
-/* An execution in small steps, with late processes. */
+/* Executes in small steps, with late processes. */
 static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
 {
     for (double end = hs_now() + 1e-3 * ((rank + i) % 3); hs_now() < end;)
@@ -28,9 +29,9 @@ static int stepwise(hsumma_plan *plan, const struct gemm_case *c, int i)
     return !gemm_execution_fault(plan, c, 40 * (i % 3));
 }
 
-/* --- one trial ---------------------------------------------------------------------------------------------------- */
+/* One trial. */
 
-/* Checks a decided trial: everything is measured, except losers of a shared execution; the fastest one is used. */
+/* Whether a decided trial has measured all candidates, except losers of a shared execution, and uses the fastest. */
 static int well_decided(const hsumma_plan *plan, int shared)
 {
     hsumma_plan_info info = plan_query(plan);
@@ -89,7 +90,7 @@ static void test_trial(hsumma_context *ctx, const hsumma_grid *grid, const char 
     }
 }
 
-/* Freed before any execution, after some, and during one, also the trial's last. */
+/* Frees the plan before any execution, after some, and during one, also the trial's last. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_C, 'N', 'N', 20, 19, depth(words, 18), 2);
@@ -113,7 +114,7 @@ static void test_freed(hsumma_context *ctx, const hsumma_grid *grid, const char 
     tap_ok(everywhere(good), "%s: freed after 0 to %d executions, and while the next one runs", words, last);
 }
 
-/* Two plans in turns, not in lockstep. */
+/* Two plans in turn, with different numbers of executions. */
 static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
@@ -129,7 +130,7 @@ static void test_two(hsumma_context *ctx, const hsumma_grid *grid, const char *w
     hsumma_plan_free(&plan[1]);
 }
 
-/* A plan that cannot start while the other one runs. */
+/* Starting a plan while another one runs is an error; the trial then continues. */
 static void test_busy(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c[2] = {gemm_case_of(grid, HSUMMA_D, 'N', 'N', 21, 23, depth(words, 25), 2),
@@ -154,7 +155,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan[1]);
 }
 
-/* A NULL pointer on one process during the trial: the error on all, and the trial continues. */
+/* A NULL pointer on one process during the trial: all processes get the error, and the trial continues. */
 static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 24, 24, depth(words, 24), 2);
@@ -180,7 +181,7 @@ static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan);
 }
 
-/* Grids that leave out processes, which still make the calls; and matrices that leave out processes of the grid. */
+/* Grids without some processes, which still make the calls; and matrices of which some processes own nothing. */
 static void test_outside(hsumma_context *ctx, const char *words)
 {
     hsumma_grid *part = NULL;
@@ -205,7 +206,7 @@ static void test_outside(hsumma_context *ctx, const char *words)
 static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 40, depth(words, 40),
-                                      depth(words, 40)); /* the first block is everything */
+                                      depth(words, 40)); /* one block contains everything */
     hsumma_plan *plan = plan_with(ctx, &c, words);
     int count = plan ? plan_decide(plan, &c) : 0;
     if (plan)
@@ -214,7 +215,7 @@ static void test_idle(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan);
 }
 
-/* beta = 1 during the whole trial, on one C. */
+/* Accumulates with beta = 1 into one C during the whole trial. */
 static void test_accumulates(hsumma_context *ctx, const hsumma_grid *grid, const char *words)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 19, 21, depth(words, 23), 2);
@@ -228,15 +229,15 @@ static void test_accumulates(hsumma_context *ctx, const hsumma_grid *grid, const
     gemm_make(&c, local);
     for (; good && times < 2 * plan->trial.count + 3; times++)
         good = gemm_begin(plan, &c, local, 1) == HSUMMA_OK;
-    c.alpha = times; /* C + times A B, of integers */
+    c.alpha = times; /* C + times A B has integer entries */
     tap_ok(everywhere(good && gemm_wrong(&c, &local[2], 0) == 0), "%s: beta = 1, %d times into one C", words, times);
     gemm_drop(local);
     hsumma_plan_free(&plan);
 }
 
-/* --- memory that fails -------------------------------------------------------------------------------------------- */
+/* Memory that fails. */
 
-/* What is remembered is the same on all processes, so the next plan is too. */
+/* Whether all processes remember the same choice, so that the next plan is equal on all. */
 static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
 {
     struct gemm_case c = *given;
@@ -248,8 +249,8 @@ static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
     return good;
 }
 
-/* One plan and its trial with memory that fails on the victim at the n-th call; 1 if all is well. *reached: that call
- * was made. */
+/* Makes one plan and its trial while allocation n of the victim fails. Returns 1 if every rank behaves; *reached:
+ * whether there were that many allocations. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};
@@ -259,7 +260,7 @@ static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, 
     int failed = (int)world_reduce(status != HSUMMA_OK, MPI_MAX), good;
     if (failed)
         good = status == HSUMMA_ERR_MEMORY && !plan && hsumma_message(ctx)[0] &&
-               scarce.out == (ctx->tuned.entry != NULL); /* the context may keep an entry for what will be remembered */
+               scarce.out == (ctx->tuned.entry != NULL); /* the context may keep an entry for the expected result */
     else
         good = plan_is_alike(plan);
     if (!failed && everywhere(good))
@@ -307,7 +308,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         if (!tuned_open(NULL, "", &ctx, &grid))
             continue;
         test_trial(ctx, grid, words[w]);
-        hs_tuned_free(&ctx->tuned, &ctx->memory); /* so that the following tests measure again */
+        hs_tuned_free(&ctx->tuned, &ctx->memory); /* makes the following tests measure again */
         if (w < 3) {
             test_two(ctx, grid, words[w]);
             test_busy(ctx, grid, words[w]);

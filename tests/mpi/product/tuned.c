@@ -1,12 +1,12 @@
 /*
- * What tune=measure remembers: in the context and in the tuned file, what overrides it, lines that do not fit;
- * hsumma_tune and hsumma_choose_grid.
+ * The choices that tune=measure remembers, in the context and in the tuned file; options that override them, lines
+ * that do not fit; hsumma_tune and hsumma_choose_grid.
  */
 #include "support/product/tuned_plan.h"
 
 #include <sys/stat.h>
 
-/* Reads a file on process 0: its length, or -1. */
+/* Reads a file on process 0; returns its length, or -1. */
 static int get(const char *name, char *text, size_t bytes)
 {
     FILE *file = rank == 0 ? fopen(tuned_path(name), "r") : NULL;
@@ -20,7 +20,7 @@ static int get(const char *name, char *text, size_t bytes)
     return length;
 }
 
-/* --- remembered plans -------------------------------------------------------------------------------------------- */
+/* Remembered plans. */
 
 /* A context with or without a tuned file, and a product on its grid. */
 struct scene {
@@ -42,7 +42,7 @@ static void scene_close(struct scene *scene)
     gemm_close(&scene->ctx, &scene->grid);
 }
 
-/* Executes a plan until the fastest candidate is known; sets line to its line. */
+/* Executes a plan until the fastest candidate is known; `line` becomes the plan's line. */
 static int measured_line(struct scene *scene, const char *words, char line[TUNED_WORDS])
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, words);
@@ -52,7 +52,7 @@ static int measured_line(struct scene *scene, const char *words, char line[TUNED
     return everywhere(good);
 }
 
-/* Checks a plan's origin and, if given, words of `why`; it must be the same on all processes, and right. */
+/* Checks the origin of a plan and, unless NULL, the text in `why`; the plan must be equal on all processes. */
 static int comes(struct scene *scene, const char *options, const char *tuned, const char *line, const char *why)
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, options);
@@ -67,7 +67,7 @@ static int comes(struct scene *scene, const char *options, const char *tuned, co
     return everywhere(good);
 }
 
-/* Replaces the remembered line's options. */
+/* Replaces the options in the remembered line of a tuned file. */
 static void edit(const char *name, const char *words)
 {
     char text[4096], edited[4096 + TUNED_WORDS];
@@ -85,7 +85,7 @@ static void edit(const char *name, const char *words)
     }
 }
 
-/* Plans in the context that has measured, and in the next one. */
+/* Plans use the remembered choice in the context that measured it, and in a later context. */
 static void test_remembered(void)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void test_remembered(void)
     struct scene scene;
     if (!scene_open(&scene, "kept", "tune=measure"))
         return;
-    if (!measured_line(&scene, NULL, line)) { /* only one candidate: nothing is remembered */
+    if (!measured_line(&scene, NULL, line)) { /* with a single candidate nothing is remembered */
         tap_skip(1, "one candidate");
         scene_close(&scene);
         return;
@@ -121,7 +121,7 @@ static void test_remembered(void)
     scene_close(&scene);
 }
 
-/* Two virtual nodes: by rows a node has a row of the grid, by columns a column. */
+/* Two virtual nodes: in a grid by rows a node has a process row, in a grid by columns a process column. */
 static void test_mapping(void)
 {
     char line[TUNED_WORDS];
@@ -144,7 +144,7 @@ static void test_mapping(void)
     scene_close(&scene);
 }
 
-/* A choice that was measured under the caller's options is not taken for the fastest of all. */
+/* A choice measured under the caller's options is not used for a plan without these options. */
 static void test_words_apart(void)
 {
     char line[TUNED_WORDS];
@@ -155,7 +155,7 @@ static void test_words_apart(void)
     scene_close(&scene);
 }
 
-/* Lines that no longer fit, and a file that cannot be read. */
+/* Lines that no longer fit the product, and a file that cannot be read. */
 static void test_passed_over(void)
 {
     static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",
@@ -173,7 +173,7 @@ static void test_passed_over(void)
     }
 }
 
-/* --- hsumma_tune -------------------------------------------------------------------------------------------------- */
+/* hsumma_tune. */
 
 static hsumma_status tune(const struct scene *scene, int64_t m, const char *options, char *line, size_t bytes)
 {
@@ -182,7 +182,7 @@ static hsumma_status tune(const struct scene *scene, int64_t m, const char *opti
                        line, bytes);
 }
 
-/* Whether there is more than one candidate. */
+/* Whether the product has more than one candidate. */
 static int chooses(struct scene *scene)
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, "tune=measure");
@@ -228,7 +228,7 @@ static void test_tune_file(void)
         tap_ok(everywhere(!status && (rank > 0 || !many || there)), "hsumma_tune %s: %s",
                again ? "again: measured anew, one line" : "makes the file", status ? hsumma_message(scene.ctx) : line);
     }
-    if (rank == 0) { /* a directory, which cannot be replaced even by root */
+    if (rank == 0) { /* a directory in place of the file, which even root cannot replace */
         unlink(tuned_path("made"));
         mkdir(tuned_path("made"), 0700);
     }
@@ -244,17 +244,17 @@ static void test_tune_file(void)
         rmdir(tuned_path("made"));
 }
 
-/* --- hsumma_choose_grid ------------------------------------------------------------------------------------------- */
+/* hsumma_choose_grid. */
 
 static void test_grids(hsumma_context *ctx)
 {
     static const struct {
         char ta, tb;
         int64_t m, n, k, nb;
-        int processes, rows, cols; /* -1: any that leaves out at most one process */
+        int processes, rows, cols; /* expected shape; -1: any shape that leaves out at most one process */
     } cases[] = {{'N', 'N', 4096, 4096, 4096, 64, 16, 4, 4},
-                 {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* the columns of both are spread: only C is summed */
-                 {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* likewise for rows */
+                 {'N', 'T', 512, 512, 1 << 17, 0, 16, 1, 16}, /* columns distributed: only C moves */
+                 {'T', 'N', 512, 512, 1 << 17, 0, 16, 16, 1}, /* rows distributed: only C moves */
                  {'N', 'N', 1 << 16, 64, 64, 0, 8, 8, 1},
                  {'N', 'N', 64, 1 << 16, 64, 0, 8, 1, 8},
                  {'N', 'N', 3000, 3000, 3000, 64, 7, -1, -1},

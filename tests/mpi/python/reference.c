@@ -1,9 +1,12 @@
 /*
  * Reference results for the tests of the Python package.
- *   reference layout                              sizes of the public structures, offsets of their members
- *   reference product TYPE OPS M N K NB FILE      C := 2 op(A) op(B) - C by hsumma_?gemm on matrices of known elements,
- * in blocks of NB (0: one per process); each rank's part to FILE.RANK reference overhead M CALLS seconds per call of
- * hsumma_dgemm, hsumma_plan_execute, hsumma_allreduce
+ *
+ * reference layout: prints the sizes of the public structures and the offsets of their members.
+ *
+ * reference product TYPE OPS M N K NB FILE: computes C := 2 op(A) op(B) - C by hsumma_?gemm on matrices of known
+ * elements, in blocks of NB (0: one per process), and writes each rank's part to FILE.RANK.
+ *
+ * reference overhead M CALLS: prints seconds per call of hsumma_dgemm, hsumma_plan_execute and hsumma_allreduce.
  */
 #include <hsumma.h>
 #include <hsumma_coll.h>
@@ -95,7 +98,7 @@ static hsumma_desc describe(const struct world *world, int64_t m, int64_t n, int
     return desc;
 }
 
-/* An element; sums of such elements depend on their order. */
+/* An element of a matrix; sums of such elements depend on their order. */
 static double element(int64_t row, int64_t col, int64_t seed)
 {
     return (double)((row * 37 + col * 101 + seed) % 251 - 125) / 3.0;
@@ -170,7 +173,7 @@ static int by_value(const void *x, const void *y)
     return (d > 0) - (d < 0);
 }
 
-/* Prints the median of each call. */
+/* Prints the median time of each call, in seconds. */
 static int time_calls(int64_t m, int calls)
 {
     static const char *const names[] = {"matmul", "execute", "allreduce"};

@@ -1,6 +1,7 @@
 /*
  * The state attached to a BLACS context: plans and memory, options, the log.
- *   contexts [CONTEXTS [CALLS]]    how many of each must leave no memory behind (50, 2000)
+ *
+ *   contexts [CONTEXTS [CALLS]]    numbers of contexts and of calls that must not leak memory (default 50, 2000)
  */
 #if !HSUMMA_HAVE_SCALAPACK
 #include "support/tap.h"
@@ -13,7 +14,7 @@ int main(void)
 
 #include "support/scalapack/pgemm_call.h"
 
-/* Contexts whose numbers are reused with other grids, and calls in them: memory and communicators must not run out. */
+/* Many contexts, whose numbers are reused for other grids, and calls in them: no memory or communicators may leak. */
 static void test_lifetimes(int contexts, int calls)
 {
     long before = 0, after = 0;
@@ -29,7 +30,7 @@ static void test_lifetimes(int contexts, int calls)
     }
     after = (long)mallinfo2().uordblks;
     tap_ok(everywhere(good), "%d contexts with %d numbers, one after another", contexts, distinct);
-    /* MPI's own pools grow in steps; a leaked context has at least 60 KB */
+    /* MPI's own pools grow in steps; a leaked context would have at least 60 KB */
     tap_ok(everywhere(after - before < 65536L * size + 512L * contexts), "they leave no memory behind: %ld bytes",
            after - before);
 
@@ -37,7 +38,7 @@ static void test_lifetimes(int contexts, int calls)
     struct pgemm_call call[10];
     good = 1;
     for (int i = 0; i < calls; i++) {
-        int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than cached plans */
+        int which = i % 1000 < 20 ? i % 10 : 0; /* more shapes than the cache has plans */
         call[which] = pgemm_call_of(context, 'N', 'T', 4 + which, 5, 6, 2);
         pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call[which], pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
         if (i == calls / 4)
@@ -50,7 +51,7 @@ static void test_lifetimes(int contexts, int calls)
            after - before);
 }
 
-/* A context with an option from the environment, which only process 0 has. */
+/* Creates a BLACS context with an option in the environment, which only process 0 sets. */
 static int context_with(const char *name, const char *value)
 {
     if (rank == 0)
@@ -58,7 +59,7 @@ static int context_with(const char *name, const char *value)
     int context = blacs_context_of(1, size, "R");
     struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 30, 30, 30, 4);
     pgemm_run(hsumma_pdgemm_, HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1],
-              pgemm_matrix[2]); /* the first call reads it */
+              pgemm_matrix[2]); /* the first call reads the option */
     if (rank == 0)
         unsetenv(name);
     return context;
@@ -68,7 +69,7 @@ static void test_left_to_scalapack(void)
 {
     const struct {
         const char *name, *value;
-        int n[2], theirs[2]; /* expected number of calls to ScaLAPACK, by size */
+        int n[2], theirs[2]; /* expected number of calls of ScaLAPACK, for each size in n */
     } rows[] = {{"HSUMMA_SCALAPACK", "off", {8, 40}, {1, 1}},
                 {"HSUMMA_SCALAPACK", "10", {10, 11}, {1, 0}},
                 {"HSUMMA_SCALAPACK", "on", {1, 40}, {0, 0}},
@@ -81,7 +82,7 @@ static void test_left_to_scalapack(void)
             struct pgemm_call call = pgemm_call_of(context, 'N', 'T', n, n, n, 4);
             pgemm_theirs_count = 0;
             good &= pgemm_same(HSUMMA_S, &call, hsumma_psgemm_);
-            count[i] = pgemm_theirs_count - 1; /* without the comparison's own */
+            count[i] = pgemm_theirs_count - 1; /* the comparison itself makes one call */
             good &= count[i] == rows[r].theirs[i];
         }
         Cblacs_gridexit(context);
@@ -90,7 +91,7 @@ static void test_left_to_scalapack(void)
     }
 }
 
-/* Reads a file of process 0. */
+/* Reads a file that process 0 has written. */
 static void slurp(const char *name, char *text, size_t room)
 {
     FILE *file = fopen(name, "r");
@@ -131,7 +132,7 @@ static void test_log(void)
     tap_ok(everywhere(good), "HSUMMA_LOG: one line per call, in which every argument stands");
 }
 
-/* One line per distinct call, although the plans of more shapes than the cache holds are made again. */
+/* The log has one line per distinct call, even if plans were dropped from the cache and made again. */
 static void test_explain(void)
 {
     char name[] = "/tmp/hsumma-shim-XXXXXX", text[8192] = "";
@@ -160,8 +161,9 @@ static void test_explain(void)
 }
 
 /*
- * PBLAS lets a process continue that has nothing to wait for: rank 0 has all of the matrices, multiplies, and sends
- * what the others wait for before they call. In a new context, and in one that is already connected.
+ * In PBLAS a process that needs no data from others can continue. Here rank 0 has all of the matrices, multiplies, and
+ * then sends a message for which the other ranks wait before they call. Tested in a new context and in one that is
+ * already connected.
  */
 static void test_late(void)
 {
@@ -188,7 +190,7 @@ static void test_late(void)
     Cblacs_gridexit(context);
 }
 
-/* A call that differs from the previous one in a single argument is not treated as a repetition. */
+/* A call that differs from the previous one in a single argument is not treated as its repetition. */
 static void test_like(int nprow, int npcol)
 {
     enum { TYPE, TRANS, EXTENT = TRANS + 2, FIRST = EXTENT + 3, DESC = FIRST + 6, CALLS = DESC + 3 * (LLD - IMB + 1) };

@@ -1,6 +1,6 @@
 /*
- * hsumma_p?gemm_ and ScaLAPACK's p?gemm_: the same verdict on wrong arguments, on all kinds of grids and between other
- * BLACS messages. fuzz.c compares C.
+ * hsumma_p?gemm_ and ScaLAPACK's p?gemm_ report the same errors for wrong arguments, on all kinds of grids and between
+ * other BLACS messages. fuzz.c compares C.
  */
 #if !HSUMMA_HAVE_SCALAPACK
 #include "support/tap.h"
@@ -39,7 +39,7 @@ static void spoil(struct pgemm_call *call, uint64_t *seed, const int contexts[4]
     }
 }
 
-/* alpha = 0 and beta = 1, so that nothing is computed on processes that find no error. */
+/* Random wrong arguments. With alpha = 0 and beta = 1 nothing is computed on processes that find no error. */
 static void test_arguments(int context, int other, int nprow)
 {
     enum { CASES = 4000 };
@@ -54,7 +54,7 @@ static void test_arguments(int context, int other, int nprow)
         call.beta[0] = 1;
         for (int x = 0; x < 3; x++) {
             call.desc[x][IMB] = 1 + draw_of(&seed, 6);
-            if (draw_of(&seed, 4) == 0) /* one process column has all columns: LLD counts only there */
+            if (draw_of(&seed, 4) == 0) /* one process column has all columns, so LLD counts only there */
                 call.desc[x][INB] = 12;
         }
         int mistakes = draw_of(&seed, 4), info[2] = {0, 0}, count[2];
@@ -95,7 +95,7 @@ static void test_grids(void)
     for (int i = 0; i < size; i++)
         map[i] = size - 1 - i;
     Cblacs_get(-1, 0, &context);
-    Cblacs_gridmap(&context, map, size, size, 1); /* in reverse order */
+    Cblacs_gridmap(&context, map, size, size, 1); /* processes in reverse order */
     good &= pgemm_multiplies(context, 13, 11, 9, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "a grid that maps the processes in reverse");
@@ -104,7 +104,7 @@ static void test_grids(void)
         map[i] = first + (i + 1) % members;
     Cblacs_get(-1, 0, &context);
     Cblacs_gridmap(&context, map, 1, 1, members);
-    for (int i = 0; i < (half ? 3 : 6); i++) /* a different number of calls */
+    for (int i = 0; i < (half ? 3 : 6); i++) /* a different number of calls in the two contexts */
         good &= pgemm_multiplies(context, 13 - i, 11, half ? 9 : 8, 2);
     Cblacs_gridexit(context);
     tap_ok(everywhere(good), "two contexts on parts of the processes");
@@ -118,7 +118,7 @@ static void test_grids(void)
     tap_ok(everywhere(good), "two contexts on all of them, in turns, one outlives the other");
 }
 
-/* Messages sent before the call are received after it. */
+/* BLACS messages that are sent before a call can be received after it. */
 static void test_traffic(int context, int npcol)
 {
     int nprow, row, col, good = 1;
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     test_traffic(context, npcol);
     Cblacs_gridexit(other);   /* MPI_Finalize frees the first context */
 #ifdef __SANITIZE_ADDRESS__
-    Cblacs_gridexit(context); /* otherwise MPI and BLACS would leak its memory */
+    Cblacs_gridexit(context); /* the sanitizer would report memory of MPI and BLACS as leaked */
 #endif
     MPI_Finalize();
     return tap_done();

@@ -1,5 +1,5 @@
 /*
- * Random cases of p?gemm: hsumma's against ScaLAPACK's, entry by entry, and both against a triple loop.
+ * Random cases of p?gemm: hsumma's routines compared with ScaLAPACK's, entry by entry, and both with a triple loop.
  *
  *   fuzz [CASES [SEED]] [verbose] [OPTION=VALUE...]
  *
@@ -23,11 +23,11 @@
 enum { BLOCK = 100, PATIENCE_S = 120 };
 
 static int verbose;
-static int scalapack_is_wrong;                                          /* number of cases */
-static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2, by P, Q, order; 0: none yet */
+static int scalapack_is_wrong; /* number of cases in which ScaLAPACK's C is wrong */
+static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2 by P - 1, Q - 1, order; or 0 */
 static char settings[256], replay[512];
 
-/* Names the case in which the program crashes or hangs. */
+/* Prints the case during which the program crashes or hangs. */
 static void on_signal(int number)
 {
     static const char head[] = "# fuzz: a crash or no end, in the case of: ";
@@ -46,7 +46,7 @@ _Noreturn static void fail(const char *text)
     abort();
 }
 
-/* The BLACS context of a case. Collective over all processes; negative outside the grid. */
+/* The BLACS context of a case, negative on processes outside its grid. Collective over all processes. */
 static int context_of(const struct fuzz_case *c)
 {
     int *known = &contexts[c->grid[0] - 1][c->grid[1] - 1][(int)c->order], map[FUZZ_MOST_PROCESSES], context;
@@ -91,7 +91,7 @@ static struct pgemm_call call_of(const struct fuzz_case *c, int context, const s
     return call;
 }
 
-/* Compares sub(C) with `expected`, pairs for all local entries, and reports the largest difference. */
+/* Compares sub(C) with `expected`, a pair for each local entry, and describes the largest difference in `text`. */
 static int values_differ(const struct fuzz_local *l, const double *values, const double *expected, double bound,
                          const char *than, char *text, size_t room)
 {
@@ -102,7 +102,7 @@ static int values_differ(const struct fuzz_local *l, const double *values, const
             const double *v = &values[at], *e = &expected[at];
             double error = fmax(fabs(v[0] - e[0]), fabs(v[1] - e[1]));
             if (isnan(v[0]) || isnan(v[1]) || isnan(e[0]) || isnan(e[1]))
-                error = INFINITY; /* fmax ignores NaN */
+                error = INFINITY; /* because fmax ignores NaN */
             if (l->index[0][row] < 0 || error <= bound || error <= worst)
                 continue;
             worst = error;
@@ -112,7 +112,7 @@ static int values_differ(const struct fuzz_local *l, const double *values, const
     return worst >= 0;
 }
 
-/* Restores sub(C). */
+/* Restores the entries of sub(C) from a copy. */
 static void restore(struct fuzz_local *c, const char *before)
 {
     for (int col = 0; col < c->count[1]; col++)
@@ -141,14 +141,14 @@ static char *passed(const struct fuzz_case *c, const struct fuzz_local *l)
     return c->null && (l->count[0] == 0 || l->count[1] == 0) ? NULL : l->data;
 }
 
-/* The result of one routine. */
+/* The result of one library's routine. */
 struct outcome {
     int wrong;
-    double *values; /* entries of C */
+    double *values; /* entries of C, in pairs */
     char text[256];
 };
 
-/* Calls one of the routines for the four types, with its own copies of the matrices. */
+/* Calls one library's routine for the case's type, on its own copies of the matrices. */
 static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *const routines[4], const int me[2],
                     const double *expected, struct outcome *out)
 {
@@ -187,7 +187,7 @@ static void attempt(const struct fuzz_case *c, int context, hsumma_pgemm *const 
     }
 }
 
-/* Compares both routines on this process. */
+/* Runs the routines of both libraries on this process and compares their results. */
 static void compare(const struct fuzz_case *c, int context, struct outcome *ours, struct outcome *theirs)
 {
     int shape[2], me[2];
@@ -197,12 +197,12 @@ static void compare(const struct fuzz_case *c, int context, struct outcome *ours
     if (!fuzz_make(c, FUZZ_C, me, NULL, &l) || !(expected = fuzz_reference(c, &l)))
         fail("no memory");
     attempt(c, context, pgemm_theirs, me, expected, theirs);
-    int before = pgemm_theirs_count; /* to notice calls that the shim passes on to ScaLAPACK */
+    int before = pgemm_theirs_count; /* shows whether the shim passes the call on to ScaLAPACK */
     for (int i = 0; i <= c->twice && !ours->wrong; i++)
         attempt(c, context, pgemm_ours, me, expected, ours);
     int left = pgemm_theirs_count > before;
-    if (!ours->wrong && !getenv("HSUMMA_STATIONARY") &&
-        (ours->wrong = left)) /* with replicas, stationary operands other than C are left to ScaLAPACK */
+    /* Only a prescribed stationary operand may be impossible, with replicas, so that the case is left to ScaLAPACK. */
+    if (!ours->wrong && !getenv("HSUMMA_STATIONARY") && (ours->wrong = left))
         snprintf(ours->text, sizeof ours->text, "left to ScaLAPACK");
     if (!ours->wrong && !theirs->wrong)
         ours->wrong = values_differ(&l, ours->values, theirs->values, 2 * fuzz_bound(c), "by ScaLAPACK", ours->text,
@@ -221,7 +221,7 @@ static void report(const struct fuzz_case *c, const char *verdict, const char *d
     fflush(stdout);
 }
 
-/* Runs a case; returns, on all processes, whether hsumma was right. */
+/* Runs a case; returns, on all processes, whether hsumma's result was right. */
 static int good(uint64_t seed)
 {
     int processes = size < FUZZ_MOST_PROCESSES ? size : FUZZ_MOST_PROCESSES;
@@ -247,7 +247,7 @@ static int good(uint64_t seed)
     return wrong == INT64_MAX;
 }
 
-/* Reads arguments that are not numbers; options, which world_begin reads, are kept for `replay`. */
+/* Reads arguments that are not numbers; options of the library, which world_begin reads, are kept for `replay`. */
 static void read_words(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
     long long cases = argc > 1 && atoll(argv[1]) > 0 ? atoll(argv[1]) : BLOCK;
     unsigned long long seed = argc > 2 && isdigit((unsigned char)argv[2][0]) ? strtoull(argv[2], NULL, 10) : 1;
     static const int deadly[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
-    const char *sanitize = getenv("SANITIZE"); /* sanitizers handle the other signals */
+    const char *sanitize = getenv("SANITIZE"); /* sanitizers handle the other signals themselves */
 
     world_begin(&argc, &argv);
     read_words(argc, argv);

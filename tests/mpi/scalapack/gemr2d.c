@@ -1,11 +1,11 @@
 /*
- * Random cases of p?gemr2d: hsumma's against ScaLAPACK's, to the bit, and both against a map that counts blocks one by
- * one.
+ * Random cases of p?gemr2d: hsumma's routines compared with ScaLAPACK's, to the bit, and both with a map that counts
+ * blocks one by one.
  *
  *     gemr2d [CASES [SEED]] [OPTION=VALUE...]
  *
- * With libhsumma_scalapack.so preloaded ScaLAPACK's names lead to it: with gemr2d=hsumma to hsumma, else on to
- * ScaLAPACK.
+ * With libhsumma_scalapack.so preloaded, ScaLAPACK's names lead to that library; with gemr2d=hsumma it serves the calls
+ * itself, otherwise it passes them on to ScaLAPACK.
  */
 #ifndef HSUMMA_HAVE_SCALAPACK
 #define HSUMMA_HAVE_SCALAPACK 0
@@ -23,7 +23,7 @@ enum { GRIDS = 6, WHOLE = GRIDS, LETTERS = 5 };
 static hsumma_pgemr2d *const ours[] = {hsumma_psgemr2d_, hsumma_pdgemr2d_, hsumma_pcgemr2d_, hsumma_pzgemr2d_,
                                        hsumma_pigemr2d_};
 
-/* ScaLAPACK's routines, counted: a call that hsumma leaves to them is no test of hsumma. */
+/* Counted calls of ScaLAPACK's routines: a call that hsumma passes on to them does not test hsumma. */
 static int theirs_count;
 #define COUNTED(name)                                                                                          \
     __attribute__((visibility("default"))) void name(const int *m, const int *n, const void *a, const int *ia, \
@@ -43,7 +43,7 @@ COUNTED(pzgemr2d_)
 COUNTED(pigemr2d_)
 static hsumma_pgemr2d *const theirs[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_};
 
-/* Calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not. */
+/* Counted calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not. */
 static int gathered, gathered_by_theirs;
 __attribute__((visibility("default"))) int MPI_Iallgather(const void *in, int count, MPI_Datatype type, void *out,
                                                           int counts, MPI_Datatype types, MPI_Comm comm,
@@ -53,7 +53,7 @@ __attribute__((visibility("default"))) int MPI_Iallgather(const void *in, int co
     return PMPI_Iallgather(in, count, type, out, counts, types, comm, request);
 }
 
-/* The options decide which routine ScaLAPACK's name leads to. */
+/* Checks that the options decide which routine ScaLAPACK's name leads to. */
 static void test_whose(int calls)
 {
     Dl_info info;
@@ -67,7 +67,7 @@ static void test_whose(int calls)
 
 struct pool {
     struct spread_matrix on[GRIDS + 1];
-    int context[GRIDS + 1]; /* the last: all processes, in another order */
+    int context[GRIDS + 1]; /* the last context has all processes, in another order */
 };
 
 static int map_context(const struct spread_matrix *on)
@@ -101,7 +101,7 @@ static void drop_pool(struct pool *pool)
             Cblacs_gridexit(pool->context[g]);
 }
 
-/* Draws a layout that DTYPE 1 can express. */
+/* Draws a layout that a descriptor of DTYPE 1 can express. */
 static void draw_part(struct spread_matrix *matrix, int letter, const int64_t length[2])
 {
     matrix->type = letter < LETTERS - 1 ? (hsumma_type)letter : HSUMMA_S;
@@ -129,12 +129,12 @@ static void describe(const struct spread_matrix *matrix, int context, int desc[9
                            (int)matrix->ld};
     memcpy(desc, fields, sizeof fields);
     for (int e = 2; matrix->coord[0] < 0 && e < 9; e++)
-        desc[e] = -7; /* never read */
+        desc[e] = -7; /* these entries are never read */
     first[0] = (int)rows->offset + 1;
     first[1] = (int)cols->offset + 1;
 }
 
-/* One case by one of the two routines; 1 if B is right. */
+/* Runs one case by `routine`; returns 1 if B is right. */
 static int is_right(hsumma_pgemr2d *routine, const struct pool *pool, const struct spread_matrix *a,
                     const struct spread_matrix *like, int g, int h, char **bytes)
 {
@@ -162,7 +162,7 @@ static int same(const struct pool *pool, int *wrong_of_theirs)
     draw_part(&a, letter, length);
     draw_part(&b, letter, length);
     spread_make(&a);
-    spread_make(&b); /* only its size is used */
+    spread_make(&b); /* only the shape and the size of b are used */
     int before = theirs_count;
     int good = is_right(ours[letter], pool, &a, &b, g, h, &bytes[0]);
     good &= everywhere(theirs_count == before);
@@ -183,7 +183,7 @@ static int same(const struct pool *pool, int *wrong_of_theirs)
     return good;
 }
 
-/* Two overlapping matrices: hsumma refuses, and if all processes know, ScaLAPACK does it. */
+/* Two overlapping matrices: hsumma refuses them; if all processes can see the overlap, ScaLAPACK copies. */
 static void test_left(const struct pool *pool)
 {
     double x[16] = {1, 2, 3, 4};
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     int cases = argc > 1 && atoi(argv[1]) ? atoi(argv[1]) : 100;
     draw_seed(argc > 2 && atoi(argv[2]) ? strtoull(argv[2], NULL, 10) : 1);
     for (int i = 0; i < cases && bad < 3; i++) {
-        if (i % 50 == 0) { /* renew the contexts */
+        if (i % 50 == 0) { /* renews the contexts */
             if (i)
                 drop_pool(&pool);
             make_pool(&pool);

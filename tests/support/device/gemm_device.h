@@ -7,8 +7,7 @@
 
 enum { ON_A = 1, ON_B = 2, ON_C = 4, ON_ALL = 7 };
 
-/* The matrices of one execution: `used` is passed to the library, `home` (on the host) is the initial state, then the
- * result. */
+/* The matrices of one execution: `used` is passed to the library, `home` is a copy on the host. */
 struct gemm_matrices {
     struct gemm_part home[3], used[3];
     int on_device; /* mask of the operands whose local parts are in device memory */

@@ -88,8 +88,7 @@ static int names_left(void)
     return count;
 }
 
-/* One node: right results without a message, for vectors below and above a slot's size and the least for direct reads.
- */
+/* One node: right results without a message, for vectors below and above a slot's size and the least read directly. */
 static void one_node(const char *what, const struct hs_discover_options *options, int sizes)
 {
     static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};

@@ -1,4 +1,4 @@
-/* The clock against the closed forms of the papers: schedules cost what the papers say. */
+/* The clock compared with the closed forms of the papers: schedules cost what the papers say. */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
@@ -6,7 +6,7 @@
 
 static const struct hs_machine machine = {.alpha = 3.0e-6, .beta = 1.1e-9, .gamma = 0.7e-9, .copy = 0};
 
-/* The formulas: q ranks, m bytes, and a number of segments. */
+/* A formula of a paper: seconds for q ranks, m bytes, and a number of segments. */
 typedef double (*formula)(double q, double m, double segments);
 #define FORMULA(name, expression)                                                                           \
     static double name(double q, double m, double segments)                                                 \
@@ -81,7 +81,7 @@ static void compare(const struct row *row)
         tap_diag("worst: %g off at q = %d", worst, at);
 }
 
-/* A machine with every parameter set. */
+/* A machine with a nonzero value for every parameter. */
 static const struct hs_machine tiers = {
     .alpha = 3.0e-6,
     .beta = 1.1e-9,
@@ -95,7 +95,7 @@ static const struct hs_machine tiers = {
     .ports = 2,
 };
 
-/* Bounds that hold for any schedule on any machine; returns the number violated. */
+/* Bounds that hold for any schedule on any machine; returns the number of violated ones. */
 static int out_of_bounds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *m)
 {
     struct hs_clock_report report;
@@ -121,7 +121,7 @@ static int out_of_bounds(const struct hs_alg *alg, const struct hs_shape *shape,
     return bad + (messages != report.messages) + (bytes != report.bytes);
 }
 
-/* Sizes, partitions and topologies for which there is no closed form. */
+/* Checks the bounds for sizes, partitions and topologies that have no closed form. */
 static void bounds(void)
 {
     const struct hs_alg *alg;
@@ -129,7 +129,7 @@ static void bounds(void)
         int bad = 0;
         for (int q = 1; q <= 40; q += q < 18 ? 1 : 11)
             for (int nodes = 0; nodes <= q && nodes <= 9;
-                 nodes += 3) { /* 0: each rank its own node; 3: one node without shared memory for it */
+                 nodes += 3) { /* 0: each rank has its own node; 3: one node without shared memory */
                 struct hs_topology topology =
                     topology_blocks(q, nodes == 3 || !nodes ? 1 : nodes, 2, nodes == 9 ? 0 : 64, 0);
                 for (int64_t elements = 0; elements < 300; elements = 5 * elements + 3) {
@@ -144,8 +144,8 @@ static void bounds(void)
     }
 }
 
-/* Pairwise reduce-scatter sums in a tree while the next message arrives: less than its formula, and no less than this
- * bound. */
+/* The reduce-scatter "pairwise" sums in a tree while the next message arrives: it takes less time than its formula, and
+ * no less than this bound. */
 static void pairwise(void)
 {
     const struct hs_alg *alg = hs_alg_find(HS_REDUCE_SCATTER, "pairwise");
@@ -179,7 +179,7 @@ static void best_segment(void)
     tap_ok(best > optimum / 2 && best < optimum * 2, "chain: %d segments are best, theory says %.1f", best, optimum);
 }
 
-/* The machine's parameters one by one, on schedules of a few steps. */
+/* Tests of single parameters of the machine, on schedules of a few steps. */
 
 /* The first half of the ranks, which form one node, sends to the second half, rank by rank. */
 static void build_halves(struct hs_builder *builder, const struct hs_shape *shape)
@@ -203,8 +203,8 @@ static void injection(void)
     tap_ok(good, "k messages leave a node together in alpha + max(k s / R_N, s / R_b)");
 }
 
-/* Two pairs send as in build_halves, but rank 1 first sums half a vector. Rank 2, which receives from rank 0, first
- * sums a whole one. */
+/* Two pairs of ranks send as in build_halves, but rank 1 first sums half a vector, and rank 2, which receives from rank
+ * 0, first sums a whole one. */
 static void late(struct hs_builder *builder, const struct hs_shape *shape, int64_t sum)
 {
     int before = -1;
@@ -230,8 +230,9 @@ static void build_late_sum(struct hs_builder *builder, const struct hs_shape *sh
 }
 
 /*
- * With R_N = R_b the first message has the node alone for d = gamma m / 2 seconds, then half of it. It ends at alpha +
- * 2 m beta - d, and the second, which is alone for its last d seconds, at alpha + 2 m beta.
+ * If a node's injection rate R_N equals the rate R_b of one message, the first message has the node's link alone for d
+ * = gamma m / 2 seconds, then half of it. It ends at alpha + 2 m beta - d, and the second, which has the link alone
+ * for its last d seconds, at alpha + 2 m beta.
  */
 static void late_message(void)
 {
@@ -243,7 +244,7 @@ static void late_message(void)
            "and that one has the node again when the first has left");
 }
 
-/* Rank 0 sends to its neighbours 1, 2 and 4: on its socket, on its node, on another node. */
+/* Rank 0 sends to rank 1 on its socket, rank 2 on its node, and rank 4 on another node. */
 static void build_near_and_far(struct hs_builder *builder, const struct hs_shape *shape)
 {
     for (int to = 1; to <= 4; to *= 2) {
@@ -302,7 +303,7 @@ static void shared_memory(void)
            "without a price of their own shared copies are copies");
 }
 
-/* Invalid rows must return an error. */
+/* Algorithms with invalid lists, for which the clock must return an error. */
 static void build_silent_receiver(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank > 0)

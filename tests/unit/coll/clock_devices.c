@@ -1,13 +1,13 @@
 /*
- * Devices shared by ranks, on the clock: cases computed by hand, and all rows: with one device per rank they cost as
- * much as without devices, with fewer at least the work of a device.
+ * The clock for devices shared by ranks: cases computed by hand, and all algorithms. With one device per rank they
+ * cost as much as without devices, with fewer devices at least as much as the work of the busiest one.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
 
-/* A device: launch; seconds per byte copied through shared memory, copied, summed; a turn. */
+/* A device: launch time; seconds per byte copied through shared memory, copied, summed; the time of a turn. */
 static const struct hs_machine device = {
     .alpha = 1e-3, .gamma = 3e-9, .copy = 2e-9, .shm = {.alpha = 5e-6, .beta = 1e-9}, .devices = 1, .turn = 40e-6};
 
@@ -22,7 +22,7 @@ static void copy_twice(struct hs_builder *builder, const struct hs_shape *shape)
     hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes, -1);
 }
 
-/* Rank 0 copies twice; rank 1 waits for the first copy, and copies. */
+/* Rank 0 copies twice; rank 1 waits for the first copy, then copies. */
 static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 1) {
@@ -35,7 +35,7 @@ static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
     hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes, copy);
 }
 
-/* Three sums as one chain; or the third depends on the first only and becomes separate work. */
+/* Three sums: one chain; or the third depends only on the first, and becomes a separate operation. */
 static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
 {
     int64_t bytes = shape->bytes;
@@ -91,7 +91,7 @@ static void cases(void)
            "without devices there are neither launches nor turns");
 }
 
-/* The designs on one device, by closed forms; signals cost nothing. */
+/* The cost of algorithms for shared memory on one device, by closed forms; signals cost nothing. */
 static void designs(void)
 {
     enum { N = 8000 };
@@ -116,7 +116,7 @@ static void designs(void)
     tap_ok(apart, "on a device each: a copy in, the sum, a copy out");
 }
 
-/* Every row: a device per rank is like a processor per rank; fewer devices have more work each. */
+/* Every algorithm: a device per rank costs as much as a processor per rank; fewer devices have more work each. */
 static void rows(void)
 {
     static const struct hs_machine tiers = {.alpha = 3.0e-6,

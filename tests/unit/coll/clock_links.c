@@ -1,4 +1,4 @@
-/* The clock with links that price long messages separately, and on machines that are faster in one parameter. */
+/* The clock with separate prices of long messages, and on machines that are faster in one parameter. */
 #include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -40,7 +40,7 @@ static void closed_forms(void)
     tap_ok(parted && mixed > 20, "van de Geijn: halves by rendezvous, parts eagerly (%d such shapes)", mixed);
 }
 
-/* Rank 0 sends `segment` bytes to rank 2, rank 1 `bytes` to rank 3; the first two ranks are one node. */
+/* Rank 0 sends `segment` bytes to rank 2, and rank 1 `bytes` bytes to rank 3; ranks 0 and 1 are on one node. */
 static void build_two(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t bytes = shape->rank % 2 ? shape->bytes : shape->segment;
@@ -74,8 +74,8 @@ static void sharing(void)
         }
     tap_ok(good, "two messages leave a node together in alpha + max(2 n inject, n beta), both of their length");
 
-    /* The long message takes 2 inject per byte while both are in flight, and inject after the short one, limited by
-     * beta, has left. */
+    /* While both messages are in flight, the long one takes 2 inject per byte; after the short one, which is limited by
+     * beta, has left, it takes inject per byte. */
     m = (struct hs_machine){
         .network = {.alpha = 1e-6, .beta = 2e-9, .eager = EAGER, .alpha_long = 1e-6, .beta_long = 0.5e-9},
         .inject = 0.6e-9};
@@ -98,7 +98,7 @@ static void places(void)
     tap_ok(good, "every link has an `eager` of its own");
 }
 
-/* One parameter of a machine. */
+/* The i-th parameter of a machine. */
 static double *part_of(struct hs_machine *m, int i)
 {
     struct hs_link *const link[] = {&m->network, &m->node, &m->socket, &m->shm};
@@ -123,7 +123,7 @@ static void draw_machine(struct hs_machine *m, int inject)
     m->signal *= 100;
 }
 
-/* The largest relative slowdown of a machine that is faster in one parameter, over all its parameters. */
+/* The largest relative slowdown of an algorithm on machines that are faster in one parameter, over all parameters. */
 static double slower(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine, int *bad)
 {
     struct hs_clock_report report;
@@ -139,7 +139,7 @@ static double slower(const struct hs_alg *alg, const struct hs_shape *shape, con
     return most;
 }
 
-/* Returns the largest slowdown on a faster machine. */
+/* The largest relative slowdown over all algorithms, on `draws` random machines. */
 static double monotonous(int inject, int draws)
 {
     const struct hs_alg *alg;
@@ -169,11 +169,11 @@ static double monotonous(int inject, int draws)
     return bad || runs < draws * rows / 2 ? HUGE_VAL : most;
 }
 
-/* The messages of the busiest port per broadcast when consecutive ranks are roots in turn, counted in the schedule of
- * each root. */
+/* The number of messages through the busiest port per broadcast, if `roots` consecutive ranks are roots in turn;
+ * counted in the schedules. */
 static double busiest(const struct hs_alg *alg, int size, int roots)
 {
-    int most = 0, sent[2][16] = {{0}}; /* out, in */
+    int most = 0, sent[2][16] = {{0}}; /* by direction: out, in */
     for (int root = 0; root < roots; root++)
         for (int r = 0; r < size; r++) {
             struct hs_shape shape = {.size = size, .rank = r, .bytes = 8, .unit = 8};

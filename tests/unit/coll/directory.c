@@ -1,7 +1,7 @@
 /*
- * Signals between sleeping processes are never lost. Processes in a ring pass on a number, each asleep until it
- * arrives. In the library a nap ends by itself after a moment, which would hide a lost signal; here it lasts until the
- * signal, and a lost one is an error.
+ * Signals between sleeping processes are never lost. Processes in a ring pass on a number; each sleeps until the
+ * number arrives. In the library a nap ends after a moment even without a signal, which would hide a lost one; here it
+ * lasts until the signal, and a lost signal is an error.
  */
 #include "coll/node/directory.h"
 #include "support/tap.h"
@@ -18,9 +18,9 @@
 
 enum { ASLEEP = 1 << 20, PATIENCE_S = 100 };
 
-static int slept_through; /* naps that ended without a signal */
+static int slept_through; /* number of naps that ended without a signal */
 
-/* Replaces the C library's; only futexes come here. A waiting one waits for PATIENCE_S. */
+/* Replaces the C library's function, which only futexes use here. A futex waits for at most PATIENCE_S. */
 long syscall(long number, ...)
 {
     static long (*next)(long, ...);
@@ -38,7 +38,7 @@ long syscall(long number, ...)
     return result;
 }
 
-/* Runs process `me`; 0, or 1 if its counter is wrong or it takes too long. */
+/* Runs process `me`; returns 1 if its counter is wrong or it takes too long, else 0. */
 static int pass_on(struct hs_directory_entry *entry, int ranks, int me, int rounds)
 {
     struct hs_directory directory = {.entry = entry, .ranks = ranks, .me = me};
@@ -83,7 +83,7 @@ static void test_ring(int ranks, int rounds)
     munmap(entry, bytes);
 }
 
-/* A rank does not sleep if the signal has already come, or if nothing is awaited. */
+/* A rank does not sleep if the signal has already arrived, or if it awaits none. */
 static void test_awake(void)
 {
     struct hs_directory_entry entry[2];

@@ -1,4 +1,4 @@
-/* The exact output of dump. */
+/* The output of dump, compared with the exact text. */
 #include "coll/schedule/dump.h"
 #include "support/tap.h"
 
@@ -12,7 +12,7 @@ static void expect(const char *name, char *text, const char *want)
     free(text);
 }
 
-/* The list of a rank, or the rounds of all; NULL on failure. */
+/* The text of a rank's list, or of the rounds of all ranks; NULL on failure. */
 static char *dump(const struct hs_alg *alg, const struct hs_shape *shape, int rounds)
 {
     char *text = NULL;
@@ -42,7 +42,7 @@ static char *rounds_of(enum hs_collective collective, const char *name, struct h
     return dump(hs_alg_find(collective, name), &shape, 1);
 }
 
-/* Rank 1 copies from rank 0's SHARED after a signal, and signals rank 2. */
+/* Rank 1 copies from rank 0's SHARED after rank 0's signal, then signals rank 2. */
 static void build_shared(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

@@ -1,6 +1,6 @@
 /*
- * The clock of many ranks, estimated from some lists: against closed forms, against the clock of all ranks, and the
- * choices that rely on it.
+ * The clock's estimate for many ranks from a sample of their lists: compared with closed forms and with the clock of
+ * all ranks; and the choices that rely on it.
  */
 #include "coll/select/select.h"
 #include "support/coll/sweep.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The built-in machine, the same with 1 Gbit/s, and one with gaps; main fills in the first two. */
+/* Machines: the built-in one, the same with a network of 1 Gbit/s, and one with gaps. main sets the first two. */
 enum { MACHINES = 3 };
 static struct hs_machine machines[MACHINES] = {
     [2] = {.network = {.alpha = 2e-6, .beta = 1e-10, .gap = 5e-7},
@@ -31,7 +31,7 @@ static double estimate_of(const struct hs_alg *alg, const struct hs_shape *shape
     return status ? NAN : estimate.seconds;
 }
 
-/* Ranks on separate nodes: each row costs what its paper says. */
+/* Ranks on separate nodes: each algorithm costs what its paper says. */
 static void test_closed_forms(void)
 {
     const struct hs_machine hockney = {.alpha = 3e-6, .beta = 1e-9};
@@ -68,7 +68,7 @@ static void test_closed_forms(void)
     tap_ok(lists > 0 && lists < 2048, "at most %lld lists of each", (long long)lists);
 }
 
-/* Sampled ranks do what they do among all ranks, but wait less. */
+/* An estimate from sampled ranks has these ranks' work as in the whole, but less waiting. */
 static void test_samples(void)
 {
     const struct hs_alg *alg;
@@ -95,7 +95,7 @@ static void test_samples(void)
            bad);
 }
 
-/* The seconds of the best row, each with default parameters, by the lists of all ranks. */
+/* The seconds of the fastest algorithm, each with default parameters, computed from the lists of all ranks. */
 static double best_of_all(const struct hs_question *question, const struct hs_machine *machine)
 {
     const struct hs_alg *alg;
@@ -148,7 +148,7 @@ static void test_choices(void)
            bad, worst);
 }
 
-/* Small allreduces between nodes. */
+/* Choices for small allreduces between nodes. */
 static void test_node_aware(void)
 {
     struct hs_topology topology = topology_blocks(256, 16, 1, 1 << 18, 0);
@@ -166,7 +166,7 @@ static void test_node_aware(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* The number of lists that planning builds: at most one per rank, and none when asked again. */
+/* The number of lists that are built for a choice: at most one per rank, none when the question is repeated. */
 static void test_work(void)
 {
     enum { RANKS = 16384, NODES = 1024 };
@@ -192,7 +192,7 @@ static void test_work(void)
            (long long)most);
 }
 
-/* dpml with all ranks as leaders, in pieces, and inside sockets: the search finds the best tried parameters. */
+/* dpml with all ranks as leaders, in pieces, and inside sockets: the search finds the best of the parameters tried. */
 static void test_parameters(void)
 {
     const struct hs_alg *dpml = hs_alg_find(HS_ALLREDUCE, "dpml");

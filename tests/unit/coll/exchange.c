@@ -1,7 +1,7 @@
 /*
- * The exchange's lists, executed strictly in order with rendezvous sends: they must complete, because an executor only
- * looks at a window of steps. All holders (a row of the grid) send to all takers (a column); or all processes of a line
- * change from one layout to another.
+ * The exchange's lists, executed strictly in order with rendezvous sends: they must complete even so, because an
+ * executor looks only at a window of steps. Either all holders (a row of the grid) send to all takers (a column), or
+ * all processes of a line change from one layout to another.
  */
 #include "coll/schedule/exchange.h"
 #include "dist/overlap.h"
@@ -14,7 +14,7 @@ struct grid {
     int P, Q, owner, root;
 };
 
-/* One process's pieces, of 1 byte for each process on the other side. */
+/* The pieces of one process: 1 byte for each process on the other side. */
 static int pieces(const struct grid *grid, int to_takers, struct hs_piece *piece)
 {
     int count = to_takers ? grid->P : grid->Q;
@@ -23,14 +23,15 @@ static int pieces(const struct grid *grid, int to_takers, struct hs_piece *piece
     return count;
 }
 
-/* Whether rank a's next step is a SEND to b, and b's the matching RECV. */
+/* Whether rank a's next step is a SEND to b, and rank b's next step the matching RECV. */
 static int meet(const struct hs_step *send, int a, const struct hs_step *recv, int b)
 {
     return send->kind == HS_SEND && recv->kind == HS_RECV && send->peer == b && recv->peer == a &&
            send->count == recv->count;
 }
 
-/* The number of steps left when none can proceed, plus 1 if the number of messages is not `wanted`. Frees the lists. */
+/* Executes the lists, then frees them. Returns the number of steps left when none can proceed, plus 1 if the number of
+ * messages is not `wanted`. */
 static int run(struct hs_list *list, int ranks, int wanted)
 {
     int next[MOST * MOST] = {0}, left = 0, moved = 1, messages = 0;
@@ -59,7 +60,7 @@ static int run(struct hs_list *list, int ranks, int wanted)
     return left + (messages != wanted);
 }
 
-/* Steps left, or messages missing, in an exchange or its reverse. */
+/* The number of steps left and messages missing in an exchange (outward), or in its reverse. */
 static int faults(const struct grid *grid, int outward)
 {
     static struct hs_list list[MOST * MOST];
@@ -72,10 +73,10 @@ static int faults(const struct grid *grid, int outward)
                                        : hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]);
         wrong += status != HSUMMA_OK;
     }
-    return wrong + run(list, ranks, ranks - 1); /* P Q pairs, of which one is a process with itself */
+    return wrong + run(list, ranks, ranks - 1); /* of P Q pairs, one is a process with itself */
 }
 
-/* A line of processes that changes its layout: all hold and take; what stays is in no piece. */
+/* A line of processes that changes its layout: each is holder and taker; elements that stay are in no piece. */
 static int realign_faults(const struct hs_axis *own, const struct hs_axis *want, int64_t width)
 {
     static struct hs_list list[MOST];

@@ -1,4 +1,4 @@
-/* Counts above 2^31 and 2^32 in the lists of every row; elements of some GiB keep verify symbolic. */
+/* Counts above 2^31 and 2^32 in the lists of every algorithm. Elements of some GiB keep verify's data small. */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 

@@ -1,4 +1,4 @@
-/* The collective layer when memory runs out, at every allocation. */
+/* The collective layer when any one allocation fails. */
 #include "coll/schedule/dump.h"
 #include "support/coll/sweep.h"
 #include "support/failing_memory.h"
@@ -24,7 +24,7 @@ static hsumma_status use_clock(const struct hs_alg *alg, const struct hs_shape *
     return hs_clock(alg, shape, &machine, memory, &report);
 }
 
-/* Messages that share a node's bandwidth. */
+/* The clock, for messages that share a node's bandwidth. */
 static hsumma_status use_flow(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory)
 {
     struct hs_clock_report report;
@@ -56,7 +56,7 @@ static const struct {
 } users[] = {
     {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
 
-/* Fails each allocation in turn; adds the failures, and counts the allocations. */
+/* Makes each allocation of one call fail in turn; adds errors to *bad; *most: the most allocations of a call. */
 static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shape, int *bad, int *most)
 {
     hsumma_status status = HSUMMA_ERR_MEMORY;
@@ -69,7 +69,7 @@ static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shap
     }
 }
 
-/* Every row where it fits: on several nodes, with and without shared memory, or on one. */
+/* Tests every algorithm on two nodes and on one node, with and without shared memory, where it fits. */
 int main(void)
 {
     struct hs_topology places[] = {topology_blocks(8, 2, 1, 64 * UNIT, 1), topology_blocks(8, 1, 1, 64 * UNIT, 1),

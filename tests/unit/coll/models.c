@@ -1,6 +1,6 @@
 /*
- * The papers' cost models against the clock on this library's schedules: node-aware allreduce (Bienz, Olson and Gropp
- * 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table it prints the figures of
+ * The papers' cost models compared with the clock on this library's schedules: node-aware allreduce (Bienz, Olson and
+ * Gropp 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table the program prints the figures of
  * doc/results/models.md and runs no tests.
  */
 #include "support/coll/sweep.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Figures of the size for a Cray XE6 of 2012; the paper prints none: half a microsecond and 5 GB/s inside a node, 2.5
- * us and 2 GB/s between two processes, 6 GB/s out of a node, 2 GB/s of sums.
+ * Typical figures of a Cray XE6 of 2012, because the paper prints none: half a microsecond and 5 GB/s inside a node,
+ * 2.5 us and 2 GB/s between two processes, 6 GB/s out of a node, 2 GB/s of sums.
  */
 static const struct hs_machine blue_waters = {.alpha = 2.5e-6,
                                               .beta = 1 / 2.0e9,
@@ -25,8 +25,8 @@ static int nap_steps(int nodes, int ppn)
     return ppn > 1 ? log_up(ppn, nodes) : 0;
 }
 
-/* An allreduce of s bytes on n nodes of ppn processes; room: each process's shared memory. Between nodes the papers use
- * recursive doubling. The report is empty if the row does not fit. */
+/* The clock of an allreduce of s bytes on n nodes of ppn processes; room: bytes of shared memory per process. Between
+ * nodes recursive doubling is used, as in the papers. The report is empty if the algorithm does not fit. */
 static struct hs_clock_report measure(const char *name, int nodes, int ppn, int64_t s, int64_t room,
                                       struct hs_parameters with, const struct hs_machine *machine)
 {
@@ -50,8 +50,8 @@ static double seconds(const char *name, int nodes, int ppn, int64_t s, const str
     return plain(name, nodes, ppn, s, machine).seconds;
 }
 
-/* Node-aware allreduce: equations 4 to 6.  Inside a node a rank sends and sums
- * log2(ppn) messages; between nodes each sender sends one. */
+/* Node-aware allreduce, equations 4 to 6. Inside a node a rank sends and sums log2(ppn) messages; between nodes each
+ * sending rank sends one message per step. */
 static double inside(const struct hs_machine *m, int ppn, double s)
 {
     return log2_up(ppn) * (m->node.alpha + m->node.beta * s);
@@ -72,7 +72,7 @@ static double smp(const struct hs_machine *m, int n, int ppn, double s)
     return 2 * inside(m, ppn, s) + log2_up(n) * between(m, 1, s) + (log2_up(n) + log2_up(ppn)) * m->gamma * s;
 }
 
-/* In every step the process whose counterpart subgroup is its own stays idle: ppn - 1 send. */
+/* NAP; in every step the process whose counterpart is its own subgroup stays idle, so `senders` = ppn - 1 send. */
 static double nap(const struct hs_machine *m, int n, int ppn, double s, int senders)
 {
     int steps = nap_steps(n, ppn);
@@ -103,7 +103,7 @@ static void node_aware_equations(void)
     tap_ok(below, "and no more than equation 6 as it is written, with ppn");
 }
 
-/* The number of dependent messages between nodes, by the clock of a machine on which nothing else takes time. */
+/* The number of consecutive messages between nodes, by the clock of a machine on which nothing else takes time. */
 static int rounds_between(const char *name, int nodes, int ppn)
 {
     struct hs_machine only = {.alpha = 1, .node = {.alpha = 1e-9, .beta = 0}};
@@ -131,7 +131,7 @@ static void node_aware_counts(void)
     tap_ok(good, "messages between nodes by process, by node and in a row: log2 n, log2 n and log_ppn n");
 }
 
-/* The time by which SMP is faster than NAP on 256 nodes of 16; negative: slower. */
+/* Seconds by which SMP is faster than NAP on 256 nodes of 16 processes; negative if it is slower. */
 static double lead_of_smp(int64_t s)
 {
     return seconds("nap", 256, 16, s, &blue_waters) - seconds("smp", 256, 16, s, &blue_waters);
@@ -153,7 +153,7 @@ static void node_aware_shape(void)
         at *= 2;
     tap_ok(at > 256 && at <= 16384 && lead_of_smp(at / 2) < 0 && lead_of_smp(at) > 0,
            "SMP overtakes NAP between 256 B and 16 KB: at %.0f B (the paper measures about 2 KB)", crossing);
-    static const int peaks[][2] = {{16, 4}, {64, 4}, {64, 8}, {16, 16}}; /* nodes, ppn */
+    static const int peaks[][2] = {{16, 4}, {64, 4}, {64, 8}, {16, 16}}; /* {nodes, ppn} */
     int good = 1;
     for (int i = 0; i < 4; i++)
         for (int other = 0; other < 2; other++) {
@@ -167,8 +167,8 @@ static void node_aware_shape(void)
 }
 
 /*
- * DPML, on a cluster of the paper's time: a process gets 3 GB/s of the 12 GB/s that leave a node, and copies 6 GB/s. a
- * = alpha, b = beta, c = gamma, a' and b' = shm.
+ * DPML on a cluster of the paper's time: one process gets 3 GB/s of the 12 GB/s that leave a node, and copies at 6
+ * GB/s. The paper's a is alpha, b beta, c gamma; a' and b' are those of `shm`.
  */
 static const struct hs_machine omni_path = {.alpha = 1.2e-6,
                                             .beta = 1 / 3.0e9,
@@ -176,19 +176,19 @@ static const struct hs_machine omni_path = {.alpha = 1.2e-6,
                                             .shm = {.alpha = 2e-7, .beta = 1 / 6.0e9},
                                             .inject = 1 / 12.0e9};
 
-/* Equations 2 and 6: one direction between a process and the l leaders. */
+/* Equations 2 and 6: one direction of the copies between a process and the l leaders. */
 static double t_copy(const struct hs_machine *m, double n, int leaders)
 {
     return leaders * (m->shm.alpha + m->shm.beta * n / leaders);
 }
 
-/* Equation 3 as printed is (p / (h l) - 1) n c, which is 0 for l = ppn, but a leader sums ppn partitions of n/l. */
+/* Equation 3. It is printed as (p / (h l) - 1) n c, which is 0 for l = ppn, but a leader sums ppn partitions of n/l. */
 static double t_comp(const struct hs_machine *m, double n, int ppn, int leaders)
 {
     return (ppn - 1) * (n / leaders) * m->gamma;
 }
 
-/* Equations 4 and 5. */
+/* Equations 4 and 5: the allreduce between nodes, with one piece or several. */
 static double t_comm(const struct hs_machine *m, double n, int nodes, int leaders, int pieces)
 {
     return log2_up(nodes) * (m->alpha * pieces + n / leaders * (m->beta + m->gamma));
@@ -202,9 +202,9 @@ static double dpml_equation(const struct hs_machine *m, double n, int nodes, int
 /*
  * Seconds by which the schedule is faster than the equation. A leader does not copy its own partition, so it is ready
  * one copy before the other ranks. If all ranks are leaders, the time of that copy is saved; otherwise the leaders sum
- * their own l - 1 partitions during it. Between nodes the messages of some pieces overlap the sums of others: of `jobs`
- * messages and sums, all of the longer kind count, but only one of the shorter (a two-machine flow shop with equal
- * jobs).
+ * their own l - 1 partitions during it. Between nodes the messages of some pieces overlap the sums of others. Of
+ * `jobs` messages and `jobs` sums, all of the longer kind count, but only one of the shorter kind (a two-machine flow
+ * shop with equal jobs).
  */
 static double dpml_saving(const struct hs_machine *m, double n, int nodes, int ppn, int leaders, int pieces)
 {
@@ -238,7 +238,7 @@ static void dpml_equations(void)
     tap_ok(above, "and no more than equation 7 with (ppn - 1) n/l c for the sums");
 }
 
-/* Equation 3 as printed, against the sums in the schedule: a leader sums ppn - 1 partitions, and log2 h more between
+/* Equation 3 as printed compared with the sums in the schedule: ppn - 1 partitions per leader, and log2 h between
  * nodes. */
 static void dpml_counts(void)
 {
@@ -251,7 +251,7 @@ static void dpml_counts(void)
         good &=
             report.between_rank_max.messages == 2 * log2_up(8) && report.between_rank_max.bytes == part * log2_up(8);
         good &= report.between_node_max.bytes == n * log2_up(8) && report.tier[HS_IN_SOCKET].messages == 0;
-        copies &= report.shared_copies == h * (2 * ppn * n - l * part); /* in and out, except a leader's own part in */
+        copies &= report.shared_copies == h * (2 * ppn * n - l * part); /* without a leader's own partition */
         printed &= (ppn / l - 1) * n <= (ppn - 1) * part && ((ppn / l - 1) * n == (ppn - 1) * part) == (l == 1);
     }
     tap_ok(good, "a leader sums ppn - 1 partitions of its node, and sends log2 h messages per piece");
@@ -259,8 +259,8 @@ static void dpml_counts(void)
     tap_ok(printed, "equation 3 as printed is less than that for more than one leader");
 }
 
-/* Equation 1, for any number of processes; if it is not a power of two, two messages and a sum are added to the
- * floor. */
+/* Equation 1, recursive doubling, for any number of processes. If that is not a power of two, two messages and a sum
+ * are added to the cost of the largest power of two below. */
 static void pure_recursive_doubling(void)
 {
     const struct hs_machine *m = &omni_path;
@@ -294,7 +294,7 @@ static void dpml_shape(void)
     tap_ok(faster > 3 && faster < 8, "512 KB: 16 leaders are %.1f times as fast as 1 (the paper: 4.3 and 4.9)", faster);
 }
 
-/* The figures of doc/results/models.md. */
+/* Prints the figures of doc/results/models.md. */
 static void print_sizes(void)
 {
     puts("| bytes | recursive doubling (us) | SMP (us) | NAP (us) | NAP, equation 6 (us) |\n|---|---|---|---|---|");

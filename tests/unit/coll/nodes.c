@@ -1,7 +1,7 @@
 /*
- * Rows that know nodes, on nodes of many sizes, in blocks and scattered, on sockets, with messages and with shared
- * memory inside: the papers' claims, counted from the lists: which ranks send between nodes, how often, and in how many
- * rounds (unit/coll/prove: all other configurations).
+ * Algorithms that know nodes, on nodes of many sizes, in blocks and scattered, on sockets, with messages and with
+ * shared memory inside. Checks the papers' claims by counts in the lists: which ranks send between nodes, how often,
+ * and in how many rounds. (unit/coll/prove covers all other configurations.)
  */
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
@@ -12,7 +12,7 @@
 
 enum { UNIT = 8, MOST_RANKS = 4096, MOST_NODES = 1000 };
 
-/* Placement of ranks on nodes. SOCKETS: in blocks, and the row's nodes are sockets, two per node. */
+/* Placement of ranks on nodes. SOCKETS: in blocks; the algorithm's nodes are sockets, two per node. */
 enum layout { BLOCKS, SOCKETS, SCATTERED, UNEVEN, UNEVEN_BLOCKS, LAYOUTS };
 
 static const char *const layout_names[] = {"blocks", "sockets", "scattered", "uneven nodes", "uneven blocks"};
@@ -20,16 +20,16 @@ static const char *const layout_names[] = {"blocks", "sockets", "scattered", "un
 struct place {
     struct hs_topology topology;
     struct hs_shape shape;
-    const struct hs_division *nodes; /* or sockets */
+    const struct hs_division *nodes; /* the division that the algorithm uses: nodes or sockets */
 };
 
 /* Messages between nodes, counted from the lists. */
 struct traffic {
     int64_t messages;
-    int rank_max, rounds, by_others; /* by_others: sent by ranks that are not the lowest on their node */
+    int rank_max, rounds, by_others; /* by_others: messages from ranks that are not the lowest on their node */
 };
 
-/* Names the nodes in ascending order, or shuffled; returns the number of ranks. */
+/* Gives the nodes names in ascending order, or shuffled; returns the number of ranks. */
 static int name_nodes(struct coll_sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
 {
     int size = 0;
@@ -59,7 +59,7 @@ static void begin(struct coll_sweep *sweep, struct place *place, enum layout lay
     place->topology.direct = room && (nodes + ppn) % 2;
     place->shape.topology = &place->topology;
     place->shape.with.level = layout == SOCKETS ? HS_SOCKET : HS_NODE;
-    place->shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* the number of its messages is known */
+    place->shape.with.outer = hs_alg_find(HS_ALLREDUCE, "recursive_doubling"); /* its number of messages is known */
     place->nodes = &place->topology.division[place->shape.with.level];
 }
 
@@ -72,7 +72,7 @@ static int smallest(const struct place *place)
     return least;
 }
 
-/* The longest chain of messages between nodes, by relaxation. */
+/* The largest number of consecutive messages between nodes, by relaxation over the steps' dependencies. */
 static int rounds_between(const struct hs_lists *lists, const struct hs_division *nodes)
 {
     int *round = calloc((size_t)lists->steps + 1, sizeof *round), most = 0;
@@ -97,7 +97,7 @@ static int rounds_between(const struct hs_lists *lists, const struct hs_division
     return most;
 }
 
-/* The number of a rank's SENDs to its own node, or to others. */
+/* The number of a rank's SENDs within its node (to_own), or to other nodes. */
 static int sends(const struct hs_list *list, const struct hs_division *nodes, int rank, int to_own)
 {
     int count = 0;
@@ -123,9 +123,9 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
     return traffic;
 }
 
-/* ---- claims ---- */
+/* Claims of the papers. */
 
-/* A process sends at most L messages between nodes, in exactly L rounds. */
+/* NAP: a process sends at most L messages between nodes, in exactly L rounds, with L = ceil(log_ppn n). */
 static void nap(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int n = place->nodes->parts, ppn = place->shape.size / n, steps = ppn > 1 ? log_up(ppn, n) : 0;
@@ -154,8 +154,8 @@ static void smp(struct coll_sweep *sweep, const struct hs_alg *alg, struct place
         sweep_expect(sweep, &place->shape, "messages", report.messages, inside + between);
 }
 
-/* Reduction and broadcast: a tree over the leaders and one in each node, so p - 1 messages, n - 1 of them between
- * nodes. */
+/* Reduction and broadcast: a tree over the leaders and one in each node: p - 1 messages, n - 1 of them between nodes.
+ */
 static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     uint64_t bracketing = 0;
@@ -175,7 +175,7 @@ static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct pl
     }
 }
 
-/* Segments: every message of the whole vector becomes one message per segment, and the last one arrives in time. */
+/* Segments: every message with the whole vector becomes one per segment, and the last segment arrives in time. */
 static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int64_t p = place->shape.size, leaders = place->nodes->parts;
@@ -195,7 +195,8 @@ static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct
     }
 }
 
-/* A leader sends k times the messages of its outer row, other ranks none; inside a node only without shared memory. */
+/* DPML: a leader sends k times the messages of its outer algorithm, other ranks send none between nodes; messages
+ * inside a node occur only without shared memory. */
 static void dpml_on(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
 {
     const struct hs_division *nodes = place->nodes;
@@ -223,7 +224,7 @@ static void dpml(struct coll_sweep *sweep, const struct hs_alg *alg, struct plac
     int alone = place->nodes->parts == place->shape.size;
     for (int l = 1; l <= smallest(place); l++)
         for (int k = 1; k <= 3; k++) {
-            place->shape.bytes = UNIT * 4 * l * k; /* every piece of a quarter has elements */
+            place->shape.bytes = UNIT * 4 * l * k; /* every piece of a quarter of the vector has elements */
             place->shape.with.leaders = l;
             place->shape.with.pieces = k;
             place->topology.shared_bytes = 0;
@@ -236,7 +237,8 @@ static void dpml(struct coll_sweep *sweep, const struct hs_alg *alg, struct plac
         }
 }
 
-/* The bits depend only on the topology, not on l, k or the shared memory; for powers of two they are the usual ones. */
+/* DPML: the bits depend only on the topology, not on l, k or shared memory; for powers of two they are those of
+ * recursive doubling. */
 static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, ppn = place->shape.size / nodes;
@@ -259,7 +261,7 @@ static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct
         sweep_fault(sweep, &place->shape, "other bits than recursive_doubling");
 }
 
-/* One message per ordered pair of nodes, evenly distributed; none inside a node with enough shared memory. */
+/* One message per ordered pair of nodes, evenly distributed over ranks; none inside a node if it has the memory. */
 static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, least = smallest(place);
@@ -276,7 +278,7 @@ static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct pla
         sweep_expect(sweep, &place->shape, "messages", report.messages, report.inter_node_messages);
 }
 
-static const int64_t rooms[] = {0, 1 << 16, 200}; /* 200: one cache line per stage, or none */
+static const int64_t rooms[] = {0, 1 << 16, 200}; /* bytes per node; 200: one cache line per stage, or none */
 
 enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
 
@@ -300,7 +302,7 @@ static const struct claim {
     {HS_REDUCE_SCATTER, "node_aware", "one message per pair of nodes", pairs, EVERY_LAYOUT & ~(1 << SOCKETS), 12, 8, 2},
 };
 
-/* Checks a claim at a place if the row fits. */
+/* Checks a claim for one placement of ranks, if the algorithm fits it. */
 static void claim_at(struct coll_sweep *sweep, const struct claim *claim, enum layout layout, int nodes, int ppn,
                      int64_t room)
 {
@@ -349,9 +351,9 @@ static void nap_refuses(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* ---- other rows as stages ---- */
+/* Other algorithms as stages. */
 
-/* Every row of the collective as the stage between nodes, and as the stages inside. */
+/* Uses every algorithm of the collective as the stage between nodes, and as the stages inside nodes. */
 static void any_rows(enum hs_collective collective, const char *name, int64_t room)
 {
     const struct hs_alg *alg = hs_alg_find(collective, name), *row;
@@ -379,7 +381,7 @@ static void any_rows(enum hs_collective collective, const char *name, int64_t ro
     }
 }
 
-/* The ring neither keeps the order nor brackets uniformly, as dpml does with the other algorithms between nodes. */
+/* dpml with other algorithms between nodes. With the ring it neither keeps the order nor brackets uniformly. */
 static void dpml_outer(void)
 {
     static const char *const names[] = {"ring", "reduce_bcast", "recursive_doubling", "dpml"};
@@ -397,7 +399,7 @@ static void dpml_outer(void)
     tap_ok(bad == 0, "dpml: ring, reduce_bcast, recursive_doubling and dpml between the nodes");
 }
 
-/* reduce_bcast passes the topology to its stages. */
+/* reduce_bcast passes the topology on to its stages. */
 static void reduce_bcast(void)
 {
     static const char *const stages[][2] = {{NULL, NULL}, {"smp", "hierarchical"}, {"binomial", "binary_tree"}};
@@ -415,7 +417,7 @@ static void reduce_bcast(void)
     sweep_end(&sweep, 1, "reduce_bcast with stages that know the topology");
 }
 
-/* Vectors that ranks of a node read in place, if a stage's vectors lie alike on all of them. */
+/* Ranks of a node read peers' vectors in place if a stage's vectors have the same layout on all of them. */
 static void read_in_place(void)
 {
     enum { LARGE = 1 << 16 }; /* the parts of the shared memory are multiples of 64 */

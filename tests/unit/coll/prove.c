@@ -1,6 +1,6 @@
 /*
- * Runs every row of the registry through verify: "prove" over a reduced range, "prove all" over everything claimed,
- * "prove all COLLECTIVE NAME" for one row.
+ * Runs every algorithm of the registry through verify: "prove" over a reduced range, "prove all" over the range that
+ * the algorithms claim, "prove all COLLECTIVE NAME" for one algorithm.
  */
 #include "coll/proof/prove.h"
 #include "support/tap.h"
@@ -18,7 +18,7 @@ static double now(void)
 static void show(void *state, const struct hs_prove_row *row)
 {
     double *last = state, seconds = now() - *last;
-    /* Only rows with an `unfit` function may skip a part of the range. */
+    /* Only algorithms with an `unfit` function may skip a part of the range. */
     int enough = row->runs > 0 && row->largest >= 32 && (row->unfit == 0 || row->alg->unfit);
     *last = now();
     if (!tap_ok(row->failures == 0 && enough, "%s %s: %lld runs at %lld points, on up to %d ranks",

@@ -1,9 +1,9 @@
 /*
- * The algorithms of Rabenseifner and Traeff (2004) are as fast as the paper says (unit/coll/prove: and right). All
- * expected figures come from the paper's formulas and its Table 1; the schedules are measured (verify, clock).
+ * The algorithms of Rabenseifner and Traeff (2004) are as fast as the paper says (unit/coll/prove tests their results).
+ * All expected figures come from the paper's formulas and its Table 1; the schedules are measured by verify and clock.
  *
- *   rabenseifner_traff            the tests
- *   rabenseifner_traff --table    doc/results/table1.md
+ *   rabenseifner_traff            runs the tests
+ *   rabenseifner_traff --table    prints doc/results/table1.md
  */
 #include "support/coll/rabenseifner_traff.h"
 #include "coll/rabenseifner_traff/rt.h"
@@ -30,7 +30,7 @@ static const struct hs_alg *allreduce(const char *name)
     return hs_alg_find(HS_ALLREDUCE, name);
 }
 
-/* The time of the schedule in units of alpha, for a length that all cuts divide. */
+/* The time of the schedule in units of alpha, for a vector length that all cuts divide evenly. */
 static double clock_of(const struct hs_alg *alg, const struct paper_setting *setting, double alpha)
 {
     struct hs_shape shape = {.size = setting->p, .unit = 8};
@@ -76,7 +76,7 @@ static void formulas(void)
     formula(&one_ring_row, paper_one_ring, 65, "Section 3.5");
 }
 
-/* The number of consecutive messages: seconds on a machine where nothing else takes time. */
+/* The number of consecutive messages: the time on a machine where only messages take time, each one second. */
 static int rounds_of(const struct hs_alg *alg, int p, int64_t elements, int64_t threshold)
 {
     static const struct hs_machine only = {.alpha = 1};
@@ -109,7 +109,7 @@ static void rounds(void)
     tap_ok(powers == 0, "log2 p rounds for powers of two");
 }
 
-/* From n rounds to 2 n, one more for every doubling of the vector beyond b. */
+/* The number of rounds grows from n to 2 n, by one for every doubling of the vector beyond b. */
 static void transition(void)
 {
     int bad = 0, p = 64, n = 6;
@@ -126,8 +126,9 @@ static void transition(void)
 }
 
 /*
- * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %", from (1 + 1/2^(n+1)) and
- * 2 times (2 m beta + m gamma), n = 3. Both are upper bounds; the true times are lower by 1/p' of the same.
+ * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". This compares 1 +
+ * 1/2^(n+1) with 2 times (2 m beta + m gamma), n = 3. Both are upper bounds; the true times are lower by 1/p' times (2
+ * m beta + m gamma).
  */
 static void savings(void)
 {
@@ -151,7 +152,7 @@ static uint64_t bracketing(const struct hs_alg *alg, int p, int root, int64_t th
     return hs_verify(alg, &shape, NULL, &hs_heap, &report) ? 0 : report.bracketing;
 }
 
-/* The bracketing is the same for all roots; for 3-2 elimination also whether pieces are cut or not: m0 + (m1 + m2). */
+/* The bracketing is the same for all roots; that of 3-2 elimination, m0 + (m1 + m2), also with and without cuts. */
 static void brackets(void)
 {
     static const char *const rows[] = {"elimination_21", "elimination_32", "elimination_32_21", "small_ring"};
@@ -170,7 +171,7 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
-/* The other routing phases, for powers of two and all rounds cut: the reduction phase reversed, towards the root. */
+/* The other routing phases, for powers of two with all rounds cut: the reversed reduction phase, towards the root. */
 static void routing(void)
 {
     const struct hs_alg *reduce = hs_alg_find(HS_REDUCE_TO, "rabenseifner_traff");

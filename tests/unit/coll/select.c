@@ -1,5 +1,5 @@
-/* The choice of algorithms: parsing of algorithms and rules, which setting decides, which algorithms do not fit and
- * what replaces them; without MPI. */
+/* The choice of algorithms: parsing of algorithms and rules, precedence of settings, algorithms that do not fit and
+ * their replacements; without MPI. */
 #include "coll/select/select.h"
 #include "support/tap.h"
 
@@ -7,7 +7,7 @@
 
 static const struct hs_machine machine = {.alpha = 1e-6, .beta = 1e-10, .gamma = 2e-10, .copy = 1e-10, .signal = 2e-7};
 
-/* Algorithms as text, and their canonical form; NULL: refused, with `says` in the message. */
+/* Algorithms as text, and their canonical form; NULL: the text must be refused with a message that contains `says`. */
 static void test_words(void)
 {
     static const struct {
@@ -168,7 +168,7 @@ static void test_tuned(const char *text)
     tap_ok(strstr(message.text, "version 3") && strstr(message.text, "knows 2"), "%s", message.text);
 }
 
-/* Asks, and compares the line. */
+/* Asks for an algorithm, and checks how the line with the answer begins and what it contains. */
 static void chosen(struct hs_selector *selector, const struct hs_question *question, const char *begins,
                    const char *has)
 {
@@ -247,8 +247,7 @@ static void test_choice(void)
     hs_topology_free(&scattered, &hs_heap);
 }
 
-/* The model chooses for each collective, the same for all sizes between two powers of two; without a model, a
- * default. */
+/* The model makes one choice for all sizes between two powers of two; without a model each collective has a default. */
 static void test_model(void)
 {
     struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};

@@ -1,7 +1,7 @@
 /*
- * The rows for one node over shared memory, through verify: every number of ranks, rooms from too little to plenty,
- * chunks, levels k, roots; signals, copies and sums against the claims of their files; a stage to which only some ranks
- * contribute; as stages of other rows; and every kind of ordering in the lists, removed once.
+ * The algorithms for one node over shared memory, through verify: every number of ranks, shared memory from too little
+ * to plenty, chunks, parameter k, roots; signals, copies and sums as claimed in their files; a stage to which only
+ * some ranks contribute; as stages of other algorithms; and every kind of ordering in the lists, removed in turn.
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/lists.h"
@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-enum { UNIT = 8, BIG = 65536 /* a unit so large that few elements are many bytes */ };
+enum { UNIT = 8, BIG = 65536 /* a large unit, so that few elements are many bytes */ };
 
-/* How a row treats long vectors, and how much room it may need. */
+/* How an algorithm treats long vectors; with PLACES it may need other memory (see row). */
 enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* may read them in place */, BY_MESSAGES = 4, PLACES = 8 };
 
 static const struct row {
@@ -50,13 +50,13 @@ static int64_t one_of(struct coll_sweep *sweep, const int64_t *choice, int choic
 }
 #define ONE_OF(sweep, ...) one_of(sweep, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
-/* Counts of runs in several chunks, of runs that read peers' IN or OUT, and of refusals. */
+/* Numbers of runs with several chunks, of runs that read peers' IN or OUT, and of refusals. */
 struct kinds {
     int chunked, exposed, refused;
 };
 
-/* Notes whether some rank signals more often than for one chunk, and whether one reads IN or OUT of another's
- * caller. */
+/* Counts the run as chunked if a rank signals more often than for one chunk, as exposed if one reads a peer's IN or
+ * OUT. */
 static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struct hs_shape *shape)
 {
     struct hs_list list;
@@ -119,7 +119,7 @@ static void test_row(const struct row *row)
 
 enum { P = 8, M = 9600, LARGE = 24 * BIG };
 
-/* shared: chunks of room / 3 bytes, or segments of room / 4; direct reads of one element, P of them in a chunk. */
+/* Settings: chunks of room / 3 bytes, or segments of room / 4; direct reads of one element, P of them in a chunk. */
 static const struct setting {
     int64_t unit, bytes, room, segment;
     int threshold, direct;
@@ -127,7 +127,7 @@ static const struct setting {
   ten_segments = {8, M, 4 * 960, 960, 0, 0}, direct_reads = {BIG, LARGE, 3 * BIG, 0, 1, 1},
   plenty = {8, M, 1 << 20, 0, 0, 1}, four_chunks = {8, M, 1 << 20, M / 4, 0, 1};
 
-/* Expected counts for all P ranks, and for the rank with most (-1: unspecified). */
+/* Expected counts for all P ranks together, and for the rank with most; -1: not checked. */
 static const struct count {
     const char *what;
     enum hs_collective collective;
@@ -213,7 +213,7 @@ static void test_refusals(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* Consecutive sums directly follow each other after one JOIN, so that an executor can merge them. */
+/* The sums of a chain directly follow each other after one JOIN, so that an executor can merge them. */
 static void test_chains(void)
 {
     enum { SIX = 6 };
@@ -244,7 +244,7 @@ static void test_chains(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* Counts steps of all lists that write a peer's SHARED, or read a peer's IN or OUT. */
+/* Counts the steps of a list that write a peer's SHARED, and those that read a peer's IN or OUT. */
 static void count_peers(const struct hs_list *list, int size, int *writes, int *reads)
 {
     *writes = *reads = 0;
@@ -255,7 +255,7 @@ static void count_peers(const struct hs_list *list, int size, int *writes, int *
         }
 }
 
-/* Inside the nodes of another row: it is used, and the whole is right. */
+/* Uses algorithm `inner` inside the nodes of algorithm `outer`: it must be used, and the result be right. */
 static void test_inside(const char *outer, const char *inner, int nodes, int level)
 {
     struct coll_sweep sweep = {0};
@@ -285,8 +285,8 @@ static void test_inside(const char *outer, const char *inner, int nodes, int lev
 }
 
 /*
- * A row for verify: rank contributors + i sends IN to rank i, which adds it to its own; the sums on the first ranks are
- * the contributions to the stage.
+ * An algorithm for verify: rank contributors + i sends IN to rank i, which adds its own; the sums on the first ranks
+ * are the contributions to the stage.
  */
 static void build_folded(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -328,7 +328,7 @@ static void test_contributors(void)
     sweep_end(&sweep, 1, "allreduce shared, only the first ranks contribute");
 }
 
-/* Removes the dependencies of steps of one kind on steps of another from a list; returns their number. */
+/* Removes the dependencies of steps of kind `kind` on steps of kind `on` from a list; returns their number. */
 static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 {
     int gone = 0;
@@ -345,8 +345,8 @@ static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 }
 
 /*
- * Removing any kind of ordering from the lists of a shape must be detected; but if all parts are equal, the
- * dependencies of JOINs and the order of SIGNALs follow from the others.
+ * Removing any kind of ordering from the lists of a shape must be detected. If all parts are equal, however, the
+ * dependencies of JOINs and the order of SIGNALs follow from other dependencies.
  */
 static void untied(const struct row *row, const struct hs_shape *shape)
 {
@@ -373,7 +373,7 @@ static void untied(const struct row *row, const struct hs_shape *shape)
            hs_collective_name(row->collective), shape->topology->direct ? "direct" : "in slots", kinds);
 }
 
-/* For the rows named "shared". */
+/* Tests the algorithms named "shared". */
 static void test_untied(void)
 {
     for (int i = 0; i < 3; i++)

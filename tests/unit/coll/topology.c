@@ -1,4 +1,4 @@
-/* Topologies, their parts, and collectives embedded in others: nodes and sockets, ranks, slots, signals, memory. */
+/* Topologies, their divisions, and collectives embedded in others: nodes and sockets, ranks, slots, signals, memory. */
 #include "coll/schedule/topology.h"
 #include "coll/pattern/embed.h"
 #include "coll/schedule/dump.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a division is right for these names. */
+/* Whether a division groups the ranks by `name` within their nodes. */
 static int is_division(const struct hs_division *division, int size, const int *node, const int *name)
 {
     int good = division->first[0] == 0 && division->first[division->parts] == size, even = 1, contiguous = 1;
@@ -33,8 +33,8 @@ static void names(void)
     for (int run = 0; run < 300; run++) {
         int node[24], socket[24], size = run % 24 + 1;
         for (int r = 0; r < size; r++) {
-            node[r] = draw(run % 7 + 1) * 1000 - 3000; /* arbitrary numbers */
-            socket[r] = draw(2);                       /* the same numbers on all nodes */
+            node[r] = draw(run % 7 + 1) * 1000 - 3000; /* arbitrary names */
+            socket[r] = draw(2);                       /* numbers that repeat on every node */
         }
         struct hs_topology topology;
         bad += hs_topology_make(&topology, size, node, run % 2 ? socket : NULL, &hs_heap) != HSUMMA_OK;
@@ -103,7 +103,7 @@ static void parts(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* A row with every kind of step and slot, to be embedded. */
+/* An algorithm with every kind of step and slot, to be embedded. */
 static void build_all_kinds(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int next = (shape->rank + 1) % shape->size, send = hs_emit_send(builder, next, hs_in(8), 8, -1);
@@ -155,7 +155,7 @@ static void embedded(void)
     tap_ok(hs_list_finish(&builder, &list) == HSUMMA_ERR_INTERNAL, "a peer's scratch has no name");
 }
 
-/* Rotated rows: the inner root is a true rank of the inner group. */
+/* Algorithms with rotated ranks: the inner root may be any rank of the inner group. */
 static void rotated(void)
 {
     static const int rank[] = {6, 2, 9};

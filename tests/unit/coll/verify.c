@@ -1,7 +1,7 @@
 /*
- * Algorithms with known numbers of messages, bytes and rounds: verify finds exactly these, for every number of ranks up
- * to 40 and some larger, every root, odd sizes, units, segments, partitions and schedules (unit/coll/prove: all
- * others).
+ * Algorithms with known numbers of messages, bytes and rounds: verify counts exactly these, for every number of ranks
+ * up to 40 and some larger ones, every root, odd sizes, units, segments, partitions and schedules. (unit/coll/prove
+ * covers all other algorithms.)
  */
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
@@ -13,10 +13,10 @@
 
 enum { MOST_RANKS = 128 };
 
-/* Theory, for at least two ranks and one byte. With empty parts these are upper bounds. */
+/* The counts that theory predicts, for at least two ranks and one byte. With empty parts they are upper bounds. */
 struct theory {
     int64_t messages, bytes, rounds;
-    int sooner; /* `rounds` is an upper bound only */
+    int sooner; /* nonzero: `rounds` is an upper bound only */
 };
 
 static int parts_filled(const struct hs_shape *shape)
@@ -27,7 +27,7 @@ static int parts_filled(const struct hs_shape *shape)
     return filled;
 }
 
-/* The number of segments of the vector, each of whole elements and at most `segment` bytes. */
+/* The number of segments of the vector, each of which has whole elements and at most `segment` bytes. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
     int64_t segment = shape->segment ? shape->segment : 65536, longest = segment / shape->unit * shape->unit;
@@ -75,7 +75,7 @@ static struct theory van_de_geijn(const struct hs_shape *shape)
     int p = shape->size;
     struct theory theory = {p - 1, (p - 1) * shape->bytes, log2_up(p) + p - 1, 0};
     for (int r = 1; r < p; r++) {
-        int tree = r & -r; /* ranks below r in the scatter, including r */
+        int tree = r & -r; /* number of ranks in the subtree of r in the scatter, r included */
         theory.messages += p - (tree < p - r ? tree : p - r);
     }
     return theory;
@@ -99,7 +99,7 @@ static struct theory ring_allreduce(const struct hs_shape *shape)
     return (struct theory){2 * p * (p - 1), 2 * (p - 1) * shape->bytes, 2 * (p - 1), 0};
 }
 
-/* One message per rank and foreign part. */
+/* One message for each rank and each part that is not its own. */
 static struct theory each_part(const struct hs_shape *shape)
 {
     int p = shape->size;
@@ -156,7 +156,8 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Cuts elements into shape->size parts, offsets in part[]: equal (NULL), all on one rank, irregular, many empty. */
+/* Cuts the elements into shape->size parts with offsets part[]: equal (returns NULL), all on one rank, irregular,
+ * sparse. */
 static const int64_t *cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
 {
     int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
@@ -193,7 +194,7 @@ static void one(struct coll_sweep *sweep, const struct row *row, const struct hs
         sweep_expect(sweep, shape, "rounds", report.rounds, theory.rounds);
 }
 
-/* All roots, sizes and schedules on p ranks; with many ranks only some. */
+/* Tests all roots, sizes and schedules on p ranks; with many ranks only some of them. */
 static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
 {
     int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;
@@ -215,7 +216,7 @@ static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
         }
 }
 
-/* A hash of how a row brackets sums of p ranks. */
+/* A hash of the bracketing of sums over p ranks in an algorithm. */
 static uint64_t bracketing(enum hs_collective collective, const char *name, int p, int root)
 {
     struct hs_shape shape = {.size = p, .root = root, .bytes = 24, .unit = 8};
@@ -241,8 +242,8 @@ static void same_trees(void)
 }
 
 /*
- * Executes the lists in order on real numbers, without verify. Each ordered pair exchanges at most one message, so a
- * matrix holds the mail. Returns the number of ranks that have finished.
+ * Executes the lists in order on real numbers, without verify. Each ordered pair of ranks exchanges at most one
+ * message, so a matrix can store all messages. Returns the number of ranks that have finished.
  */
 static int execute(const struct hs_list *list, int p, double (*slot)[HS_SLOTS][2], double *mail, unsigned char *full)
 {
@@ -271,7 +272,7 @@ static int execute(const struct hs_list *list, int p, double (*slot)[HS_SLOTS][2
     return finished;
 }
 
-/* The canonical sum: a binary tree over the ranks in order. */
+/* The canonical sum: by a binary tree over the ranks in order. */
 static double tree_sum(const double *x, int low, int span, int p)
 {
     if (span == 1)
@@ -303,7 +304,7 @@ static void real_numbers(int p)
     tap_ok(bad == 0, "reduce binomial, p = %d: the canonical sum, bit for bit, for every root", p);
 }
 
-/* Sums of neighbouring ranges are merged at once, so pairwise needs memory for a few parts, not for one per rank. */
+/* The reduce-scatter "pairwise" merges sums of neighbouring ranges at once, so it needs memory for only a few parts. */
 static void pairwise_memory(void)
 {
     int bad = 0;

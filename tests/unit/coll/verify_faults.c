@@ -1,4 +1,4 @@
-/* Faults planted in correct lists of messages: verify must find and name each. */
+/* Faults planted in correct lists of messages: verify must find and describe each one. */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
 #include "support/coll/planted_fault.h"
@@ -8,7 +8,7 @@
 
 enum { UNIT = PLANT_UNIT, BYTES = PLANT_BYTES };
 
-/* Allreduce of two ranks by an exchange; the SEND waits for the RECV, or the other way round. */
+/* An allreduce of two ranks by an exchange; the RECV waits for the SEND (send_first), or the SEND for the RECV. */
 static void exchange(struct hs_builder *builder, const struct hs_shape *shape, int send_first)
 {
     int me = shape->rank, peer = 1 - me, send = send_first ? hs_emit_send(builder, peer, hs_in(0), BYTES, -1) : -1;
@@ -35,7 +35,7 @@ static const struct hs_alg receiving = {HS_ALLREDUCE, "receive_first", "", HS_SU
 static const struct hs_alg sending = {HS_ALLREDUCE, "send_first", "", HS_SUMS_IN_ORDER, .build = send_first};
 
 static const struct planted_fault faults[] = {
-    /* Messages. */
+    /* Faults in messages. */
     {"two peers swapped", &hs_alg_bcast_van_de_geijn, 5, SET_PEER, 0, 0, HS_SEND, 2, NULL},
     {"  and", NULL, 0, SET_PEER, 0, 1, HS_SEND, 4, "bytes, but step"},
     {"a message to the wrong peer", &hs_alg_allgather_ring, 5, SET_PEER, 2, 2, HS_SEND, 4, "unmatched"},
@@ -46,7 +46,7 @@ static const struct planted_fault faults[] = {
     {"  and", NULL, 0, SET_COUNT, 2, 0, HS_RECV, BYTES - UNIT, "element 11 of OUT is never written"},
     {"two messages in the wrong order", &hs_alg_bcast_chain, 2, SET_LEFT_AT, 0, 0, HS_SEND, 2 * UNIT, NULL},
     {"  and", NULL, 0, SET_LEFT_AT, 0, 1, HS_SEND, 0, "wrong data"},
-    /* Ranges. */
+    /* Values out of range. */
     {"a peer outside the group", &hs_alg_bcast_binomial, 4, SET_PEER, 0, 0, HS_SEND, 4, "peer 4"},
     {"a message to oneself", &hs_alg_bcast_binomial, 4, SET_PEER, 2, 1, HS_SEND, 2, "peer 2"},
     {"an empty step", &hs_alg_bcast_flat, 2, SET_COUNT, 1, 0, HS_RECV, 0, "count 0"},
@@ -54,7 +54,7 @@ static const struct planted_fault faults[] = {
     {"an offset inside an element", &hs_alg_bcast_chain, 3, SET_DST_AT, 1, 2, HS_RECV, 2 * UNIT + 4,
      "no multiple of the unit"},
     {"an offset before the buffer", &hs_alg_bcast_chain, 3, SET_DST_AT, 1, 0, HS_RECV, -UNIT, "outside OUT"},
-    /* Buffers. */
+    /* Accesses outside a buffer. */
     {"a step beyond the buffer", &hs_alg_allreduce_recursive_doubling, 4, SET_DST_AT, 1, 2, HS_REDUCE, UNIT, "outside"},
     {"OUT on a rank that has none", &hs_alg_reduce_binomial, 4, SET_DST_SLOT, 2, 1, HS_REDUCE, HS_OUT, NULL},
     {"  and", NULL, 0, SET_EXTENT, 2, HS_OUT, 0, BYTES, "outside OUT"},
@@ -65,7 +65,7 @@ static const struct planted_fault faults[] = {
     {"a REDUCE shifted over its operand", &hs_alg_allreduce_recursive_doubling, 4, SET_COUNT, 0, 2, HS_REDUCE,
      BYTES - UNIT, NULL},
     {"  and", NULL, 0, SET_DST_AT, 0, 2, HS_REDUCE, UNIT, "overlap"},
-    /* Dependencies. */
+    /* Wrong dependencies. */
     {"a dependency forwards", &hs_alg_bcast_chain, 3, SET_DEP, 1, 1, HS_SEND, 5, "not an earlier one"},
     {"a dependency on itself", &hs_alg_bcast_chain, 3, SET_DEP, 1, 1, HS_SEND, 1, "not an earlier one"},
     {"a dependency on nothing", &hs_alg_bcast_chain, 3, SET_DEP, 1, 1, HS_SEND, -1, "not an earlier one"},
@@ -75,7 +75,7 @@ static const struct planted_fault faults[] = {
     {"two receptions in one place", &hs_alg_bcast_chain, 3, SET_DST_AT, 2, 1, HS_RECV, 0, "may run at once"},
     {"summed before its operand is complete", &hs_alg_reduce_binomial, 4, SET_DEPS, 0, 3, HS_REDUCE, 1,
      "may run at once"},
-    /* Data. */
+    /* Wrong data. */
     {"scratch is sent that nobody has written", &hs_alg_reduce_binomial, 4, SET_LEFT_SLOT, 1, 0, HS_SEND, HS_SCRATCH,
      NULL},
     {"  and", NULL, 0, SET_EXTENT, 1, HS_SCRATCH, 0, BYTES, "unwritten"},
@@ -93,7 +93,7 @@ static const struct planted_fault faults[] = {
     {"a window too small for the ring", &hs_alg_allgather_ring, 4, SET_WINDOW, 0, 0, 0, 1, "deadlock"},
 };
 
-/* The lists are right, but the shape is wrong. */
+/* A wrong shape, with right lists. */
 static void partition(void)
 {
     static const int64_t part[3] = {0, BYTES - 3, BYTES};
@@ -153,8 +153,7 @@ static void order(void)
     hs_free_all(&hs_heap, list, 2);
 }
 
-/* A deadlock of three ranks in a cycle, with three instances: the verifier finds it in every order of steps, with eager
- * messages or without. */
+/* A deadlock of three ranks in a cycle, with three instances: verify finds it in any order, eager or not. */
 static void circles(void)
 {
     struct hs_shape shape = {.size = 3, .bytes = BYTES, .unit = UNIT};

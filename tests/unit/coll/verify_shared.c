@@ -1,4 +1,5 @@
-/* Shared memory of a node and the promises of rows: verify accepts correct lists and names each planted fault. */
+/* Shared memory of a node and the properties that algorithms claim: verify accepts correct lists and finds all faults.
+ */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
 #include "support/coll/planted_fault.h"
@@ -10,7 +11,7 @@
 
 enum { RANKS = 3, UNIT = PLANT_UNIT, BYTES = PLANT_BYTES, HALF = BYTES / 2 };
 
-/* Broadcast from rank 0: one half through SHARED, announced by the message with the other half; a JOIN. */
+/* Broadcast from rank 0: one half through SHARED, announced by the message with the other half; then a JOIN. */
 static void told_by_message(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {
@@ -27,11 +28,14 @@ static void told_by_message(struct hs_builder *builder, const struct hs_shape *s
 static const struct hs_alg by_message = {HS_BCAST, "by_message", "", 0, .build = told_by_message};
 
 /*
- * The lists in which faults are planted. Allreduce "shared_buffer" in three chunks, two at a time, of four elements and
- * three places each. Steps of ranks 1 and 2: 0 COPY in, 1 SIGNAL 1, 2 COPY in, 3 SIGNAL 2, 4 WAIT 1, 5 COPY out, 6 COPY
- * in, 7 SIGNAL 3, 8 WAIT 2, 9 COPY out, 10 WAIT 3, 11 COPY out; of rank 0, per chunk: 0 1 WAIT, 2 JOIN, 3 4 REDUCE,
- * 5 SIGNAL, 6 COPY out. reduce_scatter "spread", which reads peers' IN: 0 SIGNAL 1, 1 2 WAIT, 3 JOIN, 4 5 REDUCE,
- * 6 SIGNAL 2, 7 8 WAIT, 9 JOIN.
+ * The lists in which faults are planted.
+ *
+ * Allreduce "shared_buffer" in three chunks of four elements and three places each, two chunks at a time. Steps of
+ * ranks 1 and 2: 0 COPY in, 1 SIGNAL 1, 2 COPY in, 3 SIGNAL 2, 4 WAIT 1, 5 COPY out, 6 COPY in, 7 SIGNAL 3, 8 WAIT 2, 9
+ * COPY out, 10 WAIT 3, 11 COPY out. Steps of rank 0, per chunk: 0 1 WAIT, 2 JOIN, 3 4 REDUCE, 5 SIGNAL, 6 COPY out.
+ *
+ * Reduce_scatter "spread", which reads peers' IN. Steps: 0 SIGNAL 1, 1 2 WAIT, 3 JOIN, 4 5 REDUCE, 6 SIGNAL 2, 7 8
+ * WAIT, 9 JOIN.
  */
 enum { ROOM = 2 * 3 * 4 * UNIT };
 
@@ -65,7 +69,7 @@ static const struct planted_fault faults[] = {
      "reads rank 0's SHARED while step 17 (REDUCE) of rank 0 may write it"},
     {"a peer writes after the owner's last look", &hs_alg_allreduce_shared_buffer, 3, CUT_LIST, 2, 0, 0, 10, NULL},
     {"  and", NULL, 0, SET_PEER, 0, 14, HS_WAIT, 2, "reads rank 0's SHARED while step 6 (COPY) of rank 1 may write it"},
-    /* Signals. */
+    /* Wrong signals. */
     {"a SIGNAL is missing", &hs_alg_allreduce_shared_buffer, 3, CUT_LIST, 0, 0, 0, 19,
      "waits for a signal that never comes: rank 0, 3"},
     {"SIGNALs that do not ascend", &hs_alg_allreduce_shared_buffer, 3, SET_COUNT, 1, 3, HS_SIGNAL, 1,
@@ -78,7 +82,7 @@ static const struct planted_fault faults[] = {
      "deadlock: rank 0 step 4 (REDUCE) waits for rank 0 step 3 (REDUCE)"},
     {"a SIGNAL without shared memory", &hs_alg_reduce_scatter_spread, 3, SET_ROOM, 0, 0, 0, 0,
      "there is no shared memory"},
-    /* Invalid places. */
+    /* Accesses to invalid places. */
     {"SHARED that nobody has written", &hs_alg_allreduce_shared_buffer, 3, SET_COUNT, 1, 0, HS_COPY, 3 * UNIT,
      "reads unwritten memory"},
     {"more SHARED than there is room", &hs_alg_allreduce_shared_buffer, 3, SET_ROOM, 0, 0, 0, ROOM - UNIT,
@@ -133,7 +137,7 @@ static void sound(const struct hs_alg *alg, int signals, int rounds)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* Rank 1 swaps its operands. */
+/* Recursive doubling, in which rank 1 swaps its operands. */
 static void swap_operands(struct hs_builder *builder, const struct hs_shape *shape)
 {
     hs_alg_allreduce_recursive_doubling.build(builder, shape);

@@ -1,4 +1,4 @@
-/* Axes, their overlaps, views and the factors of a grid, against brute force over all small cases. */
+/* Axes, their overlaps, views and the factors of a grid, compared with brute force over all small cases. */
 #include "dist/axis.h"
 #include "dist/grid.h"
 #include "dist/overlap.h"
@@ -9,7 +9,7 @@
 
 enum { N_MAX = 40, PROCS_MAX = 5, EXTENT_MAX = 48 };
 
-/* An axis as arrays: the owner of each index, and the end of its block. */
+/* An axis as arrays: the owner of each index, and the end of the index's block. */
 struct laid_out {
     int owner[N_MAX];
     int64_t block_end[N_MAX];
@@ -56,7 +56,7 @@ static int wrong_axis(const struct hs_axis *axis)
     return wrong + (hs_axis_count_max(axis) != most);
 }
 
-/* A part has the owners of its slice of the parent, and local indices start at 0 again. */
+/* Checks a part of an axis: its indices have the same owners as in the parent, and local indices start at 0. */
 static int wrong_part(const struct hs_axis *axis, const struct laid_out *all, int64_t offset, int64_t n)
 {
     struct hs_axis part = hs_axis_part(axis, offset, n);
@@ -107,7 +107,7 @@ static void test_axes(void)
     tap_ok(wrong_of_parts == 0, "parts: %lld axes, %lld wrong", (long long)parted, (long long)wrong_of_parts);
 }
 
-/* All axes of n indices with small blocks; returns their number. */
+/* Makes all axes of n indices with blocks of at most nb_max, on at most procs_max processes; returns their number. */
 enum { SMALL_MAX = 512 };
 
 static int small_axes(int64_t n, int64_t nb_max, int procs_max, struct hs_axis *axis)
@@ -146,7 +146,7 @@ static void test_same(void)
            (long long)wrong);
 }
 
-/* A walk against the owners: the exact intervals, ascending, cut where they must be. */
+/* Checks a walk over the overlap of two owners: exactly their common intervals, ascending, at most `most` long. */
 static int wrong_walk(const struct hs_axis *x, const struct laid_out *lx, int p, const struct hs_axis *y,
                       const struct laid_out *ly, int q, int64_t from, int64_t to, int64_t most)
 {
@@ -206,7 +206,7 @@ static void test_overlaps(void)
     tap_ok(wrong == 0, "overlap: %lld walks of two axes, with cuts, %lld wrong", (long long)walks, (long long)wrong);
 }
 
-/* Element (r, s) of a view lies where the matrix has (i + r, j + s). */
+/* Checks a view: its element (r, s) has the address of element (i + r, j + s) of the matrix. */
 static int wrong_view(const struct hs_axis *rows, const struct hs_axis *cols, int64_t i, int64_t j, int64_t m,
                       int64_t n)
 {
@@ -274,8 +274,8 @@ static void test_grid(void)
     tap_ok(wrong == 0, "grid: the whole, rows and columns of %d x %d, %d wrong", P, Q, wrong);
 }
 
-/* The sums of all members of a factored line, as text: each level's tree (coll/reduce/binomial.c) over the sums of the
- * levels inside. */
+/* The text of a bracketed sum over all members of a factored line: each level's tree (coll/reduce/binomial.c) over the
+ * sums of the level inside. */
 struct text {
     char at[1024];
     size_t used;
@@ -319,11 +319,11 @@ static int same_sums(const struct hs_factors *x, const struct hs_factors *y)
     return one.used == other.used && memcmp(one.at, other.at, one.used) == 0;
 }
 
-/* The most levels with several members, over all merges of neighbours that keep the sums of a single level. */
+/* The most levels with several members, over all merges of neighbouring levels that keep the sums of a single level. */
 static int most_levels(const struct hs_factors *factors, const struct hs_factors *single)
 {
     int most = 0;
-    for (int cuts = 0; cuts < 1 << (factors->levels - 1); cuts++) { /* bit l: level l stays separate from level l + 1 */
+    for (int cuts = 0; cuts < 1 << (factors->levels - 1); cuts++) { /* bit l: level l is not merged with level l + 1 */
         struct hs_factors merged = {0, {0}, {0}};
         int nontrivial = 0;
         for (int l = 0, size = 1; l < factors->levels; l++) {
@@ -383,7 +383,7 @@ static void test_factors(void)
     int made = 0, refused = 0, wrong = 0, wrong_merges = 0, merged_away = 0;
     for (int extent = 1; extent <= EXTENT_MAX; extent++)
         for (int i = 0; i <= extent + 1; i++)
-            for (int j = 0; j <= extent + 1; j++) { /* i = 0: one level; j = 0: two */
+            for (int j = 0; j <= extent + 1; j++) { /* i = 0: one level; j = 0: two levels */
                 int outer[2] = {i, j}, levels = i == 0 ? 0 : j == 0 ? 1 : 2;
                 if (i == 0 && j > 0)
                     continue;

@@ -1,5 +1,4 @@
-/* Lower bounds, and P x Q x L processes for free layouts: against values computed by hand, and against counts of every
- * element. */
+/* Lower bounds, and P x Q x L processes for free layouts: compared with manual results and counts of elements. */
 #include "dist/bound.h"
 #include "dist/layers.h"
 #include "support/random.h"
@@ -10,22 +9,22 @@
 
 enum { N_MAX = 9, PROCESSES_MAX = 16 };
 
-/* --- bounds ------------------------------------------------------------------------------------------------------- */
+/* Bounds. */
 
-/* By the theorem these examples are integers; the last two have a memory limit. */
+/* Examples in which the theorem's bound is an integer; the last two have a memory limit. */
 static void test_by_hand(void)
 {
     static const struct {
         int64_t extent[3];
         double processes, memory, elements;
     } cases[] = {
-        {{2, 2, 1000}, 10, 0, 4 - 0.4},                 /* one dimension is long: C, except its own part */
-        {{1000, 2, 2}, 10, 0, 4 - 0.4},                 /* likewise B */
-        {{64, 64, 4}, 16, 0, 2 * 16 * 4 - 32.0},        /* two are long: parts of 16 x 16, each needs 16 x 4 twice */
-        {{100, 100, 100}, 8, 0, 3 * 2500 - 3 * 1250.0}, /* none is long: cubes of 50 */
-        {{100, 100, 100}, 1, 0, 0},                     /* everything is there */
-        {{100, 100, 0}, 8, 0, 0},                       /* nothing is multiplied */
-        {{100, 100, 100}, 8, 2500, 3750},               /* cubes need more */
+        {{2, 2, 1000}, 10, 0, 4 - 0.4},                 /* one long dimension: C moves, except each process's part */
+        {{1000, 2, 2}, 10, 0, 4 - 0.4},                 /* one long dimension: B moves */
+        {{64, 64, 4}, 16, 0, 2 * 16 * 4 - 32.0},        /* two long: parts of 16 x 16, each needs 16 x 4 twice */
+        {{100, 100, 100}, 8, 0, 3 * 2500 - 3 * 1250.0}, /* no long dimension: cubes of 50 */
+        {{100, 100, 100}, 1, 0, 0},                     /* one process has all elements */
+        {{100, 100, 0}, 8, 0, 0},                       /* no multiplication */
+        {{100, 100, 100}, 8, 2500, 3750},               /* cubes would need more memory */
         {{1000, 1000, 1000}, 1000, 3600, 2 * 1e9 / (1000 * 60.0) - 3000},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -42,7 +41,7 @@ static double grid_mean(const int64_t extent[3], const int parts[3])
            m * n / parts[0] / parts[1] * (1 - 1.0 / parts[2]);
 }
 
-/* No three-dimensional grid is below the bound; for fitting sizes one attains it. */
+/* No three-dimensional grid moves less than the bound; if the sizes are multiples of the grid, some grid attains it. */
 static void test_grids(void)
 {
     int under = 0, attained = 0, fitting = 0;
@@ -51,7 +50,7 @@ static void test_grids(void)
         int fit[3] = {1 + draw(6), 1 + draw(6), 1 + draw(6)}, processes = fit[0] * fit[1] * fit[2], edge = 1 + draw(40);
         for (int i = 0; i < 3; i++) {
             extent[i] = 1 + draw(200);
-            whole[i] = (int64_t)edge * fit[i]; /* cubes fill it exactly */
+            whole[i] = (int64_t)edge * fit[i]; /* multiples, so that cubes fill the space exactly */
         }
         double bound = hs_bound_elements(extent, processes, 0), tight = hs_bound_elements(whole, processes, 0),
                least = 1e300;
@@ -69,9 +68,10 @@ static void test_grids(void)
     tap_ok(attained == fitting, "where cubes fit, a grid attains it: %d of %d", attained, fitting);
 }
 
-/* --- layers ------------------------------------------------------------------------------------------------------- */
+/* Layers. */
 
-/* Which of `parts` parts of n, as even as possible, has index `at`; also its first index and length. */
+/* The part that has index `at`, if n indices are cut into `parts` parts as even as possible; with its first index and
+ * length. */
 static int owner(int n, int parts, int at, int *first, int *length)
 {
     int begin = 0;
@@ -100,7 +100,7 @@ static int part_of(int n, int parts, int at)
     return owner(n, parts, at, &first, &length);
 }
 
-/* Counts by element what process (i, j, l) needs and does not own. */
+/* The number of elements that process (i, j, l) needs and does not own, counted one by one. */
 static int64_t count_process(const int e[3], const int g[3], const int at[3], int cut)
 {
     int64_t elements = 0;
@@ -134,8 +134,8 @@ static int64_t count_all(const int e[3], const int g[3], int cut)
     return most;
 }
 
-/* The least over all shapes with at least `least` processes; also compares hs_layers_count with a direct count of
- * each. */
+/* The fewest elements received over all shapes with at least `least` processes; compares hs_layers_count with a direct
+ * count for each shape. */
 static int64_t least_of_all(const int e[3], int processes, int least, int64_t memory, int *layers, int *wrong)
 {
     const int64_t extent[3] = {e[0], e[1], e[2]};
@@ -183,7 +183,7 @@ static void test_choice(void)
            wrong, layered, limited, none);
 }
 
-/* A process stores its own parts, and with layers also a partial result. */
+/* A process stores its own parts, and with layers also a partial result of C. */
 static void test_memory(void)
 {
     const int64_t extent[3] = {12, 12, 24};

@@ -1,5 +1,5 @@
-/* The fits of hsumma calibrate: they recover the parameters that generated the points, none is negative, and little is
- * invented. */
+/* The fits of hsumma calibrate recover the parameters that generated the points; none is negative, and noise adds
+ * little. */
 #include "calibrate/fit.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -24,8 +24,8 @@ static double error_at(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, in
     return sqrt(sum / points);
 }
 
-/* Random points, some of which pull towards negative costs: no step from the answer within nonnegative costs improves
- * it. */
+/* Fits random points, some of which pull towards negative costs: no small step from the result, within nonnegative
+ * costs, may improve it. */
 static void test_nonnegative(void)
 {
     enum { CASES = 300, POINTS = 12 };
@@ -129,7 +129,7 @@ static void test_gemm(void)
     tap_ok(near(found.flop, cost.flop, 1e-6) && near(found.c, cost.c, 1e-6) && found.ab == cost.ab &&
                near(found.call, cost.call, 1e-4),
            "GEMM: likewise where the price of packing is known");
-    /* with C's traffic as the only extra cost, rates below 192 are worse by more than 3 % */
+    /* C's traffic is the only extra cost here, so rates for widths below 192 are worse by more than 3 % */
     tap_ok(fit_knee(point, points) == 192, "the knee: the least width within 3 %% of the best, in the largest product");
     for (int i = 0; i < points; i++)
         point[i].seconds = 1e-11 * (double)(point[i].m * point[i].n * point[i].k);

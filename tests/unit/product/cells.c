@@ -1,7 +1,7 @@
 /*
- * Proves the collectives between cells: for random products, hierarchies and ranks on nodes of any shape, the lists of
- * each panel on each level are taken from the loops of all processes and verified as a collective over cells. Per cell
- * one member is the carrier; all carriers use the same tag, and none sends to its own node.
+ * Proves the collectives between cells for random products, hierarchies and nodes of any shape. The lists of each panel
+ * on each level are taken from the loops of all processes and verified as one collective over cells. Each cell has one
+ * carrier; all carriers use the same tag, and none sends to its own node.
  *
  *     cells [CASES [FIRST]]
  */
@@ -18,7 +18,7 @@
 
 enum { USUAL = 1200, ROWS = 64 };
 
-/* Numbers of proven lists, by row; and with unequal or scattered cells. */
+/* Numbers of proven lists, by algorithm: all, those with unequal cells, those with scattered cells. */
 static struct {
     const struct hs_alg *row;
     int64_t proven, unequal, scattered;
@@ -35,12 +35,12 @@ static void note_row(const struct hs_alg *row, const struct hs_division *divisio
     rows[i].scattered += !division->contiguous;
 }
 
-/* A level of a line, seen from one of its processes. */
+/* A level of a line, from the point of view of one of its processes. */
 struct line_level {
     const struct scene *scene;
     const struct job *job;
     const struct seat *seats;
-    const struct hs_mover *mover; /* of that process */
+    const struct hs_mover *mover; /* the mover of that process */
     int level, o;
     struct hs_group group; /* the carriers of panel o */
 };
@@ -51,7 +51,7 @@ static const struct hs_channel *channel_of_level(const struct hs_loop *loop, int
     return &conveyor->channel[operand == HS_C ? conveyor->channels - 2 - level : level + 1];
 }
 
-/* The group member of the process at a place of the grid; -1: not a carrier. */
+/* The group member at a place of the grid; -1 if the process there is not a carrier. */
 static int member_at(const struct hs_group *group, int place)
 {
     for (int m = 0; m < group->size; m++)
@@ -60,7 +60,7 @@ static int member_at(const struct hs_group *group, int place)
     return -1;
 }
 
-/* The list of a carrier, with peers as group members. */
+/* Takes the list of a carrier, and replaces its peers by group members. */
 static const char *take_list(const struct line_level *at, int member, struct hs_list *list)
 {
     int place = hs_group_place(&at->group, member), node = at->scene->node[at->job->rank[place]];
@@ -80,7 +80,8 @@ static const char *take_list(const struct line_level *at, int member, struct hs_
     return NULL;
 }
 
-/* Checks that exactly the carriers have a list, and that all members of these cells on the line agree on the group. */
+/* Checks that exactly the carriers have a list, and that all members of their cells on the line compute the same group.
+ */
 static const char *wrong_carriers(const struct line_level *at, int *taking_part)
 {
     const struct hs_division *division = at->mover->cells->division;
@@ -132,7 +133,7 @@ static const char *prove_panel(const struct line_level *at)
     return what;
 }
 
-/* Proves all panels of an operand, as the process at `place` sees its line; each group is proven once. */
+/* Proves all panels of an operand on the lines of the process at `place`; each group is proven only once. */
 static const char *prove_operand(const struct scene *scene, int number, int place, int operand)
 {
     const struct job *job = &scene->job[number];

@@ -1,6 +1,7 @@
 /*
- * The choice for a product: the same on every process, whatever was asked before; within the limits; as the user asks,
- * or refused with the alternatives. Grids and machines are random (tests/support/product/plan_question.c), without MPI.
+ * The choice of a plan: it is the same on every process, whatever was asked before; it keeps the limits; it follows
+ * the caller's options, or is refused with the alternatives. Grids and machines are random
+ * (tests/support/product/plan_question.c), without MPI.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"
@@ -59,7 +60,7 @@ static void the_same_for_all(int cases)
         struct plan_question q = plan_question_draw(8);
         struct hs_ranking outside, inside, known;
         struct hs_message message;
-        if (i % 64 == 0) { /* one machine for a while: many shapes are memoised and dropped */
+        if (i % 64 == 0) { /* one machine for 64 questions: many shapes are memoised and dropped */
             profile = q.profile;
             hs_clock_memo_begin(&warm, &profile, &hs_heap);
         }
@@ -107,7 +108,7 @@ static int draw_divisor(int of)
     return divisor;
 }
 
-/* Draws valid options, with their settings. */
+/* Draws valid options, and the settings that they make. */
 static void draw_words(struct plan_question *q, struct hs_settings *said)
 {
     char *text = q->words;
@@ -234,7 +235,7 @@ static void limits_and_words(int cases)
     tap_ok(!disobeyed && !other, "all words are obeyed: %d are not; nothing else is refused: %d", disobeyed, other);
 }
 
-/* Options that cannot be obeyed, and expected words of the message. */
+/* Options that cannot be followed, and the text expected in the message. */
 static void what_is_possible(void)
 {
     static const struct {
@@ -283,8 +284,8 @@ static int ask_simply(struct plan_question *q, const char *words, struct hs_rank
 }
 
 /*
- * m = n = 512, k = 131,072: C is small and cheap to sum, but panels of operands of length k need memory. On a network
- * of 1 Gbit/s narrow panels suffice, inside a node only wide ones do.
+ * m = n = 512, k = 131,072: C is small and cheap to sum, but panels of the long operands need memory. Narrow panels
+ * are fast enough on a network of 1 Gbit/s; inside a node only wide ones are.
  */
 static void much_k(void)
 {
@@ -302,7 +303,7 @@ static void much_k(void)
         char words[100];
         memcpy(q.product.extent, rows[i].extent, sizeof q.product.extent);
         q.product.size[HS_K] = 131072;
-        q.product.op[HS_B] = 'T'; /* k lies along rows of the grid in both: no exchange */
+        q.product.op[HS_B] = 'T'; /* A and B have k along grid rows: no exchange */
         q.profile.one_node = rows[i].one_node;
         if (!rows[i].one_node)
             q.profile.machine.network = (struct hs_link){.alpha = 5e-5, .beta = 8e-9};

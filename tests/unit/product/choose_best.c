@@ -1,6 +1,6 @@
 /*
- * The quality of the choice by the model itself: a faster network never makes it slower, and the search, which skips
- * most candidates, is compared with all of them.
+ * The quality of the choice by the model itself: a faster network never makes the chosen plan slower, and the search,
+ * which skips most candidates, is compared with all candidates.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Scales down between one and all of a machine's prices. */
+/* Reduces a random number of a machine's prices, at least one. */
 static void make_faster(struct hs_profile *profile)
 {
     struct hs_machine *m = &profile->machine;
@@ -32,8 +32,8 @@ static void make_faster(struct hs_profile *profile)
 }
 
 struct losses {
-    int cases, above; /* by more than allowed */
-    int any;          /* by more than 1e-9 */
+    int cases, above; /* number of cases above the best by more than allowed */
+    int any;          /* number of cases above the best by more than 1e-9 */
     double worst;
     char at[900];
 };
@@ -52,7 +52,7 @@ static void count(struct losses *losses, double is, double was, double allowed, 
 
 static void faster_networks(int cases)
 {
-    struct losses spec[2] = {{0}}, choice[2] = {{0}}; /* without and with an injection limit */
+    struct losses spec[2] = {{0}}, choice[2] = {{0}}; /* [0]: without an injection limit; [1]: with one */
     draw_seed(3);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8), faster;
@@ -83,8 +83,8 @@ static void faster_networks(int cases)
     }
 }
 
-/* The best of all group grids of one level with all pairs of rows, each forced by options; with shared panels, of those
- * that do not cut through nodes. */
+/* The cost of the best plan over all group grids of one level with all pairs of algorithms, each forced by options.
+ * With shared panels only group grids that do not cut through nodes count. */
 static double best_forced(const struct plan_question *q, const char *words, struct hs_clock_memo *memo, char *how,
                           size_t size)
 {
@@ -112,7 +112,7 @@ static double best_forced(const struct plan_question *q, const char *words, stru
     return best;
 }
 
-/* Block and lookahead given or chosen; the forced candidates have the same. */
+/* Compares choices with all candidates of equal block and lookahead; both are given, or chosen by the library. */
 static void against_all(int cases, int given)
 {
     static const int even[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
@@ -120,7 +120,7 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
-    /* With seeds 4 to 20, about 5,000 products, three exceed the bound of 5 % below: by 5.8, 6.8 and 8.9 %. */
+    /* With seeds 4 to 20, about 5,000 products, three exceed the bound of 5 % used below: by 5.8, 6.8 and 8.9 %. */
     draw_seed(7);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8);
@@ -137,7 +137,7 @@ static void against_all(int cases, int given)
         snprintf(q.words, given ? sizeof q.words : 1, "block=%d lookahead=%d", 16 << draw(6), draw(2));
         if (plan_ask(&q, &memo, &ranking, &message))
             continue;
-        /* a share of the matrices leaves a fifth unused if the block is chosen, but not if it is given */
+        /* the limit on workspace is a share of the matrices, of which a chosen block leaves a fifth unused */
         size_t said = strlen(q.words);
         snprintf(q.words + said, sizeof q.words - said, " workspace_limit=%lld", (long long)ranking.workspace_limit);
         if (plan_ask(&q, &memo, &ranking, &message))
@@ -153,7 +153,7 @@ static void against_all(int cases, int given)
         if (losses.worst > worst)
             memcpy(best_is, how, sizeof how);
     }
-    /* a search by coordinates sometimes misses a better plan (doc/planner.md) */
+    /* the search varies one coordinate at a time, and sometimes misses a better plan (doc/planner.md) */
     if (!tap_ok(losses.cases > cases / 2 && losses.above * 20 <= losses.cases && losses.worst < 0.05,
                 "against all group grids and broadcasts at the %s block and lookahead (%d products): %d by more than "
                 "0.1 %% above the best, %d by 1 %%, %d by 2 %%; at most %.2f %%",

@@ -1,11 +1,11 @@
-/* The processes that own anything, against a search over all runs of processes. */
+/* The processes that own any index (cover), compared with a search over all runs of processes. */
 #include "dist/cover.h"
 #include "support/random.h"
 #include "support/tap.h"
 
 enum { AXES = 3, N_MAX = 14, PROCS_MAX = 5 };
 
-/* 1 if every index of every axis lies on one of the processes. */
+/* Whether every index of every axis belongs to a process of the cover. */
 static int covers(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
 {
     for (int i = 0; i < AXES; i++)
@@ -18,7 +18,7 @@ static int covers(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
     return 1;
 }
 
-/* Over its cover an axis has the same owners, by place, and the same local indices. */
+/* Checks that over its cover an axis has the same owners, by their grid coordinate, and the same local indices. */
 static int wrong_axis(struct hs_cover cover, const struct hs_axis *axis, int nprocs)
 {
     struct hs_axis part = hs_cover_axis(&cover, axis);

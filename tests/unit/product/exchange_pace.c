@@ -1,6 +1,6 @@
 /*
- * The price per byte of an exchange, against the lists of all processes: their messages, summed by port and node.
- * Random grids, layouts, operands and nodes.
+ * The price per byte of an exchange, compared with the lists of all processes, whose messages are summed by port and
+ * by node; for random grids, layouts, operands and nodes.
  */
 #include "hsumma/cost/exchange_pace.h"
 #include "support/product/model_product.h"
@@ -12,13 +12,13 @@ enum { MOST = 36 };
 static const struct hs_machine machine = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 
-/* Bytes of one owner's panels: through each process's ports, and over each node's links. */
+/* Bytes of the panels of one owner, by direction: through each process's ports, and over each node's links. */
 struct sums {
-    double between[2][MOST], inside[2][MOST], way[2][MOST]; /* out, in */
+    double between[2][MOST], inside[2][MOST], way[2][MOST]; /* [0]: out, [1]: in */
     double messages[2][MOST], all;
 };
 
-/* Adds the messages that a process sends for the panels of each owner; 0 without memory, or if the spec does not
+/* Adds the messages that a process sends for the panels of each owner. Returns 0 without memory or if the spec does not
  * fit. */
 static int add_process(struct model_product product, const struct model_how *how, int operand, int place,
                        const struct hs_topology *nodes, struct sums *of, int64_t *panels)
@@ -73,7 +73,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Draws a product until one of its operands is exchanged. */
+/* Draws products until one of the operands is exchanged. */
 static int drawn(struct model_product *product, struct model_how *how, int *operand)
 {
     struct hs_variant variant;
@@ -96,7 +96,7 @@ static int drawn(struct model_product *product, struct model_how *how, int *oper
     return variant.role[*operand].moves && variant.role[*operand].exchanged;
 }
 
-/* 1: agrees with the lists; 0: differs; -1: some owner has nothing. */
+/* Compares the price with the lists. Returns 1 if it agrees, 0 if it differs, -1 if some owner has no elements. */
 static int agrees(const struct model_product *product, const struct model_how *how, int operand,
                   const struct hs_topology *nodes)
 {

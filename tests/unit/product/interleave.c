@@ -1,10 +1,10 @@
 /*
- * The engines of all ranks in one process, in random order: the loop over messages and the product inside a node,
- * agreements and consecutive executions of several plans, with random layouts, hierarchies, grids and nodes. Elements
- * are small integers, so each C is compared exactly; a tile or buffer that is written too early makes it wrong, and
- * ranks that can never continue are a deadlock.
+ * Products of all ranks in one process, progressed in random order: the loop over messages and the product inside a
+ * node, agreements and consecutive executions of several plans, with random layouts, hierarchies, grids and nodes.
+ * Elements are small integers, so each C is compared exactly: a tile or buffer that is written too early makes it
+ * wrong. Ranks that can never continue are reported as a deadlock.
  *
- *     interleave [INTERLEAVINGS [CASE]]      from this case on; each case has 40 interleavings
+ *     interleave [INTERLEAVINGS [CASE]]      starts with this case; each case has 40 interleavings
  */
 #include "interleave/pool.h"
 #include "interleave/schedule.h"
@@ -37,7 +37,7 @@ static void tell_case(const struct scene *scene, uint64_t number, int interleavi
 
 /*
  * Runs interleavings of cases from `number` on. With until_wrong it stops at the first error; otherwise it reports
- * errors and continues. Returns the number of errors; *runs: of interleavings.
+ * errors and continues. Returns the number of errors; *runs becomes the number of interleavings.
  */
 static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie message_lie, struct scene_lie lie,
                          int until_wrong)
@@ -66,7 +66,7 @@ static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie messag
     return wrong;
 }
 
-/* The tool itself: it finds misbehaviour of MPI and of ranks. */
+/* Tests the tool itself: it must find misbehaviour of MPI and of ranks. */
 static void test_lies(uint64_t number)
 {
     static const struct {
@@ -87,7 +87,7 @@ static void test_lies(uint64_t number)
     }
 }
 
-/* If MPI fails on a rank, the ranks of its node end. */
+/* If MPI fails on one rank, all ranks of its node must end. */
 static void test_failures(uint64_t number, int64_t runs)
 {
     int64_t wrong = run_cases(number, &runs, NETWORK_FAILS, (struct scene_lie){0, 0}, 0);

@@ -1,6 +1,6 @@
 /*
- * What lines share: a node's outgoing link is priced by what all lines of the node carry, also if they have unequal
- * lengths; and concurrent exchanges by what all owners' panels take, if they can be concurrent.
+ * Resources that lines share. A node's outgoing link is priced for the traffic of all lines of the node, also if they
+ * have unequal lengths; concurrent exchanges are priced for the panels of all owners, if they can be concurrent.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"
@@ -9,7 +9,8 @@
 
 enum { NODES = 4, EACH = 4 };
 
-/* The sharing of lines along the columns of a grid whose rows are the nodes: each node has one process of each line. */
+/* The sharing of lines along the columns of a grid whose rows are the nodes, so each node has a process of each line.
+ */
 static double sharing_of(const struct hs_axis *want, const struct hs_grid *grid, const struct hs_topology *topology,
                          int cells)
 {
@@ -47,8 +48,8 @@ static void unequal_lines(int cases)
 }
 
 /*
- * Predicted communication of a product that is little more than the exchange of A, whose m lies in blocks of mb: with
- * 64 each taker has a single holder, else several.
+ * Predicted seconds of communication of a product that is little more than the exchange of A. A's rows lie in blocks
+ * of mb: with mb = 64 each taker has a single holder, otherwise several.
  */
 static double exchange_seconds(const char *exchange, int lookahead, int64_t mb)
 {

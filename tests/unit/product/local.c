@@ -1,8 +1,8 @@
 /*
- * The local product on a device (summa/local/local.h), on the stand-in, against the BLAS, with random shapes,
- * operations, types, places of the operands and amounts of memory. Entries are small integers, so every sum is exact
- * for any tiles in any order; then random entries with a residual. A table of functions between the product and the
- * device counts calls and lets one fail.
+ * The local product on a device (summa/local/local.h), on the stand-in, compared with the BLAS, with random shapes,
+ * operations, types, memory of the operands and amounts of device memory. Entries are small integers, so every sum is
+ * exact for any tiles in any order; further cases have random entries and a bound on the residual. A table of
+ * functions between the product and the device counts calls and can make one fail.
  */
 #include "summa/local/local.h"
 #include "base/wait.h"
@@ -11,18 +11,18 @@
 
 #include "support/product/gemm_case.h"
 
-/* The functions in between: the stand-in's, with some replaced. */
+/* The table of functions between the product and the device: the stand-in's functions, some of them replaced. */
 static struct {
     struct hs_device *device;
     struct hs_device_kind kind;
     const struct hs_device_kind *real;
-    long calls, fail_at; /* of functions that can fail; 0: none fails */
-    int sticky;          /* all later calls fail too */
-    size_t room;         /* limit of `get` in bytes; 0: none */
-    int held;            /* allocations, pinned or not, streams and events */
+    long calls, fail_at; /* number of calls of functions that can fail; the call that fails, 0: none */
+    int sticky;          /* nonzero: all later calls fail, too */
+    size_t room;         /* limit of `get` in bytes; 0: no limit */
+    int held;            /* number of live allocations, pinned or not, streams and events */
 } between;
 
-/* The status of a call that can fail, decided before it is made. */
+/* Counts a call that can fail; returns the status that it must return, without doing anything if that is an error. */
 static hsumma_status verdict(struct hs_device *device)
 {
     long call = ++between.calls;
@@ -109,7 +109,7 @@ static hsumma_status complete(struct hs_device *device, struct hs_event *event, 
     return status ? status : between.real->complete(device, event, is);
 }
 
-/* A failing copy has written half of the block, wrongly. */
+/* Copies a block; if the copy must fail, it first writes wrong bytes to half of the block. */
 static hsumma_status copy_block(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
                                 const void *src, size_t src_pitch, size_t bytes, size_t columns)
 {
@@ -138,7 +138,7 @@ static hsumma_status gemm(struct hs_device *device, struct hs_stream *stream, hs
                : between.real->gemm(device, stream, type, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* 0 on failure. */
+/* Opens the stand-in with a policy; returns 0 on failure. */
 static int open_device(const char *policy)
 {
     struct hs_device *device = NULL;
@@ -169,7 +169,7 @@ static int open_device(const char *policy)
     return 1;
 }
 
-/* One product. */
+/* One product, and the memory in which each operand lies. */
 enum where { HOST, PINNED, DEVICE };
 struct test_case {
     hsumma_type type;
@@ -177,16 +177,16 @@ struct test_case {
     int64_t extent[3];
     double alpha, beta;
     enum where where[3];
-    int whole; /* small integers, compared exactly */
+    int whole; /* entries are small integers, and results are compared exactly */
 };
 
 struct matrix {
     int64_t rows, cols, ld;
     size_t bytes;
-    char *host, *data; /* its contents in host memory; where the product finds them */
+    char *host, *data; /* contents in host memory; address that the product uses */
 };
 
-/* poison: NaN in place of entries; padding holds guards. */
+/* Fills a matrix with entries, or (poison) with NaN; the padding gets guards. */
 static void fill(const struct test_case *t, struct matrix *x, int poison)
 {
     for (int64_t j = 0; j < x->cols; j++)
@@ -224,7 +224,7 @@ static void drop(const struct test_case *t, struct matrix *x, int id)
     free(x->host);
 }
 
-/* Elements that differ from the BLAS's result by more than rounding. */
+/* The number of elements that differ from the BLAS's result by more than rounding. */
 static int64_t compare(const struct test_case *t, const struct matrix *want, const char *got)
 {
     double most = t->whole ? 0 : 16 * hs_scalars[t->type].epsilon * (double)(t->extent[2] + 8) * 8;
@@ -234,7 +234,7 @@ static int64_t compare(const struct test_case *t, const struct matrix *want, con
     return wrong;
 }
 
-/* Runs the product; *wrong: number of wrong elements. */
+/* Runs the product; *wrong becomes the number of wrong elements. */
 static hsumma_status run(struct hs_local *local, const struct test_case *t, int64_t *wrong)
 {
     const struct hs_scalar *scalar = &hs_scalars[t->type];
@@ -267,7 +267,7 @@ static hsumma_status run(struct hs_local *local, const struct test_case *t, int6
     return status;
 }
 
-/* Runs the first product of a new local on the open device. */
+/* Makes a new hs_local on the open device and runs its first product. */
 static hsumma_status run_first(const struct hs_local_limits *limits, const struct test_case *t, struct hs_local **local,
                                int64_t *wrong)
 {
@@ -276,7 +276,7 @@ static hsumma_status run_first(const struct hs_local_limits *limits, const struc
     return status ? status : run(*local, t, wrong);
 }
 
-/* Closes both; returns what is still allocated. */
+/* Frees the hs_local and closes the device; returns the number of objects still allocated. */
 static int closed(struct hs_local *local)
 {
     hs_local_free(local);
@@ -290,7 +290,7 @@ static struct hs_local_limits limits_of(int64_t memory, int64_t edge, int64_t pi
     limits.memory = memory;
     limits.edge = edge;
     limits.piece = piece;
-    limits.host[0] = limits.host[1] = 0; /* always on the device */
+    limits.host[0] = limits.host[1] = 0; /* all sizes run on the device */
     limits.link = (double)(1 + draw(4)) * 1e10;
     return limits;
 }
@@ -317,7 +317,7 @@ static void describe(char *text, size_t room, const struct test_case *t)
              t->where[0], t->where[1], t->where[2], t->whole ? "" : ", random");
 }
 
-/* Products of all kinds through several locals. */
+/* Products of all kinds through several hs_local objects. */
 static void test_products(const char *policy, int64_t memory, int64_t edge, int64_t piece, int64_t most, int cases)
 {
     struct hs_local *local = NULL;
@@ -343,7 +343,7 @@ static void test_products(const char *policy, int64_t memory, int64_t edge, int6
     tap_ok(closed(local) == 0, "nothing is held afterwards: %d", between.held);
 }
 
-/* Each call fails in turn: C is right or the status is an error, never an error with C in unpinned host memory. */
+/* Makes each call fail in turn: C is right, or the status is an error; with C in unpinned host memory it is right. */
 static void test_failures(enum where where, double beta, int sticky)
 {
     int64_t bad = 0, saved = 0, lost = 0;
@@ -363,7 +363,7 @@ static void test_failures(enum where where, double beta, int sticky)
         bad += off != failed;
         saved += failed && !status;
         lost += failed && status;
-        if (off && !status) { /* the BLAS makes the next one */
+        if (off && !status) { /* the BLAS computes the next product */
             hsumma_status next = run(local, &t, &wrong);
             bad += next || wrong || hs_local_counts(local)[0] != 1;
         }
@@ -381,7 +381,7 @@ static void test_failures(enum where where, double beta, int sticky)
            beta, (long long)saved, (long long)lost, (long long)bad, at);
 }
 
-/* Less memory than expected, and too little for anything. */
+/* Less device memory than expected, and too little for any product. */
 static void test_short_of_memory(void)
 {
     static const size_t rooms[] = {64 << 10, 16 << 10, 64};
@@ -401,16 +401,16 @@ static void test_short_of_memory(void)
     }
 }
 
-/* The traffic equals the formulas in summa/local/tiles.h. */
+/* The traffic must equal the formulas of summa/local/tiles.h. */
 static void test_traffic(void)
 {
     static const struct {
         enum where c;
         double beta;
-        int64_t in, out; /* elements */
+        int64_t in, out; /* expected traffic, in elements */
     } cases[] = {
         {HOST, 0, 2 * 256 * 256, 256 * 256},
-        {HOST, 1, 2 * 256 * 256, 256 * 256}, /* added by the host */
+        {HOST, 1, 2 * 256 * 256, 256 * 256}, /* the host adds the old C */
         {PINNED, 1, 3 * 256 * 256, 256 * 256},
         {DEVICE, 1, 2 * 256 * 256, 0},
     };
@@ -429,7 +429,8 @@ static void test_traffic(void)
     }
 }
 
-/* Every multiplication happens once; each tile of C gets its panels in order; there are enough places for a block. */
+/* Checks tilings: every multiplication occurs once; each tile of C gets its panels in order; blocks have enough places.
+ */
 static void test_tilings(void)
 {
     int64_t bad = 0, tilings = 0, blocks = 0;
@@ -469,7 +470,7 @@ static void test_tilings(void)
            (long long)tilings, (long long)blocks, (long long)bad);
 }
 
-/* Small products use the BLAS, large ones the device; without a device all use the BLAS. */
+/* Small products use the BLAS, large ones the device; without a device all products use the BLAS. */
 static void test_choice(void)
 {
     struct hs_local *local = NULL;

@@ -1,4 +1,4 @@
-/* The network between nodes: pairs of ranks, its line in the tuned file, and the result of merging such lines. */
+/* The network between nodes: pairs of ranks for measurements, its line in the tuned file, and merging of such lines. */
 #include "hsumma/network/network.h"
 #include "hsumma/network/rank_pairs.h"
 #include "hsumma/tuned/tuned.h"
@@ -11,7 +11,7 @@
 
 enum { MOST_RANKS = 40, TEXT = 1 << 16 };
 
-/* Each pair's ranks name each other, one of them starts, and both belong to the tier. */
+/* Checks pairs of ranks: both ranks of a pair name each other, one of them starts, and their distance is the tier. */
 static int pairs_are_good(const struct hs_topology *t, enum hs_tier_kind tier)
 {
     struct hs_rank_pairs pairs[MOST_RANKS] = {{.count = 0}};
@@ -52,7 +52,7 @@ static void test_pairs(void)
         if (hs_topology_make(&t, size, node, socket, &hs_heap))
             abort();
         bad += !pairs_are_good(&t, HS_BETWEEN_NODES) || !pairs_are_good(&t, HS_IN_SOCKET);
-        /* for each two nodes (one may be left over) as many pairs as the smaller has ranks */
+        /* for each pair of nodes (one node may be left over) as many pairs as the smaller node has ranks */
         int expected = 0, parts = t.division[HS_NODE].parts;
         for (int i = 0; i < parts / 2; i++) {
             int a = hs_division_size(&t.division[HS_NODE], i),

@@ -1,4 +1,4 @@
-/* The header of .npy files, valid and malicious ones, and output files that appear only when complete. */
+/* The header of .npy files, valid and malicious ones, and output files, which appear only when they are complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #define SHAPE "'shape': (3, 4)"
 
 typedef struct bytes {
-    unsigned char *data; /* exactly `size` heap bytes, so that a sanitizer detects reads beyond */
+    unsigned char *data; /* exactly `size` heap bytes, so that a sanitizer detects reads beyond them */
     size_t size;
 } bytes;
 
-/* A header whose length field is `length`, or right if that is negative. */
+/* A header whose length field is `length`, or right if `length` is negative. */
 static bytes header_bytes(int version, const char *text, long length)
 {
     size_t start = version == 1 ? 10 : 12, written = strlen(text);
@@ -63,7 +63,7 @@ static void test_good(void)
          0);
 }
 
-/* A test: the error message contains `part`. */
+/* Tests that a header is refused with a message that contains `part`. */
 static void bad_bytes(bytes b, const char *part, const char *name)
 {
     npy_error error = {""};
@@ -165,7 +165,7 @@ static void test_bad_lengths(void)
     }
 }
 
-/* Every header with one byte changed or truncated anywhere is read or refused, within its bytes. */
+/* Every header with one byte changed, or truncated anywhere, is read or refused without accesses beyond its bytes. */
 static void test_damage(void)
 {
     static const char text[] = " {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   \n";
@@ -217,7 +217,7 @@ static void test_sizes(void)
     tap_ok(npy_check_size(&h, 128 + 193, &error) && strstr(error.text, "too long"), "a file that is too long");
 }
 
-/* --- the output --------------------------------------------------------------------------------------------------- */
+/* Output files. */
 
 static int exists(const char *path)
 {

@@ -1,4 +1,4 @@
-/* Options: accepted and refused values, precedence, error messages, and the public list. */
+/* Options: accepted and refused values, precedence, error messages, and the public list of options. */
 #include "base/options.h"
 #include "support/tap.h"
 
@@ -10,10 +10,10 @@
 
 #define FIELD(how, member) .kind = how, .at = offsetof(struct hs_settings, member)
 
-/* The values that each option accepts, with the settings they make as printed by show; the values that it refuses; and
- * a part of the message that describes valid values. */
+/* For each option: accepted values and the settings that they make, as printed by `show`; refused values; and a part of
+ * the message that describes valid values. */
 static const struct row {
-    enum { UNKNOWN, TEXT, INT, LONG, PART, NODES, WIDTHS, NAMES, GRIDS } kind; /* TEXT: kept as text */
+    enum { UNKNOWN, TEXT, INT, LONG, PART, NODES, WIDTHS, NAMES, GRIDS } kind; /* TEXT: the value is kept as text */
     size_t at;                                                                 /* offset in struct hs_settings */
     const char *expected;
     struct {
@@ -55,7 +55,7 @@ static const struct row {
                       .refuses = {"a,b,c,d,e,f,g", "outer=flat", "outer=flat,chain", "outer=a,inner=b,c",
                                   "outer=,inner=b", "a,,b", "a,", "",
                                   "a23456789012345678901234567890123456789012345678901234567890(l=4"
-                                  /* 64 letters: one more than the limit */}},
+                                  /* 64 letters: one more than allowed */}},
     [HS_OPT_REDUCE] = {FIELD(NAMES, reduce), .expected = "outer=NAME,inner=NAME",
                        .accepts = {{"auto", ""},
                                    {"binomial", "<binomial>"},
@@ -169,7 +169,7 @@ typedef struct shown {
     char text[200];
 } shown;
 
-/* The setting of an option, as text; "?" for an option unknown to this test. */
+/* The setting of an option as text; "?" if this test does not know the option. */
 static shown show(enum hs_option option, const struct hs_settings *settings)
 {
     const void *at = (const char *)settings + rows[option].at;
@@ -209,7 +209,7 @@ static shown show(enum hs_option option, const struct hs_settings *settings)
         for (int i = 0; i < names->count; i++)
             used += snprintf(text + used, size - (size_t)used, "<%s>", names->name[i]);
         break;
-    case GRIDS: /* groups or levels, whichever applies */
+    case GRIDS: /* groups or levels, whichever is set */
         used = snprintf(text, size, "%d", settings->levels);
         for (int l = 0; l < settings->levels; l++)
             used +=
@@ -226,7 +226,7 @@ static const char *name_of(enum hs_option option)
     return info.name;
 }
 
-/* "name=text", the form of options. */
+/* The text "name=value" of an option. */
 static shown word_of(enum hs_option option, const char *text)
 {
     shown word;
@@ -234,7 +234,7 @@ static shown word_of(enum hs_option option, const char *text)
     return word;
 }
 
-/* The setting after three texts; NULL sets nothing. */
+/* The setting after three sources have given a value; NULL: the source gives none. */
 static shown after(const char *environment, const char *context, const char *plan, enum hs_option option)
 {
     struct hs_options options;
@@ -245,7 +245,7 @@ static shown after(const char *environment, const char *context, const char *pla
     return show(option, &options.settings);
 }
 
-/* The setting by environment variables. */
+/* The setting that the environment variables make. */
 static shown by_environment(enum hs_option option)
 {
     struct hs_options options;
@@ -253,7 +253,7 @@ static shown by_environment(enum hs_option option)
     return hs_options_environment(&options, NULL) ? (shown){"refused"} : show(option, &options.settings);
 }
 
-/* Whether a text makes the expected setting; reports if not. */
+/* Compares a setting with the expected one; reports a difference. */
 static int sets(enum hs_option option, const char *text, shown is, const char *wanted)
 {
     int right = strcmp(is.text, wanted) == 0;
@@ -278,7 +278,7 @@ static void test_values(void)
            "a number of bytes needs no factor, however large");
 }
 
-/* A refusal names the source, the option, the value and valid values. */
+/* Tests that a value is refused with a message that names the source, the option, the value and valid values. */
 static int refuses(enum hs_option option, const char *text, enum hs_said_by by)
 {
     static const char *const sayer[] = {
@@ -344,13 +344,13 @@ static void test_precedence(void)
 {
     int wrong = 0, tested = 0;
     for (enum hs_option i = 0; i < HS_OPTIONS; i++) {
-        int last = 0; /* index of the last value that is not empty; it and the one before are used */
+        int last = 0; /* index of the last value with text; it and the one before are used */
         for (int v = 0; rows[i].accepts[v].text; v++)
             last = rows[i].accepts[v].text[0] ? v : last;
         const char *wanted[2] = {rows[i].accepts[last - 1].sets, rows[i].accepts[last].sets};
         const shown word[2] = {word_of(i, rows[i].accepts[last - 1].text), word_of(i, rows[i].accepts[last].text)};
         int plan_counts = hs_option_taken(i, HS_BY_PLAN);
-        for (int who = 0; who < 8; who++) { /* bit b: source b has the first value; the last source wins */
+        for (int who = 0; who < 8; who++) { /* bit b: source b gives the second value; the last source wins */
             const int environment = who & 1, context = who >> 1 & 1, plan = who >> 2 & 1;
             const char *text[3] = {word[environment].text, word[context].text, word[plan].text};
             wrong += !sets(i, "of three", after(text[0], text[1], text[2], i), wanted[plan_counts ? plan : context]);
@@ -377,7 +377,7 @@ static void test_precedence(void)
     tap_ok(wrong == 0, "who has said it is remembered; in one text the last word wins");
 }
 
-/* groups and levels set the same thing: the later source wins, and within one source levels override earlier groups. */
+/* groups and levels set the same field: the later source wins; within one source levels override earlier groups. */
 static void test_hierarchy(void)
 {
     static const struct {
@@ -447,7 +447,7 @@ static void test_environment(void)
         }
     setenv("HSUMMA_BLOCK", "7", 1);
     setenv("HSUMMA_LOOKAHEAD", "3", 1);
-    setenv("HSUMMA_SEGMENT", "", 1); /* counts as not set */
+    setenv("HSUMMA_SEGMENT", "", 1); /* an empty variable counts as not set */
     wrong += !sets(HS_OPT_BLOCK, "7", by_environment(HS_OPT_BLOCK), "7");
     wrong += !sets(HS_OPT_LOOKAHEAD, "3", by_environment(HS_OPT_LOOKAHEAD), "3");
     wrong += !sets(HS_OPT_SEGMENT, "", by_environment(HS_OPT_SEGMENT), "0");
@@ -468,7 +468,7 @@ static void test_environment(void)
     tap_ok(wrong == 0, "texts are the context's, blanks and quotation marks included: %d wrong", wrong);
 }
 
-/* Written options read back as the same values. */
+/* Options that are written as text are read back with the same values. */
 static void test_writing(void)
 {
     static const enum hs_option written[] = {
@@ -490,7 +490,7 @@ static void test_writing(void)
     tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
 }
 
-/* A tuned file says only how a product is done. */
+/* A tuned file accepts only the options that choose how a product is computed. */
 static void test_tuned(void)
 {
     struct hs_options options;

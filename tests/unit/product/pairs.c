@@ -1,10 +1,10 @@
-/* The order of the pairs of owners if several owners share a node. */
+/* The order of the pairs of owners if several owners are on one node. */
 #include "summa/panels.h"
 #include "support/tap.h"
 
 #include <string.h>
 
-/* The number of consecutive pairs from i on whose owners of an operand are on different nodes. */
+/* The number of consecutive pairs, from pair i on, whose owners of an operand are on different nodes. */
 static int different_from(const struct hs_pairs *pairs, int i, int operand, int mates)
 {
     int next = i + 1, known = 0;
@@ -17,12 +17,12 @@ static int different_from(const struct hs_pairs *pairs, int i, int operand, int 
     return next - i;
 }
 
-/* 16 and 8 owners, or 5 and 6, with several per node: nodes alternate, and no pair is lost. */
+/* 16 and 8 owners, or 5 and 6, with several per node: nodes must alternate, and no pair may be missing. */
 int main(void)
 {
     static const struct {
         int procs[2], mates[2],
-            apart[2]; /* the least number of consecutive different nodes, except for the last pairs */
+            apart[2]; /* apart: least number of consecutive different nodes, except for the last pairs */
     } cases[] = {
         {{16, 8}, {4, 1}, {4, 4}}, {{16, 8}, {1, 4}, {4, 2}}, {{6, 5}, {3, 1}, {2, 2}}, {{9, 9}, {1, 1}, {9, 9}}};
     int lost = 0, together = 0;

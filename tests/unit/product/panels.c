@@ -1,4 +1,4 @@
-/* Panels, and packing into them, against explicit lists of indices, for all small pairs of axes. */
+/* Panels, and packing into them, compared with explicit lists of indices, for all small pairs of axes. */
 #include "summa/panels.h"
 #include "summa/pack.h"
 #include "support/tap.h"
@@ -9,14 +9,14 @@
 
 enum { N_MAX = 24, PROCS_MAX = 4, TIERS_MAX = 3, AXES_MAX = 256 };
 
-/* The looped dimension as a list: indices run after run, each of one pair of owners. */
+/* The looped dimension as a list of indices in runs; the indices of a run belong to one pair of owners. */
 struct listing {
     int runs, pair[N_MAX], owner[N_MAX][2];
-    int begin[N_MAX + 1]; /* of each run, in index[] */
+    int begin[N_MAX + 1]; /* position in index[] where each run begins */
     int64_t index[N_MAX];
 };
 
-/* One run per pair, in order of first occurrence. */
+/* Makes one run per pair of owners, in the order of their first index. */
 static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct listing *all)
 {
     int used = 0;
@@ -38,7 +38,7 @@ static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct 
     all->begin[all->runs] = used;
 }
 
-/* One run per turn: round r has the indices of each pair that r turns precede. */
+/* Makes one run per turn: turn r of a pair has the pair's indices after its first r turns. */
 static void list_turns(const struct listing *pairs, int64_t turn, struct listing *all)
 {
     int used = 0, n = pairs->begin[pairs->runs];
@@ -58,7 +58,7 @@ static void list_turns(const struct listing *pairs, int64_t turn, struct listing
     all->begin[all->runs] = used;
 }
 
-/* How many of the first `g` indices proc owns, by counting. */
+/* The number of the first g indices that `proc` owns, by counting. */
 static int64_t local_of(const struct hs_axis *axis, int proc, int64_t g)
 {
     int64_t local = 0;
@@ -90,7 +90,7 @@ static int wrong_pairs(const struct hs_pairs *pairs, const struct listing *all)
     return wrong + (pairs->width_max != widest);
 }
 
-/* The innermost panels: pieces of `width` of each turn's indices, independent of outer widths. */
+/* Checks the innermost panels: each turn's indices cut into pieces of `width`, independent of outer widths. */
 static int wrong_panels(const struct hs_panels *panels, const struct listing *all, int64_t width)
 {
     int t = 0;
@@ -114,7 +114,7 @@ static int wrong_panels(const struct hs_panels *panels, const struct listing *al
     return t != panels->count;
 }
 
-/* A tier: pieces of its width of each turn's indices, made of whole panels of the inner tier. */
+/* Checks a tier: each turn's indices cut into pieces of its width, which are made of whole panels of the inner tier. */
 static int wrong_tier(const struct hs_panels *panels, const struct listing *all, int tier, int64_t width)
 {
     const struct hs_tier *of = &panels->tier[tier];
@@ -124,7 +124,7 @@ static int wrong_tier(const struct hs_panels *panels, const struct listing *all,
             int left = all->begin[run + 1] - at, wanted = left < width ? left : (int)width, inside = 0;
             if (o >= of->count || of->first[o] != t || hs_tier_width(panels, tier, o) != wanted)
                 return 1;
-            if (tier + 1 < panels->tiers) /* it starts at a panel of the inner tier */
+            if (tier + 1 < panels->tiers) /* the first of its panels in the inner tier */
                 wrong += panels->tier[tier + 1].first[panels->tier[tier + 1].of[t]] != t;
             for (; inside < wanted; inside += panels->panel[t++].width) {
                 if (t >= panels->count)
@@ -202,7 +202,7 @@ static void test_panels(void)
     tap_ok(bad_tiers == 0, "tiers nest, widths and offsets are right: %lld wrong", (long long)bad_tiers);
 }
 
-/* Many panels in short turns take no longer than others: owners with equal layouts give the natural order. */
+/* Many panels in short turns are handled in a moment; if owners have equal layouts, the order is the natural one. */
 static void test_many(void)
 {
     enum { MANY = 1 << 20 };
@@ -216,7 +216,7 @@ static void test_many(void)
     tap_ok(!wrong, "%d panels of one index, in turns of one", (int)MANY);
 }
 
-/* Packing: one moving operand of doubles whose looped dimension lies on stored axis loop_axis. */
+/* For tests of packing: one moving operand of doubles, whose looped dimension is on the stored axis loop_axis. */
 enum { LENGTH_MAX = 9, LD_PAD = 3, ROOM = (N_MAX + LD_PAD) * (N_MAX + LD_PAD), GUARD = 1000000 };
 
 static double entry(int64_t loop, int64_t pinned)
@@ -224,13 +224,13 @@ static double entry(int64_t loop, int64_t pinned)
     return (double)(1 + loop * 100 + pinned);
 }
 
-/* The position of (loop, pinned). */
+/* The position of element (loop, pinned) in a stored matrix. */
 static int64_t at(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 {
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* A local matrix with padding: local line l of the looped dimension holds entry(global(l), global pinned index). */
+/* A local matrix with padding. Local line l of the looped dimension contains entry(global(l), global pinned index). */
 struct local {
     double data[ROOM];
     int64_t loops, length, ld;
@@ -252,7 +252,7 @@ static void fill(struct local *local, const struct hs_axis *looped, int p, const
     local->matrix = (struct hs_matrix){(char *)local->data, local->ld};
 }
 
-/* The right contents of a run's slabs for these pinned indices; returns the number of elements. */
+/* Computes the right contents of a run's slabs for these pinned indices; returns the number of elements. */
 static int64_t expected_slabs(const struct hs_run_of_panels *run, const struct listing *all,
                               const struct hs_axis *pinned, int q, double *slabs)
 {
@@ -282,8 +282,8 @@ static int is_in_run(const struct hs_run_of_panels *run, const struct listing *a
     return position >= before && position < before + width;
 }
 
-/* Checks an update of the run's lines with slabs that hold `entry`: factor * old + entry there, and nothing else
- * changed. */
+/* Checks an update of the run's lines with slabs that contain `entry`: these lines must be beta * old + entry,
+ * everything else unchanged. */
 static int wrong_update(const struct local *local, const struct local *old, const struct hs_run_of_panels *run,
                         const struct listing *all, const struct hs_axis *pinned, int q, double beta)
 {
@@ -339,7 +339,7 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
         wrong += slabs[i] != want[i];
     bad.pack += wrong != 0;
     bad.in_place += hs_in_place(run) != expected_in_place(run, all);
-    for (int64_t l = 0; beta == 0 && l < local.loops; l++) /* must not be read */
+    for (int64_t l = 0; beta == 0 && l < local.loops; l++) /* with beta = 0 the old values must not be read */
         for (int64_t c = 0;
              is_in_run(run, all, hs_axis_global(run->role->looped, run->loop_coord, l)) && c < local.length; c++)
             local.data[at(run->role->loop_axis, l, c, local.ld)] = NAN;
@@ -348,7 +348,7 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
     bad.unpack += wrong_update(&local, &old, run, all, pinned, q, beta) != 0;
 }
 
-/* A process that both holds and takes elements (it is holder q and taker i) copies them as a message would. */
+/* A process that is both holder q and taker i copies its elements in the layout of a message. */
 static void try_own(const struct hs_run_of_panels *run, int q, int i, double beta)
 {
     static double message[ROOM], slabs[2][ROOM];
@@ -370,7 +370,7 @@ static void try_own(const struct hs_run_of_panels *run, int q, int i, double bet
     bad.own += memcmp(local.data, other.data, sizeof local.data) != 0;
 }
 
-/* All messages between the holders of one layout of the pinned dimension and the takers of another. */
+/* Tests all messages between the holders of one layout of the pinned dimension and the takers of another. */
 static void try_exchange(const struct hs_run_of_panels *run, const struct listing *all, double beta)
 {
     static double message[PROCS_MAX][PROCS_MAX][ROOM], back[ROOM], slabs[ROOM], want[ROOM];
@@ -400,7 +400,7 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
             wrong += slabs[e] != want[e];
         bad.exchange_in += wrong != 0;
         try_own(run, i % own->nprocs, i, beta);
-        /* C goes from slabs to message: the bytes must be those that the other side packed. */
+        /* C moves from slabs to messages: the bytes must equal those that were packed from B. */
         for (int q = 0; q < own->nprocs; q++) {
             for (int e = 0; e < ROOM; e++)
                 back[e] = GUARD;
@@ -417,7 +417,7 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
     }
 }
 
-/* All runs of one cut: each panel of each tier, for both operands and both orientations. */
+/* Tests all runs of one cut: each panel of each tier, for both operands and both orientations. */
 static void try_cut(const struct hs_panels *panels, const struct listing *all, const struct hs_axis *own,
                     const struct hs_axis *want)
 {
@@ -473,7 +473,7 @@ static void test_packing(void)
     tap_ok(bad.exchange_out == 0, "exchange outward: C = beta C + sums: %lld wrong", (long long)bad.exchange_out);
 }
 
-/* Complex numbers likewise: one run, elements of 16 bytes. */
+/* Packing of complex numbers, which are elements of 16 bytes: one run. */
 static void test_complex(void)
 {
     static const double beta[2] = {0, 1};
@@ -493,12 +493,12 @@ static void test_complex(void)
             data[i][1] = 100 + i;
         }
         hs_pack(&run, &matrix, pinned.n, (char *)slabs);
-        int64_t start = hs_in_place(&run); /* both operands alike: always in place */
+        int64_t start = hs_in_place(&run); /* both operands have the same layout, so they are always in place */
         for (int64_t e = 0; e < count; e++) {
             int64_t from = start + e % panels.panel[t].width + e / panels.panel[t].width * ld;
             wrong += start < 0 || slabs[e][0] != (double)from || slabs[e][1] != 100 + (double)from;
         }
-        hs_unpack(&run, (const char *)slabs, pinned.n, beta, &matrix); /* i x + x */
+        hs_unpack(&run, (const char *)slabs, pinned.n, beta, &matrix); /* the result is i x + x */
         for (int64_t e = 0; e < count; e++) {
             int64_t from = start + e % panels.panel[t].width + e / panels.panel[t].width * ld;
             wrong += data[from][0] != slabs[e][0] - slabs[e][1] || data[from][1] != slabs[e][1] + slabs[e][0];

@@ -1,6 +1,6 @@
 /*
- * The planner's knowledge of cells (summa/messages/cells.h): the cells that stand for those of all lines, their prices,
- * the memory of their tiles; when a product shares panels, and when options for that are refused. Compared with sums
+ * Cells in the planner (summa/messages/cells.h): the cells that stand for those of all lines, their prices, the memory
+ * of their tiles; when a product shares panels, and when options that request it are refused. Compared with sums
  * written out by hand, and with the loops of all processes of random grids on random nodes.
  */
 #include "support/product/plan_question.h"
@@ -13,10 +13,9 @@ static int near(double is, double want)
     return fabs(is - want) <= 1e-9 * fabs(want);
 }
 
-/* --- prices --------------------------------------------------------------------------------------------------------
- */
+/* Prices. */
 
-/* A 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 each. */
+/* Machine and product: a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 indices. */
 static const struct hs_machine cluster = {.alpha = 5e-6,
                                           .beta = 1e-9,
                                           .inject = 0.6e-9,
@@ -26,7 +25,7 @@ static const struct hs_machine cluster = {.alpha = 5e-6,
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
 static const struct model_how panels_of_64 = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
 
-/* A message between nodes; `together` lines use the node's link at once. */
+/* Seconds of a message between nodes while `together` lines use the node's link. */
 static double between(double bytes, double together)
 {
     return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
@@ -48,7 +47,7 @@ static struct hs_prediction price(const int *node, const struct model_product *p
 
 static void prices(void)
 {
-    const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel */
+    const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel of A, of B */
     const double all_a = 16 * a, all_b = 16 * b, own_a = all_a / 4, own_b = all_b / 4;
     int rows[16], tiles[16], halves[16], apart[16], one_by_one[16] = {0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2};
     for (int i = 0; i < 16; i++) {
@@ -89,7 +88,7 @@ static void prices(void)
 
 static void levels(void)
 {
-    /* a row of 8 on nodes of 2, one row per node: groups of 4 are 2 cells */
+    /* a row of 8 processes on nodes of 2, one grid row per node: a group of 4 is 2 cells */
     struct model_product row = tall;
     struct model_how how = {.stationary = HS_C, .levels = 1, .groups = {1, 2}, .outer = 128, .block = 64};
     int nodes[16];
@@ -115,10 +114,9 @@ static void levels(void)
            "groups of two in nodes of four: members of a node send to each other");
 }
 
-/* --- against the loops of all processes ----------------------------------------------------------------------------
- */
+/* Comparison with the loops of all processes. */
 
-enum { MOST = 24 }; /* processes of a random grid */
+enum { MOST = 24 }; /* largest number of processes in a random grid */
 
 struct drawn {
     struct model_product product;
@@ -138,7 +136,7 @@ static struct drawn draw_one(void)
 {
     struct drawn d = {.product = {HSUMMA_D, "NNN", {1 + draw(6), 1 + draw(4)}, {-1, -1}, {0}, {{0}}, {0}}};
     int ranks = d.product.extent[0] * d.product.extent[1], nodes = 2 + draw(4), way = draw(3), each = 1 + draw(6);
-    for (int i = 0; i < ranks; i++) /* in blocks, in turn, scattered */
+    for (int i = 0; i < ranks; i++) /* in blocks, round-robin, or scattered */
         d.node[i] = way == 0 ? i / each : way == 1 ? i % nodes : draw(nodes);
     for (int dim = 0; dim < 3; dim++)
         d.product.size[dim] = 1 + draw(200);
@@ -159,9 +157,9 @@ static struct drawn draw_one(void)
 
 /* Facts from the loops of all processes. */
 struct found {
-    int64_t workspace, shared;                               /* of the process, and of the node, with most */
+    int64_t workspace, shared; /* bytes: workspace of the process with most, shared memory of the node with most */
     int least[2], least_of_several[2], lines[2], members[2]; /* as in hs_line_cells */
-    int cut[2]; /* on some line levels do not convert to cells (hs_cells_factors) */
+    int cut[2]; /* nonzero: on some line, levels cannot be converted to cells (hs_cells_factors) */
 };
 
 static void look_at_axis(struct found *found, const struct hs_problem *problem, const struct hs_spec *spec,
@@ -253,7 +251,7 @@ static void against_loops(int cases)
         struct hs_spec spec = model_spec(&d.product, &d.how);
         struct hs_topology topology;
         spec.cells = 1;
-        int knows = draw(6); /* with rows that know nodes only the other operand is shared */
+        int knows = draw(6); /* with algorithms that know nodes, only the other operand is shared */
         for (int l = 0; l < spec.levels && knows < 2; l++)
             *(knows ? &spec.reduce[l] : &spec.bcast[l]) =
                 knows ? hs_alg_find(HS_REDUCE_TO, "smp") : hs_alg_find(HS_BCAST, "hierarchical");
@@ -274,10 +272,9 @@ static void against_loops(int cases)
            "and mostly they are about that: %d and %d of %d", wrong.tight[0], wrong.tight[1], wrong.cases);
 }
 
-/* --- what is chosen ------------------------------------------------------------------------------------------------
- */
+/* Choices. */
 
-/* 8 x 8 processes on 16 nodes of 4, half of a row each. */
+/* A question for 8 x 8 processes on 16 nodes of 4; a node has half of a grid row. */
 static struct plan_question on_16_nodes(const char *words)
 {
     struct plan_question q = {.product = model_product_square(4096, 8),
@@ -295,7 +292,7 @@ static void decisions(void)
     static const struct {
         const char *words;
         int64_t shared;
-        int nodes, cells; /* NONE: no plan */
+        int nodes, cells; /* expected choice of cells; NONE: no plan */
         const char *says, *what;
     } rows[] = {
         {"", (int64_t)1 << 36, 16, 1, "", "nodes that can share panels do"},
@@ -343,7 +340,7 @@ static void decisions(void)
     }
 }
 
-/* More panels than the directory's counters can count. */
+/* A product with more panels than the directory's counters can count. */
 static void too_many(void)
 {
     struct plan_question q = on_16_nodes("block=1 stationary=C");
@@ -359,7 +356,7 @@ static void too_many(void)
            "and refused if they should be");
 }
 
-/* Each candidate's shared memory fits what is available; sharing costs less than messages. */
+/* The shared memory of each candidate fits the available memory; sharing panels is cheaper than messages. */
 static void within(int cases)
 {
     int shared = 0, above = 0, dearer = 0, narrow = 0, asked = 0;

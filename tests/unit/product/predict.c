@@ -1,7 +1,7 @@
 /*
- * The predicted cost of a product, against the closed forms of the HSUMMA paper (Quintin, Hasanov and Lastovetsky, ICPP
- * 2013, Section IV), and against sums written out by hand where the paper has none: lines inside and between nodes,
- * exchanges, multiplications, copies, overlap.
+ * The predicted cost of a product, compared with the closed forms of the HSUMMA paper (Quintin, Hasanov and
+ * Lastovetsky, ICPP 2013, Section IV), and, where the paper has none, with sums written out by hand: lines inside and
+ * between nodes, exchanges, multiplications, copies, overlap.
  */
 #include "support/product/model_product.h"
 #include "support/tap.h"
@@ -18,14 +18,14 @@ static double log_2(double x)
     return round(log2(x));
 }
 
-/* The paper's machine: one port, no nodes, multiplications separate. */
+/* The paper's machine: one port, no nodes; multiplications are not included. */
 static struct hs_profile paper_machine(double alpha, double beta)
 {
     return (struct hs_profile){
         .machine = {.alpha = alpha, .beta = beta}, .threads = 1, .knee = 256, .slice = INT64_MAX};
 }
 
-/* One axis on a line of q, in units: alpha per panel, and beta n^2/sqrt(p) elements. */
+/* The cost of one axis on a line of q processes. Units: alpha per panel, beta n^2/sqrt(p). */
 static double latency(int van_de_geijn, double q)
 {
     return q > 1 ? log_2(q) + (van_de_geijn ? q - 1 : 0) : 0;
@@ -36,7 +36,7 @@ static double volume(int van_de_geijn, double q)
     return q > 1 ? van_de_geijn ? 2 * (1 - 1 / q) : log_2(q) : 0;
 }
 
-/* The paper's formulas, beta per element: x groups along each axis of q processes, x = 1: SUMMA. */
+/* The paper's formulas, in seconds, with beta per element: x groups along each axis of q processes; x = 1 is SUMMA. */
 static double hsumma(int geijn, double n, double q, double x, double b, double outer, double alpha, double beta)
 {
     double in = q / x, half = n * n / q * beta;
@@ -61,7 +61,7 @@ static void closed_forms(void)
         int q;
     } large[] = {
         {4096, 64, 256, 4}, {8192, 128, 128, 8}, {8192, 64, 256, 16}, {65536, 256, 1024, 16}, {16384, 64, 512, 32}};
-    const double alpha = 3e-6, beta = 1e-9; /* per element */
+    const double alpha = 3e-6, beta = 1e-9; /* seconds per message; seconds per element */
     struct hs_profile profile = paper_machine(alpha, beta / 8);
     for (int geijn = 0; geijn < 2; geijn++) {
         int runs = 0, summa = 0, two = 0, ends = 0, mirrored = 0;
@@ -93,7 +93,8 @@ static void closed_forms(void)
     }
 }
 
-/* Van de Geijn, B = b. 1: x groups along each axis cost less, most near sqrt(p); -1: more; 0: neither. */
+/* The price of groups for van de Geijn's broadcast with B = b. 1: x groups along each axis cost less, the least near x
+ * = sqrt(q); -1: they cost more; 0: neither. */
 static int verdict(int64_t n, int q, int64_t b, double alpha, double beta, double *ratio)
 {
     struct hs_profile profile = paper_machine(alpha, beta);
@@ -130,7 +131,7 @@ static void conditions(void)
         const char *name;
         double alpha, beta;
         int64_t n, b;
-        int q, per_element, per_byte; /* by the condition */
+        int q, per_element, per_byte; /* expected verdict, with beta per element and per byte */
     } rows[] = {
         {"Graphene", 1e-4, 1e-9, 8192, 64, 8, 1, -1},       {"Graphene", 1e-4, 1e-9, 8192, 64, 16, 1, 1},
         {"Graphene", 1e-4, 1e-9, 8192, 512, 8, -1, -1},     {"Graphene", 1e-4, 1e-9, 8192, 512, 16, 1, -1},
@@ -149,7 +150,8 @@ static void conditions(void)
     }
 }
 
-/* Nodes: a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 each. */
+/* A machine with nodes, and a product on a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels.
+ */
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 static const struct model_product tall = {HSUMMA_D, "NNN", {4, 4}, {-1, -1}, {512, 2048, 1024}, {{0}}, {0}};
@@ -160,7 +162,7 @@ static double inside(double bytes)
     return cluster.node.alpha + bytes * cluster.node.beta;
 }
 
-/* `together` lines use the node's link at once. */
+/* Seconds of a message between nodes while `together` lines use the node's link. */
 static double between(double bytes, double together)
 {
     return cluster.alpha + bytes * fmax(cluster.beta, together * cluster.inject);
@@ -185,7 +187,7 @@ static double on_nodes(const int *node, const struct model_product *product)
 
 static void topologies(void)
 {
-    const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel */
+    const double a = 8.0 * 64 * 128, b = 8.0 * 64 * 512; /* bytes of a panel of A, of B */
     struct hs_profile profile = {.machine = cluster, .threads = 1, .knee = 256};
     struct model_product grid = tall;
     int block[16], cyclic[16], half[16], one[16];
@@ -216,8 +218,8 @@ static void topologies(void)
            "nodes of several sizes: the line that spans most nodes, and shares a way out");
 }
 
-/* Roots change from panel to panel: a line of 8 on nodes of 2 is priced from both roots of a node, on nodes of 4 from
- * one in the middle. A tree from there crosses between nodes once more than from the first process of a node. */
+/* Roots change from panel to panel. A line of 8 on nodes of 2 is priced for both roots of a node, on nodes of 4 for one
+ * in the middle. From there a tree crosses between nodes once more than from the first process of a node. */
 static void roots(void)
 {
     struct model_product row = tall;
@@ -234,8 +236,7 @@ static void roots(void)
            "a line with several processes to a node: the price from a typical root");
 }
 
-/* A transposed: its panels pass through an exchange. Its rows have other blocks than C's, so every process exchanges
- * with every other. */
+/* An exchange of the transposed A. Its rows have other blocks than C's, so every process exchanges with every other. */
 static void exchanges(void)
 {
     struct model_product product = model_product_square(512, 4);
@@ -253,7 +254,7 @@ static void exchanges(void)
     product.op[HS_A] = 'N';
     product.block[HS_A][1] = 0;
     struct hs_prediction plain = model_predict(&product, &none, &profile, NULL);
-    double broadcasts = panels * 2 * (2e-6 + 128 * 64 * 8 * 1e-9); /* of one operand: two rounds */
+    double broadcasts = panels * 2 * (2e-6 + 128 * 64 * 8 * 1e-9); /* of one operand: two rounds per panel */
     tap_ok(near(plain.comm, 2 * broadcasts), "as stored: two broadcasts for each panel");
     tap_ok(near(to_root.comm - 2 * broadcasts, panels * 4 * 2e-6 + line * 1e-9) &&
                near(to_all.comm - broadcasts, panels * 15 * 2e-6 + 15 * line / 4 * 1e-9),
@@ -276,15 +277,16 @@ static void exchanges(void)
 }
 
 /*
- * A transposed: four holders in a row of the grid, four takers in a column, or all. The price covers all panels' bytes,
- * through the busiest port or node, which gives or takes a part of each panel, some of it inside its node.
+ * The pace of an exchange of the transposed A: four holders in a grid row, four takers in a column, or all processes.
+ * The price covers the bytes of all panels through the busiest port or node, which sends or receives a part of each
+ * panel, some of it inside its node.
  */
 static void exchange_paces(void)
 {
-    enum { APART, ROWS, COLUMNS }; /* each process on its own node; nodes are rows of the grid; nodes are columns */
+    enum { APART, ROWS, COLUMNS }; /* every process on its own node; nodes are grid rows; nodes are grid columns */
     static const struct {
         int nodes, spread;
-        double inject, pace; /* in units of beta */
+        double inject, pace; /* pace: expected value, in units of beta */
         const char *what;
     } rows[] = {
         {APART, 0, 0, 1 / 4.0, "each process on its own node: a holder gives a quarter"},
@@ -364,7 +366,7 @@ static void multiplications(void)
         tap_ok(near(model_predict(&product, &rows[i].how, &profile, NULL).gemm, rows[i].seconds), "%s", rows[i].what);
 }
 
-/* Sizes that are no multiple of a panel's width, and operands not in place. */
+/* Sizes that are not multiples of a panel's width, and operands that are not in place. */
 static void odd_ends(void)
 {
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
@@ -378,7 +380,7 @@ static void odd_ends(void)
            "a panel is no wider than what an owner has");
     profile.machine.copy = 1e-9;
     tap_ok(model_predict(&product, &how, &profile, NULL).copy == 0, "what lies as it is wanted is not copied");
-    product.block[HS_A][1] = 50; /* k: B's blocks are 200 */
+    product.block[HS_A][1] = 50; /* columns of A; B's blocks in k are 200 */
     tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
            "what an owner has in pieces is gathered: here B, whose blocks are longer");
     product.block[HS_A][1] = 0;
@@ -386,14 +388,14 @@ static void odd_ends(void)
     double partial = 400 * 200, own = 200 * 200;
     tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + own) * 8 * 1e-9),
            "a C that moves: partial panels are written, and added to it; B is packed, and arrives as it is stored");
-    product.block[HS_B][0] = 50; /* k: A's blocks are 200 */
+    product.block[HS_B][0] = 50; /* rows of B; A's blocks in k are 200 */
     tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
            "B is packed and unpacked where a process receives it from several");
 }
 
 /*
- * Consecutive panels, and the saving with a window of them in flight: after the first, each takes its path's share of
- * the window, or the work of the busiest port; two thirds of what that would save.
+ * The cost of consecutive panels, of which `window` are in flight. After the first ones, each panel takes the larger
+ * of its path's share of the window and the work of the busiest port; two thirds of the saving count.
  */
 struct row {
     double way, busy; /* seconds of all panels: on the longer path, on the busiest port */
@@ -426,8 +428,8 @@ static void overlap(void)
     product.block[HS_A][1] = 32;
     how.lookahead = 1;
     struct hs_prediction is = model_predict(&product, &how, &slow, NULL);
-    /* t: one message; every panel needs two, one after the other. Panels of A have different roots, so the busiest port
-     * sends two for two panels; four panels of B have the same root, which sends two for each. */
+    /* t is the time of one message; every panel needs two, one after the other. Panels of A have different roots, so
+     * the busiest port sends two messages for two panels. Four panels of B have one root, which sends two each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
     double comm = in_a_row(64 * t, (struct row){32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
     tap_ok(near(is.comm, comm) && is.copy > 0 &&
@@ -436,9 +438,9 @@ static void overlap(void)
 }
 
 /*
- * Panels in flight together: a chain of 4 passes on one message at a time, and completes after 3. While the root stays,
- * its port has one message per panel, and so has the second's while two or three consecutive ranks are roots; four in
- * turn have three for each of four panels.
+ * Panels in flight together. A chain of 4 processes passes on one message at a time, and completes after 3. While the
+ * root stays, its port has one message per panel; so has the second process's port while two or three consecutive
+ * ranks are roots. With four roots in turn a port has three messages for four panels.
  */
 static void windows(void)
 {
@@ -449,7 +451,7 @@ static void windows(void)
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small;
-    for (int turn = 1; turn <= 4; turn *= 2) { /* of the four panels with one root */
+    for (int turn = 1; turn <= 4; turn *= 2) { /* number of turns of the four panels of one root */
         struct model_how how = {.stationary = HS_C,
                                 .levels = 0,
                                 .groups = {1, 1},
@@ -464,7 +466,7 @@ static void windows(void)
             how.lookahead = windows[i] - 1;
             double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
             wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
-            how.lookahead = 0; /* without lookahead, as many owners at a time cost the same, and hide nothing */
+            how.lookahead = 0; /* without lookahead, as many owners cost the same, and hide nothing */
             how.owners = windows[i];
             struct hs_prediction blocking = model_predict(&product, &how, &profile, NULL);
             wrong += !near(blocking.comm, want) || !near(blocking.seconds, want + blocking.gemm + blocking.copy);

@@ -1,5 +1,5 @@
-/* The profile's file: what is written is read back bit for bit; damaged and foreign files and those of other versions
- * are refused with the line's number, and change nothing. */
+/* The profile's file: written values are read back bit for bit. Damaged files, and files of other programs and
+ * versions, are refused with the line's number, and change nothing. */
 #include "hsumma/cost/profile.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -15,13 +15,13 @@
 enum { TEXT = 8192 };
 #define HOST "Some Processor; 8 cores; Some MPI 1.0; Some BLAS"
 
-/* What a file may contain, stated independently. */
+/* Permitted contents of a file, independent of the library's code. */
 enum kind { SECONDS, SHARE, FLOP, WHOLE, SMALL };
 static const struct field {
     const char *name;
     size_t offset;
     enum kind kind;
-    int64_t least; /* of whole numbers */
+    int64_t least; /* least value of whole numbers */
 } fields[] = {
 #define FIELD(name, kind, least, member)                       \
     {                                                          \
@@ -89,7 +89,7 @@ static int differ(struct hs_profile *a, struct hs_profile *b)
     return count;
 }
 
-/* Doubles that use all bits. */
+/* A profile of random doubles that use all bits. */
 static struct hs_profile random_profile(void)
 {
     struct hs_profile profile = hs_profile_builtin;
@@ -109,7 +109,7 @@ static struct hs_profile random_profile(void)
     return profile;
 }
 
-/* 1: the text is read as `want`; one_node and source, which files do not contain, are unchanged. */
+/* Whether the text is read as the profile `want`; one_node and source, which are not in files, must stay unchanged. */
 static int gives(const char *text, const char *host, struct hs_profile *want)
 {
     struct hs_profile profile = random_profile();
@@ -125,7 +125,8 @@ static int gives(const char *text, const char *host, struct hs_profile *want)
            strcmp(profile.source, before.source) == 0;
 }
 
-/* 1: refused with a message that names the line (0: any) and contains the words, and nothing changes. */
+/* Whether the text is refused with a message that names the line (0: any line) and contains `words`; nothing may
+ * change. */
 static int refused(const char *text, const char *host, int line, const char *words)
 {
     struct hs_profile profile = random_profile(), before;
@@ -165,7 +166,7 @@ static void test_round_trip(void)
            wrong);
 }
 
-/* In a language with a decimal comma, if one is installed. */
+/* Reads and writes in a language with a decimal comma, if one is installed. */
 static void test_language(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "nl_NL.utf8"};
@@ -208,7 +209,7 @@ static void test_by_hand(void)
     tap_ok(gives("hsumma profile 1\nend\n", HOST, &builtin), "a file that says nothing is the built-in profile");
 }
 
-/* The start of line i of the text; returns its length with the newline, 0 if there is none. */
+/* Finds line i of the text: sets *begin to its offset, and returns its length with the newline, 0 if there is none. */
 static size_t line_of(const char *text, int i, size_t *begin)
 {
     for (*begin = 0; i > 0 && text[*begin]; i--)
@@ -277,7 +278,7 @@ static void test_lines(void)
     tap_ok(doubled == 0, "each line twice: %d not refused", doubled);
 }
 
-/* A file with one name and value. */
+/* The text of a file with one name and value. */
 static const char *one(const char *name, const char *value)
 {
     static char text[512];

@@ -1,5 +1,5 @@
-/* Progress of the commands: lines if stderr is no terminal, a bar that is removed if it is one, and when neither
- * appears. */
+/* The progress output of commands: lines if stderr is not a terminal, a bar that is finally removed if it is one, and
+ * the cases with neither. */
 #include "report/progress.h"
 #include "support/tap.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Redirects stderr to a pipe or a terminal, whose output is read from `out`. */
+/* Redirects stderr to a pipe or a pseudo-terminal; returns the descriptor from which its output can be read. */
 static int redirect(int terminal)
 {
     int ends[2];
@@ -26,7 +26,7 @@ static int redirect(int terminal)
     return ends[0];
 }
 
-/* Waits until the text has `what` this many times; returns the text so far. */
+/* Waits until `what` has been printed `times` times; returns all text so far. */
 static const char *read_until(int out, const char *what, int times)
 {
     static char text[1 << 16];
@@ -46,7 +46,7 @@ static const char *read_until(int out, const char *what, int times)
     return text;
 }
 
-/* The number of bytes available, without waiting. */
+/* The number of bytes that can be read without waiting. */
 static size_t left(int out)
 {
     char text[4096];

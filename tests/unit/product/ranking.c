@@ -1,4 +1,4 @@
-/* The ranking of candidates, against a sort of all; and which line of a grid stands for the others. */
+/* The ranking of candidates, compared with a sort of all; and the line of a grid that stands for the others. */
 #include "base/memory.h"
 #include "hsumma/search/candidate.h"
 #include "support/random.h"
@@ -10,7 +10,7 @@ enum { CANDIDATES = 60, KINDS = 2 * HS_RANKED, PRICES = 9 };
 
 static struct hs_ranking ranking; /* too large for a stack */
 
-/* The first of the cheapest of a kind; -1: none. */
+/* The first of the cheapest candidates of a kind; -1 if there is none. */
 static int best_of_kind(const int *kind, const int *price, int wanted)
 {
     int best = -1;
@@ -20,7 +20,7 @@ static int best_of_kind(const int *kind, const int *price, int wanted)
     return best;
 }
 
-/* The expected ranking: one of each kind, ascending, the earlier one first on a tie. */
+/* The expected ranking: one candidate of each kind, by ascending price; on a tie the earlier one is first. */
 static int sorted(const int *kind, const int *price, int at[HS_RANKED])
 {
     int count = 0;
@@ -40,8 +40,9 @@ static void ranks(int cases)
         for (int i = 0; i < CANDIDATES; i++) {
             kind[i] = draw(kinds);
             price[i] = draw(PRICES);
-            struct hs_choice choice = {.prediction = {.seconds = 1 + price[i], .exchanges = i}}; /* identifies it */
-            choice.spec.node = HS_NODE_SHARED; /* a node's kinds differ only in the width */
+            struct hs_choice choice = {
+                .prediction = {.seconds = 1 + price[i], .exchanges = i}}; /* exchanges: its number */
+            choice.spec.node = HS_NODE_SHARED; /* choices for a shared node differ in kind only by the width */
             choice.spec.width[0] = kind[i];
             hs_rank(&ranking, &choice);
         }
@@ -55,7 +56,7 @@ static void ranks(int cases)
            cases, wrong);
 }
 
-/* The number of nodes in the row that stands for both rows of a 2 x 4 grid; -1 without memory. */
+/* The number of nodes in the row that stands for both rows of a 2 x 4 grid; -1 if memory is exhausted. */
 static int nodes_of_rows(const int node[8])
 {
     static const int rank[8] = {0, 1, 2, 3, 4, 5, 6, 7};

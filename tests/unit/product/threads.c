@@ -1,9 +1,11 @@
 /*
  * Threads of the BLAS: a process's share of the cores, numbers that are set for a product and restored, the user's
  * settings.
+ *
  *   threads [LIBRARY BUILD [CHOSEN [overlooked]]]
- * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: threads set in the environment; overlooked:
- * by a variable that this build of the BLAS does not read.
+ *
+ * LIBRARY: the BLAS that must be found; BUILD: threads or serial; CHOSEN: number of threads set in the environment;
+ * overlooked: the number is set by a variable that this build of the BLAS does not read.
  */
 #include "support/product/gemm_case.h"
 
@@ -24,9 +26,9 @@ int MKL_Set_Num_Threads_Local(int n) __attribute__((weak));
 static const char *expected_library;
 static int expected_threads = 1, chosen, overlooked;
 
-static int seen_least, seen_most; /* BLAS threads inside the local GEMM */
+static int seen_least, seen_most; /* number of BLAS threads during the local GEMM: least and most seen */
 
-/* Overrides the library's. */
+/* Replaces the BLAS's function; notes the number of threads, then calls it. */
 void cblas_dgemm(const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, const enum CBLAS_TRANSPOSE tb,
                  const int m, const int n, const int k, const double alpha, const double *a, const int lda,
                  const double *b, const int ldb, const double beta, double *c, const int ldc)
@@ -40,13 +42,13 @@ void cblas_dgemm(const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, co
     next(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* OpenMP's number, which OpenBLAS built with OpenMP changes; -1 without OpenMP. */
+/* OpenMP's number of threads, which an OpenBLAS built with OpenMP changes; -1 without OpenMP. */
 static int openmp_now(void)
 {
     return omp_get_max_threads ? omp_get_max_threads() : -1;
 }
 
-/* The library's own number: for BLIS -1 (or less than 1) and for MKL 0 if never set. */
+/* The number of threads that the BLAS stores: if it was never set, less than 1 for BLIS, 0 for MKL. */
 static int64_t kept(void)
 {
     if (strcmp(hs_threads_library(), "BLIS") == 0)
@@ -78,7 +80,7 @@ static void test_set(void)
         return;
     }
     first = openmp_now();
-    omp_set_num_threads(7); /* OpenBLAS's own number lags behind: only its GEMM reads this */
+    omp_set_num_threads(7); /* OpenBLAS reads this only in its GEMM */
     before = hs_threads_set(2);
     inside = openmp_now();
     hs_threads_restore(before);
@@ -99,7 +101,7 @@ static int plant(const char *root, const char *path, const char *text)
     return file && fputs(text, file) >= 0 && fclose(file) == 0;
 }
 
-/* Processors `first` to `last` in steps. */
+/* The set of the processors first, first + step, ..., last. */
 static struct hs_cpus cpus_of(int first, int last, int step)
 {
     struct hs_cpus cpus;
@@ -109,7 +111,7 @@ static struct hs_cpus cpus_of(int first, int last, int step)
     return cpus;
 }
 
-/* The shares, as text, of processes that may use these processors. */
+/* Writes the core shares of `ranks` processes that may use these processors as text. */
 static void shares(const char *root, const struct hs_cpus *cpus, int ranks, double quota, char *text, size_t room)
 {
     static struct hs_core_users mine[8], all;
@@ -125,7 +127,7 @@ static void shares(const char *root, const struct hs_cpus *cpus, int ranks, doub
             snprintf(text + used, room - (size_t)used, "%s%d", r ? " " : "", hs_share_of(&mine[r], &all, quota, ranks));
 }
 
-/* Two sockets of four cores with two hardware threads: core c has the processors c and c + 8. */
+/* A machine with two sockets of four cores with two hardware threads: core c has the processors c and c + 8. */
 static void test_shares(const char *root)
 {
     struct {
@@ -184,7 +186,7 @@ static void test_quota(const char *root)
     tap_ok(good, "groups of version 1 are not looked at");
 }
 
-/* One product with these options, which must use `want` threads (0: as many as before); nothing else may change. */
+/* Tests that a product with these options uses `want` threads (0: the number set before), and changes nothing else. */
 static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *options, int want)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 70, 16);
@@ -201,7 +203,7 @@ static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *op
            hs_threads_now());
 }
 
-/* A call that fails leaves the threads unchanged too. */
+/* A call that fails leaves the number of threads unchanged, too. */
 static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);
@@ -230,7 +232,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(hs_threads_user_chose() == obeys), "the user has %schosen", obeys ? "" : "not ");
     if (chosen)
         tap_ok(everywhere(share == chosen && (overlooked || hs_threads_now() == chosen)), "%d threads", chosen);
-    outer = hs_threads_set(5); /* set by the program */
+    outer = hs_threads_set(5); /* as a program would set it */
     product(grid, ctx, NULL, obeys ? 0 : share);
     product(grid, ctx, "threads=2", 2);
     product(grid, ctx, "threads=user", 0);

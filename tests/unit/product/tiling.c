@@ -1,5 +1,5 @@
-/* Grids in order 'A': placement of the ranks, against divisors, and against all ways to place the nodes of small
- * grids. */
+/* Grids in order 'A': the placement of ranks, compared with the divisors of equal nodes and, for small grids, with all
+ * possible placements. */
 #include "hsumma/context/tiling.h"
 #include "support/failing_memory.h"
 #include "support/random.h"
@@ -10,7 +10,7 @@
 
 enum { MOST = 256 };
 
-/* The rows and columns that a part touches, as bits. */
+/* The number of rows and columns that a part touches, from sets of bits. */
 static int lines_of(const int extent[2], const int *part_at, int part)
 {
     uint64_t rows = 0, columns = 0;
@@ -32,7 +32,7 @@ static int worst_of(const int extent[2], const int *part_at, int parts)
     return worst;
 }
 
-/* Arranges the ranks 0, 1, ... and returns the part at each place; 0 if the result is no permutation. */
+/* Arranges ranks 0, 1, ... in the grid and sets part_at to the part at each place; returns 0 if a rank is missing. */
 static int arranged(const int extent[2], const int *part, int *part_at, int *rank)
 {
     int count = extent[0] * extent[1], seen[MOST] = {0}, good;
@@ -47,7 +47,7 @@ static int arranged(const int extent[2], const int *part, int *part_at, int *ran
     return good;
 }
 
-/* Parts of `size` ranks each: rectangles, as nearly square as divisors of the grid allow. */
+/* Parts of equal size become rectangles, as nearly square as divisors of the grid allow. */
 static void equal_parts(void)
 {
     int wrong = 0, cases = 0, part[MOST], part_at[MOST], rank[MOST];
@@ -75,7 +75,7 @@ static void equal_parts(void)
     tap_ok(wrong == 0, "%d grids of equal parts: tiles as near to a square as divisors allow", cases);
 }
 
-/* The best possible worst part over all ways to fill the places from `at` on. */
+/* The least value of the worst part, over all ways to fill the places from `at` on. */
 static int best_of_all(const int extent[2], int *left, int parts, int *part_at, int at)
 {
     int best = MOST;
@@ -124,7 +124,7 @@ static void unequal_parts(void)
            cases, best, far);
 }
 
-/* Rank 0 of an 8 x 8 grid on 4 nodes of 4 sockets of 4 lies in a node of 4 x 4 and a socket of 2 x 2. */
+/* On 4 nodes of 4 sockets of 4 ranks, rank 0 of an 8 x 8 grid lies in a node of 4 x 4 and a socket of 2 x 2. */
 static void sockets(void)
 {
     const int extent[2] = {8, 8};
@@ -144,7 +144,7 @@ static void sockets(void)
     tap_ok(bad == 0, "8 x 8 on 4 nodes of 4 sockets: tiles of 4 x 4, and of 2 x 2 in them");
 }
 
-/* By columns, by rows, and without known nodes. */
+/* Order by columns, by rows, and order 'A' without known nodes. */
 static void other_orders(void)
 {
     static const int listed[6] = {5, 3, 1, 0, 2, 4}, by_columns[6] = {5, 1, 2, 3, 0, 4};

@@ -1,4 +1,4 @@
-/* The text of tuned files: what is read, found, written and refused; the file's path; without MPI. */
+/* The text of tuned files: lines that are read, found, written and refused; the path of the file; without MPI. */
 #include "hsumma/tuned/tuned.h"
 #include "support/tap.h"
 
@@ -80,7 +80,7 @@ static void test_damage(void)
     tap_ok(wrong == 0, "%zu kinds of damage are refused by name: %d wrong", sizeof bad / sizeof *bad, wrong);
 }
 
-/* Thousands of products, against an array indexed by number. */
+/* Adds and replaces thousands of products, and compares with an array indexed by number. */
 static void test_put(void)
 {
     enum { KEYS = 5000, ROUNDS = 12000 };
@@ -103,7 +103,7 @@ static void test_put(void)
         wrong +=
             expected[at] == 0 ? entry != NULL : !entry || entry->seconds != expected[at] || strcmp(entry->line, line);
     }
-    const struct hs_tuned_entry *own = &tuned.entry[0]; /* points into the array that is moved */
+    const struct hs_tuned_entry *own = &tuned.entry[0]; /* points into the array, which moves when it grows */
     snprintf(key, sizeof key, "%.31s", own->key);
     wrong +=
         hs_tuned_put(&tuned, "!", 1, own->line, &hs_heap) || hs_tuned_put(&tuned, own->key, 1, "block=1", &hs_heap);

@@ -1,5 +1,4 @@
-/* The tuned file: the result of merging, concurrent writers, killed writers, files that cannot be written; without
- * MPI. */
+/* The tuned file: the result of merging, concurrent writers, killed writers, unwritable files; without MPI. */
 #include "coll/select/select.h"
 #include "hsumma/tuned/tuned.h"
 #include "support/failing_memory.h"
@@ -36,7 +35,7 @@ static int save(const char *path, const char *text, size_t length)
     return !file || fwrite(text, 1, length, file) != length || fclose(file) ? -1 : 0;
 }
 
-/* Reads the whole file at once, in a single state. */
+/* Reads the whole file by one call, so that writers cannot change it in between; returns its length, or -1. */
 static ssize_t load(const char *path, char text[TEXT])
 {
     int file = open(path, O_RDONLY);
@@ -73,7 +72,7 @@ static hsumma_status merge(const char *path, const char *line, struct hs_message
     return hs_tuned_merge(path, &line, 1, &hs_heap, message);
 }
 
-/* The number of products in a text that both readers accept, else -1. */
+/* The number of products in a text that both of the library's readers accept; -1 if one refuses it. */
 static int products(const char *text)
 {
     struct hs_tuned tuned = {0};
@@ -129,12 +128,12 @@ static void test_merge(void)
     hs_rules_free(&rules, &hs_heap);
 }
 
-/* Files that must not change, and invalid lines. */
+/* Files that must stay unchanged because they or the new line are invalid. */
 static void test_untouched(void)
 {
     static const struct {
         const char *old, *line, *says;
-        size_t length; /* 0: length of the text */
+        size_t length; /* length of `old`; 0: up to its end */
     } cases[] = {
         {"", "gemm a 1 block=2", "has not been changed", 0},
         {"hsumma tuned 3\ngemm a 1 blocks=2\n", "gemm a 1 block=2", "version 3", 0},
@@ -228,7 +227,7 @@ static void test_places(void)
     tap_ok(good && strstr(message.text, "symbolic links"), "%s", message.text);
 }
 
-/* In a child, as a user without write permission; 0: right, 2: cannot be tested. */
+/* Writes in a child process without write permission. Returns 0 if that fails as expected, 2 if it cannot be tested. */
 static int as_nobody(const char *path, const char *says)
 {
     pid_t child = fork();
@@ -264,7 +263,7 @@ static void test_may_not(void)
 
     pid_t child = fork();
     int status = 1;
-    if (child == 0) { /* the limit imitates a file system that fills up in the middle of the text */
+    if (child == 0) { /* the limit imitates a file system that becomes full in the middle of the text */
         struct hs_message message = {""};
         struct rlimit limit = {20, 20};
         signal(SIGXFSZ, SIG_IGN);
@@ -278,7 +277,7 @@ static void test_may_not(void)
 
 enum { WRITERS = 8, LINES = 50 };
 
-/* Shared between processes. */
+/* Memory shared by the processes of a test. */
 struct board {
     volatile int over, reads, done;
 };
@@ -294,7 +293,7 @@ static int write_lines(const char *path, int writer)
     return bad;
 }
 
-/* Reads until the end: the file is complete at any moment, and never loses anything. */
+/* Reads the file until `over` is set: it must always be complete, and never lose a product. */
 static int read_always(const char *path, struct board *board)
 {
     static char text[TEXT];
@@ -367,7 +366,7 @@ static void test_killed(struct board *board)
         nanosleep(&(struct timespec){.tv_nsec = 1000000 + (long)i * 7919 % 41 * 500000}, NULL);
         wrong += child < 0 || kill(child, SIGKILL) || waitpid(child, NULL, 0) != child;
         int done = board->done, found = load(path, text) < 0 && errno == ENOENT ? 0 : products(text);
-        wrong += found < done || found > done + 1; /* it may have been killed before it could report */
+        wrong += found < done || found > done + 1; /* the child may have been killed before it could report */
         board->done = found;
     }
     strays = entries(place, "killed.tmp-");
@@ -378,7 +377,7 @@ static void test_killed(struct board *board)
            board->done, strays, wrong, message.text);
 }
 
-/* A child that finds the file locked for too long; it takes a while, so other tests continue. */
+/* Starts a child that finds the file locked for too long; other tests run meanwhile. */
 static pid_t begin_locked(void)
 {
     char path[400], lock[420];

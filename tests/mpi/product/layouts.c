@@ -205,8 +205,7 @@ static void test_bytes(hsumma_context *ctx, int count)
            wrong_sums, none);
 }
 
-/* Plans with a limit on workspace. Returns the bytes of the plan's panel buffers, or -1; *refused: bytes in the error.
- */
+/* Plans with a limit on workspace. Returns the bytes of the plan's panel buffers, or -1; *refused: bytes demanded. */
 static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t limit, int64_t *refused)
 {
     char options[128];

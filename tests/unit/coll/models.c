@@ -238,8 +238,7 @@ static void dpml_equations(void)
     tap_ok(above, "and no more than equation 7 with (ppn - 1) n/l c for the sums");
 }
 
-/* Equation 3 as printed compared with the sums in the schedule: ppn - 1 partitions per leader, and log2 h between
- * nodes. */
+/* Equation 3 as printed compared with the sums in the schedule: ppn - 1 partitions per leader, plus log2 h. */
 static void dpml_counts(void)
 {
     int good = 1, copies = 1, printed = 1;

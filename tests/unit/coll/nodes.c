@@ -154,8 +154,7 @@ static void smp(struct coll_sweep *sweep, const struct hs_alg *alg, struct place
         sweep_expect(sweep, &place->shape, "messages", report.messages, inside + between);
 }
 
-/* Reduction and broadcast: a tree over the leaders and one in each node: p - 1 messages, n - 1 of them between nodes.
- */
+/* Reduction and broadcast: a tree over the leaders and one in each node: p - 1 messages, n - 1 between nodes. */
 static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     uint64_t bracketing = 0;

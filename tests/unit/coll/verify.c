@@ -156,8 +156,8 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Cuts the elements into shape->size parts with offsets part[]: equal (returns NULL), all on one rank, irregular,
- * sparse. */
+/* Cuts the elements into shape->size parts with offsets part[]: equal (returns NULL), on one rank, irregular, sparse.
+ */
 static const int64_t *cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
 {
     int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);

@@ -1,5 +1,4 @@
-/* Shared memory of a node and the properties that algorithms claim: verify accepts correct lists and finds all faults.
- */
+/* Shared memory of a node and the properties that algorithms claim: verify accepts correct lists and finds faults. */
 #include "coll/schedule/lists.h"
 #include "coll/schedule/rows.h"
 #include "support/coll/planted_fault.h"

@@ -70,7 +70,7 @@ static void test_grids(void)
 
 /* Layers. */
 
-/* The part that has index `at`, if n indices are cut into `parts` parts as even as possible; with its first index and
+/* The part that has index `at`, if n indices are cut into `parts` parts as even as possible; its first index and
  * length. */
 static int owner(int n, int parts, int at, int *first, int *length)
 {

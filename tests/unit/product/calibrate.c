@@ -1,5 +1,4 @@
-/* The fits of hsumma calibrate recover the parameters that generated the points; none is negative, and noise adds
- * little. */
+/* The fits of hsumma calibrate recover the parameters that generated the points; none is negative, few are wrong. */
 #include "calibrate/fit.h"
 #include "support/random.h"
 #include "support/tap.h"

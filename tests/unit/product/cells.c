@@ -80,8 +80,7 @@ static const char *take_list(const struct line_level *at, int member, struct hs_
     return NULL;
 }
 
-/* Checks that exactly the carriers have a list, and that all members of their cells on the line compute the same group.
- */
+/* Checks that exactly the carriers have a list, and that all members of their cells on the line agree on the group. */
 static const char *wrong_carriers(const struct line_level *at, int *taking_part)
 {
     const struct hs_division *division = at->mover->cells->division;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Reduces a random number of a machine's prices, at least one. */
+/* Reduces one of a machine's prices, sometimes all or none, by a random factor. */
 static void make_faster(struct hs_profile *profile)
 {
     struct hs_machine *m = &profile->machine;

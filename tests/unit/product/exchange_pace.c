@@ -18,8 +18,7 @@ struct sums {
     double messages[2][MOST], all;
 };
 
-/* Adds the messages that a process sends for the panels of each owner. Returns 0 without memory or if the spec does not
- * fit. */
+/* Adds the messages that a process sends for the panels of each owner. 0 without memory or if the spec does not fit. */
 static int add_process(struct model_product product, const struct model_how *how, int operand, int place,
                        const struct hs_topology *nodes, struct sums *of, int64_t *panels)
 {

@@ -9,8 +9,7 @@
 
 enum { NODES = 4, EACH = 4 };
 
-/* The sharing of lines along the columns of a grid whose rows are the nodes, so each node has a process of each line.
- */
+/* The sharing of lines along the columns of a grid whose rows are the nodes, so a node has a process of each line. */
 static double sharing_of(const struct hs_axis *want, const struct hs_grid *grid, const struct hs_topology *topology,
                          int cells)
 {

@@ -429,8 +429,7 @@ static void test_traffic(void)
     }
 }
 
-/* Checks tilings: every multiplication occurs once; each tile of C gets its panels in order; blocks have enough places.
- */
+/* Checks tilings: every multiplication occurs once; tiles of C get their panels in order; blocks have enough places. */
 static void test_tilings(void)
 {
     int64_t bad = 0, tilings = 0, blocks = 0;

@@ -93,8 +93,8 @@ static void closed_forms(void)
     }
 }
 
-/* The price of groups for van de Geijn's broadcast with B = b. 1: x groups along each axis cost less, the least near x
- * = sqrt(q); -1: they cost more; 0: neither. */
+/* Van de Geijn's broadcast with B = b. 1: more groups along each axis, up to sqrt(q), always cost less; -1: always
+ * more; 0: neither. *ratio: the cost without groups, relative to that of most groups. */
 static int verdict(int64_t n, int q, int64_t b, double alpha, double beta, double *ratio)
 {
     struct hs_profile profile = paper_machine(alpha, beta);
@@ -150,7 +150,7 @@ static void conditions(void)
     }
 }
 
-/* A machine with nodes, and a product on a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels.
+/* A machine with nodes, and a product on a 4 x 4 grid: A (m x k) moves along rows, B (k x n) along columns, 16 panels.
  */
 static const struct hs_machine cluster = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};

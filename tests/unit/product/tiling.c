@@ -10,7 +10,7 @@
 
 enum { MOST = 256 };
 
-/* The number of rows and columns that a part touches, from sets of bits. */
+/* The number of rows plus the number of columns that a part touches. */
 static int lines_of(const int extent[2], const int *part_at, int part)
 {
     uint64_t rows = 0, columns = 0;
@@ -75,7 +75,7 @@ static void equal_parts(void)
     tap_ok(wrong == 0, "%d grids of equal parts: tiles as near to a square as divisors allow", cases);
 }
 
-/* The least value of the worst part, over all ways to fill the places from `at` on. */
+/* The least worst_of over all ways to fill the places from `at` on. */
 static int best_of_all(const int extent[2], int *left, int parts, int *part_at, int at)
 {
     int best = MOST;

@@ -1,6 +1,6 @@
 /**
  * @file
- * hsumma.h for C++20: objects that free what they hold, spans for local matrices, and exceptions.
+ * hsumma.h for C++20: objects that free their C handles, spans for local matrices, and exceptions.
  *
  *     hsumma::context ctx(MPI_COMM_WORLD, "lookahead=2");
  *     hsumma::grid grid(ctx, nprow, npcol);
@@ -8,9 +8,9 @@
  *     std::vector<double> a(hsumma::local_size(desc)), b(a.size()), c(a.size());
  *     hsumma::gemm(ctx, 'N', 'N', n, n, n, 1.0, a, desc, b, desc, 0.0, c, desc);
  *
- * hsumma.h says which calls are collective, who owns what, and which errors there are.  Errors are thrown as
- * hsumma::error, those of a collective call on all processes: also where one span is too short for its descriptor.
- * Objects convert to the handles of C, for all other calls, with hsumma::check for the status.  Free all objects before
+ * hsumma.h documents which calls are collective, ownership, and errors. Errors are thrown as hsumma::error, those of a
+ * collective call on all processes, even if only one process passes a span that is too short for its descriptor.
+ * Objects convert to C handles; pass the status of other C calls to hsumma::check. Free all objects before
  * MPI_Finalize, in any order.
  */
 #ifndef HSUMMA_HPP
@@ -22,15 +22,16 @@
 #include <stdexcept>
 #include <string>
 
-/** What this header declares. */
+/** The C++ interface of hsumma. */
 namespace hsumma {
-/** What a call has returned, and hsumma_message as what(). */
+/** The status of a failed call, with its hsumma_message as what(). */
 struct error : std::runtime_error {
     error(hsumma_status why, const std::string &message) : std::runtime_error(message), status(why) {} /**< both */
-    hsumma_status status; /**< not HSUMMA_OK */
+    hsumma_status status; /**< the status of the call, never HSUMMA_OK */
 };
 
-/** Throws the status that a call of C has returned, with the message of the context unless there is another. */
+/** Throws hsumma::error unless the status of a C call is HSUMMA_OK, with the text `why`, or the context's message if
+ * `why` is empty. */
 inline void check(hsumma_context *ctx, hsumma_status status, const std::string &why = "")
 {
     if (status)
@@ -46,13 +47,13 @@ template <> inline constexpr int type_code<std::complex<double>> = HSUMMA_DOUBLE
 template <> inline constexpr int type_code<int32_t> = HSUMMA_INT32;
 template <> inline constexpr int type_code<int64_t> = HSUMMA_INT64;
 
-/* Elements of reductions, and of matrices. */
+/* element: a type that reductions accept; scalar: a type that matrices may have. */
 template <class T> concept element = type_code<T> >= 0;
 template <class T> concept scalar = element<T> && !std::integral<T>;
 template <scalar T> inline constexpr auto matrix_type = static_cast<hsumma_type>(type_code<T>);
 template <element T> inline constexpr auto element_type = static_cast<hsumma_element>(type_code<T>);
 
-/* An object of C that its function `release` frees. */
+/* A C object, which its function `release` frees. */
 template <class T, void (*release)(T **)> struct handle {
     template <class Make> explicit handle(Make make)
     {
@@ -67,7 +68,8 @@ template <class T, void (*release)(T **)> struct handle {
     std::unique_ptr<T, releases> held;
 };
 
-/* The spans of one call: one that is too short becomes null, which C refuses on all processes together. */
+/* Checks the spans of one call: a span that is too short becomes a null pointer, for which the C call returns an error
+ * on all processes. */
 struct bounds {
     template <class T> T *operator()(const char *name, std::span<T> data, std::size_t least)
     {
@@ -81,9 +83,10 @@ struct bounds {
 };
 /** @endcond */
 
-/** A span that vectors and arrays convert to; another argument, a scalar or a std::span, says the type. */
+/** A read-only span that vectors and arrays convert to; the element type is deduced from another argument, a scalar or
+ * a std::span. */
 template <class T> using in = std::span<const std::type_identity_t<T>>;
-template <class T> using out = std::span<std::type_identity_t<T>>; /**< likewise, to be written */
+template <class T> using out = std::span<std::type_identity_t<T>>; /**< a span like `in` for results */
 
 /** hsumma_create, hsumma_free. */
 struct context : handle<hsumma_context, hsumma_free> {
@@ -107,7 +110,7 @@ struct grid : handle<hsumma_grid, hsumma_grid_free> {
     } /**< hsumma_desc_init */
 };
 
-/** Elements of the local part, up to the last one of its last column. */
+/** The number of elements from the beginning of the local part to the last element of its last column. */
 inline std::size_t local_size(const hsumma_desc &desc)
 {
     int64_t rows = hsumma_local_rows(&desc), cols = hsumma_local_cols(&desc);
@@ -162,8 +165,8 @@ private:
         check(owner, routine(*this, &alpha, fit("A", a, least[0]), fit("B", b, least[1]), &beta,
                              fit("C", c, least[2])), fit.why);
     }
-    hsumma_context *owner; /* lives as long as the plan */
-    std::size_t least[3];  /* elements of A, B and C */
+    hsumma_context *owner; /* kept alive by the plan */
+    std::size_t least[3];  /* minimum elements of the spans of A, B and C */
 };
 
 /** hsumma_redistribute. */
@@ -182,14 +185,14 @@ template <element T> void bcast(const context &ctx, std::span<T> data, int root)
     check(ctx, hsumma_bcast(ctx, data.data(), static_cast<int64_t>(data.size_bytes()), root));
 }
 
-/** hsumma_reduce: the result has the size of data on the root, and may be data. */
+/** hsumma_reduce: result has the size of data on the root and may be the same span as data. */
 template <element T> void reduce(const context &ctx, in<T> data, std::span<T> result, hsumma_op op, int root)
 {
     check(ctx, hsumma_reduce(ctx, data.data(), result.size() < data.size() ? nullptr : result.data(), std::ssize(data),
                              element_type<T>, op, root));
 }
 
-/** hsumma_allreduce, likewise. */
+/** hsumma_allreduce: result has the size of data and may be the same span as data. */
 template <element T> void allreduce(const context &ctx, in<T> data, std::span<T> result, hsumma_op op)
 {
     check(ctx, hsumma_allreduce(ctx, data.data(), result.size() < data.size() ? nullptr : result.data(),

@@ -4,9 +4,10 @@
  *
  * Two libraries:
  *
- * - libhsumma_scalapack.so has psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...): named before
- *   ScaLAPACK at the link, or in LD_PRELOAD, it takes the place of ScaLAPACK's.
- * - libhsumma_pxgemm has hsumma_psgemm_ ... (also hsumma_pdgemm ...): for programs that want both.
+ * - libhsumma_scalapack.so defines psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...), which
+ *   replace ScaLAPACK's if it is linked before ScaLAPACK or named in LD_PRELOAD.
+ * - libhsumma_pxgemm defines hsumma_psgemm_ ... (also hsumma_pdgemm ...), for programs that use both hsumma's and
+ *   ScaLAPACK's routines.
  *
  * Linking: doc/scalapack.md.
  */
@@ -32,20 +33,21 @@ extern "C" {
  * Arguments, by reference as Fortran passes them, are those of PBLAS: transa and transb are 'N', 'T' or 'C' in either
  * case; m, n, k are the sizes of the product; ia, ja ... (1-based) say where sub(A) ... begins; desca ... is a
  * descriptor of 9 entries (DTYPE 1: DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) or of 11 (DTYPE 2: DTYPE, CTXT, M, N,
- * IMB, INB, MB, NB, RSRC, CSRC, LLD).  RSRC or CSRC of -1 means that every process row or column has all of the rows or
- * columns.  All three matrices are on one BLACS context.  alpha, beta and the matrices are of the routine's type.
+ * IMB, INB, MB, NB, RSRC, CSRC, LLD). RSRC or CSRC of -1 means that every process row or column has all of the rows or
+ * columns. All three matrices are on one BLACS context.  alpha, beta and the matrices are of the routine's type.
  *
- * Collective over the process grid.  The matrices belong to the caller; nothing of the call outlives it but a plan and
- * workspace (HSUMMA_WORKSPACE_LIMIT), which are freed with the BLACS context.  Quick returns: nothing is done for m or
- * n = 0; with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
+ * Collective over the process grid. The matrices belong to the caller. A plan and workspace (HSUMMA_WORKSPACE_LIMIT)
+ * are kept after the call and freed with the BLACS context. Quick returns: the call does nothing for m = 0 or n = 0;
+ * with alpha = 0 or k = 0 C is scaled and A and B are not read; with beta = 0 C is not read.
  *
  * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
- * the entry of a descriptor (in the positions of DTYPE 2).  A request that hsumma cannot serve is reported on stderr
- * and left to ScaLAPACK's own routine where the program has one; else info is -(2000 + status), the status of hsumma.h.
+ * the entry of a descriptor (in the positions of DTYPE 2). A request that hsumma cannot serve is reported on stderr and
+ * passed to ScaLAPACK's own routine if the program has one; otherwise info is -(2000 + status), with a status of
+ * hsumma.h.
  *
- * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (all to ScaLAPACK) or N (those with
- * m n k up to N^3), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call), HSUMMA_LOG=FILE (each call as a
- * command line that repeats it), and the library's other options (doc/reference.md).
+ * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (all calls go to ScaLAPACK) or N
+ * (those with m n k up to N^3 do), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call), HSUMMA_LOG=FILE (each
+ * call as a command line that repeats it), and the library's other options (doc/reference.md).
  */
 typedef void hsumma_pgemm(const char *transa, const char *transb, const int *m, const int *n, const int *k,
                           const void *alpha, const void *a, const int *ia, const int *ja, const int *desca,
@@ -67,10 +69,10 @@ HSUMMA_SCALAPACK_API hsumma_pgemm pzgemm_;        /**< complex double, in libhsu
 
 /**
  * p?gemr2d of ScaLAPACK: copies the m x n part of A that begins at (ia, ja) to (ib, jb) of B, between any two grids and
- * block sizes.  desca and descb are of DTYPE 1, on BLACS contexts of their own; a process that is
- * not on a matrix's context gives -1 as its CTXT.  Collective over `context`, which covers both.
- * In libhsumma_scalapack.so ScaLAPACK's own routine serves unless HSUMMA_GEMR2D=hsumma is in the environment of all
- * processes; hsumma_p?gemr2d_ is always hsumma's.  What hsumma refuses (doc/scalapack.md) goes to ScaLAPACK's own.
+ * block sizes. desca and descb are of DTYPE 1, and may be on different BLACS contexts; a process outside a matrix's
+ * context passes CTXT = -1 for it. Collective over `context`, which covers both. In libhsumma_scalapack.so, p?gemr2d_
+ * calls ScaLAPACK's routine unless HSUMMA_GEMR2D=hsumma is in the environment of all processes; hsumma_p?gemr2d_ is
+ * always hsumma's. Requests that hsumma rejects (doc/scalapack.md) go to ScaLAPACK's routine.
  */
 typedef void hsumma_pgemr2d(const int *m, const int *n, const void *a, const int *ia, const int *ja, const int *desca,
                             void *b, const int *ib, const int *jb, const int *descb, const int *context);

@@ -8,7 +8,7 @@ struct embedding {
     int size, rotation;
 };
 
-/* Outer rank of a rank of the inner list. */
+/* The outer rank of a (possibly rotated) rank of the inner list. */
 static int outer_rank(const struct embedding *e, int rank)
 {
     int inner = (rank + e->rotation) % e->size;
@@ -23,7 +23,7 @@ static struct hs_ref outer_ref(const struct embedding *e, struct hs_ref ref)
                                                  : hs_scratch(e->how->scratch);
     if (ref.of == 0)
         return hs_plus(base, ref.at);
-    if (base.of || base.slot == HS_SCRATCH) /* a peer's memory that the outer list cannot name */
+    if (base.of || base.slot == HS_SCRATCH) /* peers' memory that the outer list cannot address */
         hs_builder_fail(e->builder, HSUMMA_ERR_INTERNAL);
     return hs_of(outer_rank(e, ref.of - 1), hs_plus(base, ref.at));
 }

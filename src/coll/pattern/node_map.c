@@ -41,7 +41,7 @@ int hs_copy_node(struct hs_builder *builder, const struct hs_node_map *map, int 
 {
     const struct hs_division *division = map->division;
     for (int i = division->first[node]; i < division->first[node + 1];) {
-        int run = i + 1; /* consecutive ranks: one copy */
+        int run = i + 1; /* consecutive ranks need one copy */
         while (run < division->first[node + 1] && division->member[run] == division->member[run - 1] + 1)
             run++;
         struct hs_ref in_vector = hs_plus(vector, hs_part_at(map->shape, division->member[i]));

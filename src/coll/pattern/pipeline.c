@@ -7,7 +7,7 @@ static int64_t grain_of(int64_t unit)
     return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;
 }
 
-/* Bytes of SHARED for a place that holds `bytes` bytes: whole cache lines and whole elements. */
+/* The bytes of SHARED of a place for `bytes` bytes of data: a multiple of cache lines and of elements. */
 static int64_t place_bytes(int64_t bytes, int64_t unit)
 {
     int64_t grain = grain_of(unit);

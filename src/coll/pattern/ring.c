@@ -1,8 +1,11 @@
 #include "coll/pattern/ring.h"
 
-/* Receives posted ahead. They write disjoint bytes, so any number would be correct. */
+/* The number of receives posted ahead. They write disjoint bytes, so any number would be correct. */
 enum { POSTED = 2 };
-/* For partial sums: one is sent while the next arrives and a receive for the one after is posted. */
+/*
+ * The number of buffers for partial sums: one sum is sent while the next one arrives and a receive for the third is
+ * posted.
+ */
 enum { BUFFERS = 3 };
 
 void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int (*held)(int rank, int size),
@@ -13,7 +16,7 @@ void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int 
     int mine = held ? held(rank, size) : 1, theirs = held ? held(next, size) : 1;
     int received = -1, posted[POSTED] = {-1, -1}, receives = 0;
 
-    /* In round i rank r passes on part r - i + 1, which it received in round i - 1 unless it held it at the start. */
+    /* In round i rank r sends part r - i + 1, which it had at the start or received in round i - 1. */
     for (int i = 1; i < size; i++) {
         int out = (rank - i + 1 + size) % size, in = (rank - i + size) % size;
         if ((out - next + size) % size >= theirs) {
@@ -35,9 +38,9 @@ int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, 
     int size = shape->size, rank = shape->rank;
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int64_t longest = hs_longest_part(shape);
-    int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read: the SEND that last read a buffer */
+    int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read[i]: the last SEND from buffer i */
 
-    /* In round i rank r passes on the sum of part r - i: what it received in round i - 1 plus its own contribution. */
+    /* In round i rank r sends the sum of part r - i: the sum received in round i - 1 plus its own contribution. */
     for (int i = 1; i < size; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
         struct hs_ref buffer = hs_scratch(i % BUFFERS * longest), before = hs_scratch((i - 1) % BUFFERS * longest);

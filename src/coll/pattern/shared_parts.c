@@ -1,14 +1,14 @@
 /*
  * The rows "shared_buffer" of allgather and reduce_scatter: on one node, through buffers in the memory of all ranks.
- * Parts that do not fit pass through the buffers in segments, two at a time: one is copied in while the other is read.
+ * Longer parts pass through the buffers in segments, two at a time: one is written while the other is read.
  *
- * allgather: every rank copies its part into its SHARED, the others copy it out. Cost per rank with s segments of equal
- * parts: s q copies, (1 + 1/q) m bytes copied, s signals.
+ * allgather: every rank copies its part into its SHARED, from where the other ranks copy it to their OUT. Cost per rank
+ * with s segments of equal parts: s q copies, (1 + 1/q) m bytes copied, s signals.
  *
- * reduce_scatter: every rank copies its share of each part into its own place in the SHARED of the part's owner, which
- * adds up all of them in rank order. Cost per rank: s (q-1) copies, (1 - 1/q) m bytes copied, s REDUCEs of q vectors,
- * (1 - 1/q) m summed, s signals. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), do this in
- * the memory of rank 0 (Section 3.1); here all ranks share the work.
+ * reduce_scatter: every rank copies its contribution to each part into its own place in the SHARED of the part's owner,
+ * which adds up all contributions in rank order. Cost per rank: s (q-1) copies, (1 - 1/q) m bytes copied, s REDUCEs of
+ * q vectors, (1 - 1/q) m summed, s signals. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014),
+ * perform this in the memory of rank 0 (Section 3.1); here all ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"
@@ -16,10 +16,10 @@
 
 struct parts {
     struct hs_pipe pipe;
-    struct hs_ref *operand; /* operands of a sum */
+    struct hs_ref *operand; /* operands of a sum, indexed by rank */
 };
 
-/* reduce_scatter has a place for every other rank. */
+/* The number of places in a slot: for reduce_scatter, one for every other rank. */
 static int64_t places_of(const struct hs_alg *alg, const struct hs_shape *shape)
 {
     return alg->collective == HS_ALLGATHER ? 1 : shape->size - 1;
@@ -43,7 +43,10 @@ static int put_part(void *state, int64_t segment, int after)
     return copy < 0 ? after : copy;
 }
 
-/* Starts with the next rank's part, so that not all ranks read the same one; the rank's own part comes from its IN. */
+/*
+ * Starts with the next rank's part, so that not all ranks read the same part at once; the rank's own part is read from
+ * IN.
+ */
 static int take_parts(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;
@@ -58,13 +61,13 @@ static int take_parts(void *state, int64_t segment, int after)
     return hs_emit_join_of(p->pipe.builder, HS_COPY, first, -1);
 }
 
-/* Where `rank` puts its share in the SHARED of `owner`. */
+/* The position of the contribution of `rank` in the SHARED of `owner`. */
 static struct hs_ref share_at(const struct parts *p, int64_t segment, int owner, int rank)
 {
     return hs_pipe_place(&p->pipe, segment, rank - (rank > owner));
 }
 
-/* Starts with the next rank's, so that not all ranks write to the same one. */
+/* Starts with the next rank's part, so that not all ranks write to the same owner at once. */
 static int put_shares(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;

@@ -1,26 +1,27 @@
 /*
- * Sums in shared memory. Short vectors: every rank that needs the sum computes all of it after one round of signals.
- * Longer vectors are cut into chunks, and each chunk into a part per rank, and pass through a pipeline. In round c a
- * rank
+ * Sums in shared memory. For short vectors, every rank that needs the sum computes all of it after one round of
+ * signals. Longer vectors are cut into chunks, and each chunk into a part per rank, and pass through a pipeline. In
+ * round c a rank
  *
  *     copies its contribution to chunk c, except its own part, into its SHARED,
  *     signals,
  *     sums its part of chunk c, once the others have signalled, in its own part's place in SHARED, and
  *     copies all parts of the sum of chunk c-1 from their owners' SHARED to OUT.
  *
- * A chunk occupies one of three slots of SHARED. The signal of round c means that the rank has put chunk c in place,
- * summed its part of c-1 and read c-2; so a slot is reused after three rounds without further signals.
+ * A chunk occupies one of three slots of SHARED. The signal of round c means that the rank has copied its contribution
+ * to chunk c, summed its part of chunk c-1 and read chunk c-2, so a slot is reused after three rounds without further
+ * signals.
  *
- * Direct: contributions are read from the callers' IN, and SHARED holds only sums.
+ * In direct mode contributions are read from the callers' IN, and SHARED contains only sums.
  *
- * Both sum in rank order, ((0 + 1) + 2) + ..., whatever the root, and every rank gets the same bits. Peers may still
- * read a rank's SHARED when its list ends.
+ * Both modes sum in rank order, ((0 + 1) + 2) + ..., whatever the root, and every rank gets the same bits. Peers may
+ * still read a rank's SHARED when its list ends.
  *
- * Cost per rank with s chunks. allreduce: up to b bytes one signal, m bytes copied and (p-1) m summed; beyond, s + 1
- * signals, (2 - 1/p) m bytes copied (direct: m) and (1 - 1/p) m summed. reduce: up to b one signal, m bytes copied by
- * each non-root and (p-1) m summed by the root; beyond, s + 1 signals, (1 - 1/p) m copied and (1 - 1/p) m summed per
- * rank, (1 - 1/p) m more copied by the root. The SHARED stage of Bayatpour et al., DPML (SC17), Section 4.1, with every
- * rank a leader.
+ * Cost per rank with s chunks. allreduce, up to b bytes: one signal, m bytes copied and (p-1) m summed; longer vectors:
+ * s + 1 signals, (2 - 1/p) m bytes copied (in direct mode m) and (1 - 1/p) m summed. reduce, up to b bytes: one signal,
+ * m bytes copied by each non-root and (p-1) m summed by the root; longer vectors: s + 1 signals, (1 - 1/p) m copied and
+ * (1 - 1/p) m summed per rank, (1 - 1/p) m more copied by the root. The SHARED stage of Bayatpour et al., DPML (SC17),
+ * Section 4.1, with every rank a leader.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
@@ -28,10 +29,11 @@
 #include <string.h>
 
 enum {
-    WHOLE_BYTES = 32 * 1024,   /* read by a rank that sums a whole vector: must be cheaper than a second round */
-    CHUNK_BYTES = 64 * 1024,   /* three of them should stay in a core's cache */
-    DIRECT_BYTES = 512 * 1024, /* from this length on contributions are read directly if the topology allows it */
-    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, amortising its system call */
+    WHOLE_BYTES = 32 * 1024,   /* default limit on the bytes that a rank reads to sum an entire vector: beyond it a
+                                  second round is cheaper */
+    CHUNK_BYTES = 64 * 1024,   /* bytes of a chunk: three chunks should stay in a core's cache */
+    DIRECT_BYTES = 512 * 1024, /* vectors of at least this many bytes use direct mode if the topology allows it */
+    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, enough to amortise its system call */
     SUM_SLOTS = 3
 };
 
@@ -39,23 +41,26 @@ struct sum {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pipe pipe;
-    int contributors; /* only the first ranks contribute; the others need no IN */
-    int taker;        /* the rank that gets the sum; -1: all ranks */
+    int contributors; /* number of ranks, from 0 on, that contribute; the others need no IN */
+    int taker;        /* the rank that gets the sum; -1 if all ranks do */
     int direct;
     int64_t announced; /* value of the last signal */
-    /* Per rank: 1 + the step after which it is known to have signalled `announced`; 0: no such step yet. */
+    /*
+     * For each rank, 1 + the step after which this rank knows that it has signalled `announced`; 0 if there is no such
+     * step yet.
+     */
     int *ready;
     /* Steps that the next signal must follow. */
     int *work, works;
 };
 
-/* Offset of a chunk in the vector. The vector is cut into chunks, a chunk into a part per rank. */
+/* The byte offset of a chunk in the vector. */
 static int64_t chunk_at(const struct sum *sum, int64_t chunk)
 {
     return hs_pipe_span(&sum->pipe, chunk).at;
 }
 
-/* Byte offset of a rank's part within a chunk. */
+/* The byte offset of a rank's part within a chunk. */
 static int64_t part_at(const struct sum *sum, int64_t chunk, int rank)
 {
     return hs_part_equal(hs_pipe_span(&sum->pipe, chunk).count, sum->shape->unit, sum->shape->size, rank);
@@ -71,7 +76,7 @@ static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
     return hs_plus(hs_pipe_place(&sum->pipe, chunk, 0), at);
 }
 
-/* Where `rank` puts the sum of its part for the others to read. */
+/* The position where `rank` stores the sum of its part for the other ranks. */
 static struct hs_ref result_of(const struct sum *sum, int64_t chunk, int rank)
 {
     return of(sum, rank, slot_of(sum, chunk, sum->direct ? 0 : part_at(sum, chunk, rank)));
@@ -102,7 +107,7 @@ static void announce(struct sum *sum)
     sum->ready[sum->shape->rank] = 1 + signal;
 }
 
-/* The step after which `rank` is known to have given the same signal as this rank. */
+/* The step after which `rank` is known to have signalled `announced`, this rank's latest signal. */
 static int ready(struct sum *sum, int rank)
 {
     if (sum->ready[rank] == 0)
@@ -140,7 +145,7 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
     note(sum, last);
 }
 
-/* Copies a range of this rank's contribution to where the others read it. */
+/* Copies a range of this rank's contribution to SHARED, where the other ranks read it. */
 static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int after)
 {
     struct hs_ref source = hs_in(chunk_at(sum, chunk) + low);
@@ -152,7 +157,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank, free = -1;
     if (chunk >= SUM_SLOTS) {
-        free = all_ready(sum); /* the others' last signals imply that the slot has been read */
+        free = all_ready(sum); /* the last signals of all ranks imply that the slot has been read */
         note(sum, free);
     }
     if (sum->direct || rank >= sum->contributors)
@@ -161,7 +166,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
     put(sum, chunk, part_at(sum, chunk, rank + 1), part_at(sum, chunk, sum->shape->size), free);
 }
 
-/* Sums this rank's part; if only this rank takes the sum, directly to OUT. */
+/* Sums this rank's part of a chunk; directly to OUT if only this rank gets the sum. */
 static void add_part(struct sum *sum, int64_t chunk)
 {
     int rank = sum->shape->rank;
@@ -170,7 +175,9 @@ static void add_part(struct sum *sum, int64_t chunk)
     add_up(sum, chunk, dst, at, part_at(sum, chunk, rank + 1) - at);
 }
 
-/* Copies the parts to OUT, starting with the next rank's, so that not all ranks read the same one. */
+/*
+ * Copies all parts of the sum to OUT, starting with the next rank's, so that not all ranks read the same part at once.
+ */
 static void take_chunk(struct sum *sum, int64_t chunk)
 {
     int size = sum->shape->size;
@@ -211,7 +218,7 @@ static void sum_chunks(struct sum *sum)
         all_ready(sum); /* no rank reads IN any longer */
 }
 
-/* Chooses the chunk length; 0 if there is too little shared memory. */
+/* Chooses the chunk length. Returns 0 if there is too little shared memory. */
 static int cut(struct sum *sum)
 {
     const struct hs_shape *shape = sum->shape;

@@ -1,37 +1,38 @@
 /*
- * Sums in a tree through shared memory, which end in the memory of the tree's owner. On each level every child copies
- * its sum into its own place in its parent's SHARED and signals; the parent adds up these places and its own vector, in
- * rank order, in one pass. If all ranks need the total, the owner stores it in one more place and signals, and the
- * others copy it out. A rank's own vector is read in place.
+ * Sums in a tree through shared memory; the total ends in the memory of the tree's owner. On each level every child
+ * copies its sum into its own place in its parent's SHARED and signals; the parent adds up these places and its own
+ * vector, in rank order, in one pass. If all ranks need the total, the owner stores it in one more place and signals,
+ * and the other ranks copy it to their OUT. A rank's own vector is read in place.
  *
  * Two shapes of tree, from Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014):
  *
- * "shared_buffer", Section 3.1: one level, all other ranks are the owner's children. Meant for devices: the p vectors
- * are summed in one piece of work, but all copies go through one memory and one rank does all sums. Cost: 2 (p-1)
- * copies of m bytes, p-1 at a time, and for the owner (p-1) m gamma and one more copy; 3 signals deep, s p signals in s
- * segments. The reduction: p-1 copies, 1 signal deep.
+ * "shared_buffer", Section 3.1: one level, in which all other ranks are the owner's children. It is meant for devices:
+ * one kernel sums the p vectors, but all copies use one rank's memory and one rank computes all sums. Cost: 2 (p-1)
+ * copies of m bytes, p-1 at a time, and for the owner (p-1) m gamma and one more copy; 3 successive signals, and s p
+ * signals in total for s segments. The reduction: p-1 copies, 1 signal.
  *
- * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree with k levels merged into one, so that a parent
- * has 2^k - 1 children; the paper's has k = 1. A parent's range of ranks lies left of its children's, and only ranks at
- * multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds of one copy of m bytes, by 2^k - 1
- * children per parent at a time, and (2^k - 1) m gamma; then one copy, and q-1 at a time: L + 1 signals deep for k = 1.
+ * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree in which each k levels are merged into one, so
+ * that a parent has 2^k - 1 children; the paper's tree has k = 1. A parent has a lower rank than its children, and only
+ * ranks at multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds, each of one copy of m bytes
+ * by 2^k - 1 children per parent at a time, and (2^k - 1) m gamma; at the end a copy of the total by the owner, and q-1
+ * copies of it at a time; L + 1 successive signals for k = 1.
  *
- * Signal s + 1 of a rank means two things. Its sum of segment s is in its parent's SHARED (the owner: the total is in
- * place), so the places of its children are free again. And it and its children have copied out the previous total from
- * the slot of segment s.
+ * Signal s + 1 of a rank means two things. First, its sum of segment s is in its parent's SHARED (for the owner: the
+ * total is in its place), so the places of its children are free again. Second, the rank and its children have copied
+ * the previous total from the slot of segment s.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 struct shared_tree {
-    struct hs_pipe pipe; /* places of the owner: one per child, and one for the total */
+    struct hs_pipe pipe; /* its places are the owner's: one per child, and one for the total */
     struct hs_builder *builder;
     int64_t size, me, radix;
-    int owner, everybody;   /* everybody: all ranks need the total */
-    int levels;             /* whether the tree has several levels, given enough ranks */
-    struct hs_ref *operand; /* operands of a sum: at most `radix` */
-    /* Latest copies by slot: of this rank's sum to its parent, and of the total to OUT. */
+    int owner, everybody;   /* everybody: true if all ranks need the total */
+    int levels;             /* true if the tree has several levels, given enough ranks */
+    struct hs_ref *operand; /* operands of a sum, at most `radix` */
+    /* The latest copies, indexed by slot: of this rank's sum to its parent, and of the total to OUT. */
     int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS];
 };
 
@@ -69,7 +70,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return hs_pipe_unfit(&tree.pipe, tree.levels ? 4 * tree.pipe.places : 2 * tree.size);
 }
 
-/* The lowest of the ranks that are added up together with this rank on the level of a stride. */
+/* The lowest of the ranks whose sums are added to this rank's on the level of a stride. */
 static int64_t lowest(const struct shared_tree *t, int64_t stride)
 {
     return t->me - t->me % (stride * t->radix);
@@ -80,13 +81,16 @@ static int64_t parent_of(const struct shared_tree *t, int64_t stride)
     return t->radix < t->size ? lowest(t, stride) : t->owner;
 }
 
-/* The total has the owner's last place. */
+/* The position of the total, the owner's last place. */
 static struct hs_ref sum_at(const struct shared_tree *t, int64_t segment)
 {
     return hs_pipe_place(&t->pipe, segment, t->pipe.places - 1);
 }
 
-/* Adds up the children on one level, whose ranks are `stride` apart, after step `after`. Returns the last step. */
+/*
+ * Adds up the sums of this rank and its children on one level, whose ranks are `stride` apart, after step `after`.
+ * Returns the last step.
+ */
 static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, int *place, int after)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -114,14 +118,14 @@ static void publish(struct shared_tree *t, int64_t segment, int summed)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
     int *taken = &t->taken[segment % t->pipe.slots];
-    if (t->everybody || segment + t->pipe.slots < t->pipe.segments) /* some rank waits for it */
+    if (t->everybody || segment + t->pipe.slots < t->pipe.segments) /* some rank waits for the signal */
         hs_emit_signal_next(t->builder, segment + 1, summed, -1);
     if (!t->everybody)
         return;
     *taken = hs_emit_copy(t->builder, hs_out(span.at), sum_at(t, segment), span.count, summed);
 }
 
-/* Copies the total to OUT. Returns the WAIT for it. */
+/* Copies the total to OUT if all ranks need it. Returns the WAIT for the total. */
 static int take(struct shared_tree *t, int64_t segment)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -133,7 +137,7 @@ static int take(struct shared_tree *t, int64_t segment)
     return there;
 }
 
-/* Copies this rank's sum to its parent. level: number of the level; stride: distance of the ranks on it. */
+/* Copies this rank's sum to its parent. level: number of the level; stride: distance of the level's ranks. */
 static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t stride, int summed, int taken)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -146,7 +150,8 @@ static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t 
     int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count, summed);
     hs_after(t->builder, copy, free);
     hs_emit_signal_next(t->builder, segment + 1, copy, t->taken[slot]);
-    t->passed[slot] = t->levels ? copy : -1; /* the copy may read OUT, so OUT must not be overwritten before */
+    t->passed[slot] = t->levels ? copy : -1; /* the copy may read OUT, which must not be overwritten before it
+                                                completes */
 }
 
 static void reduce(struct shared_tree *t, int64_t segment)

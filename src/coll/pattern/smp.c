@@ -1,13 +1,13 @@
 /*
- * The rows "smp" of reduce and allreduce: the ranks of every node reduce to their leader, the leaders do the collective
- * among themselves, and in an allreduce every leader broadcasts inside its node. The root of a reduction leads its
- * node. Only leaders send between nodes, so no node's link carries a vector twice; the other ranks are idle meanwhile.
- * On one node this is the collective inside it. Sums are in rank order if every node's ranks are contiguous, and
- * bracketed alike for every root.
+ * The rows "smp" of reduce and allreduce: the ranks of every node reduce to their leader, the leaders perform the
+ * collective among themselves, and in an allreduce every leader broadcasts inside its node. The root of a reduction is
+ * the leader of its node. Only leaders send between nodes, so no node's link carries a vector twice; the other ranks
+ * are idle meanwhile. On one node only the stage inside it runs. Sums are in rank order if every node's ranks are
+ * contiguous, and bracketed alike for every root.
  *
- * Cost: log2(ppn) (alpha_l + beta_l m), allreduce twice that, + log2(n) (alpha + beta m) + log2(p) m gamma with the
- * default stages and powers of two. Scratch: one vector and that of a stage. Bienz, Olson and Gropp, Node-Aware
- * Improvements to Allreduce (2019), Section II-A; the reduction is its first half.
+ * Cost with the default stages and powers of two: log2(ppn) (alpha_l + beta_l m), for allreduce twice that, + log2(n)
+ * (alpha + beta m) + log2(p) m gamma. Scratch memory: one vector and that of a stage. Bienz, Olson and Gropp,
+ * Node-Aware Improvements to Allreduce (2019), Section II-A; the reduction is its first half.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
@@ -21,7 +21,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     struct hs_stage between = hs_stage_between(&on, shape, collective);
     int64_t scratch[3] = {shape->bytes, shape->bytes, shape->bytes};
 
-    /* A stage must not write where it reads, so the node's sum needs a place of its own. */
+    /* A stage must not write where it reads, so the node's sum has separate memory. */
     between.in = on.members > 1 ? hs_scratch(0) : hs_in(0);
     between.out = hs_out(0);
     between.number = 1;

@@ -3,15 +3,16 @@
  * other parts directly from their owners' OUT, or both. Ranks must be able to read each other's memory. allreduce and
  * reduce cut a rank's part into k segments, so that the sums of a segment overlap the copies of the previous one.
  *
- * Cost per rank, s segments, equal parts: (1 - 1/q) m read and summed in s REDUCEs of q vectors; (1 - 1/q) m copied in
- * s (q-1) copies; 2 signals, allreduce s + 2, reduce s + 1. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
- * (EuroMPI/ASIA 2014), have rank 0 do this alone (Section 3.1); here all ranks share the work.
+ * Cost per rank with s segments and equal parts: (1 - 1/q) m read and summed in s REDUCEs of q vectors; (1 - 1/q) m
+ * copied in s (q-1) copies; 2 signals, but s + 2 for allreduce and s + 1 for reduce. Faraji and Afsahi, GPU-Aware
+ * Intranode MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0 perform all sums (Section 3.1); here all ranks share the
+ * work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
-/* Reductions cut the vector into equal parts, whatever parts the shape has. */
+/* The shape with equal parts: reduce and allreduce ignore shape->part. */
 static struct hs_shape equal_parts(const struct hs_shape *shape)
 {
     struct hs_shape equal = *shape;
@@ -19,7 +20,7 @@ static struct hs_shape equal_parts(const struct hs_shape *shape)
     return equal;
 }
 
-/* Number of segments per part: parameter k, or chosen by the length of the longest part, rank 0's. */
+/* The number of segments per part: parameter k, or chosen by the length of the longest part, which is rank 0's. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
     enum { MOST_CHAIN_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
@@ -30,7 +31,7 @@ static int64_t segments_of(const struct hs_shape *shape)
     return segments > 1 ? segments : 1;
 }
 
-/* The pipeline of the reduction, whose sums pass through SHARED: more segments if SHARED is small. */
+/* The pipeline of the reduction. Its sums pass through SHARED, so it has more segments if SHARED is small. */
 static struct hs_pipe through_shared(const struct hs_shape *shape)
 {
     struct hs_pipe pipe = {.shape = shape, .slots = HS_PIPE_SLOTS, .places = 1};
@@ -54,7 +55,10 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
     return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
 }
 
-/* Exposes IN and OUT to the peers after step `after`. Returns the step after which all peers' may be read. */
+/*
+ * Exposes IN and OUT to the peers after step `after`. Returns the step after which this rank may read all peers' IN and
+ * OUT.
+ */
 static int enter(struct hs_pipe *pipe, int after)
 {
     hs_expose(pipe->builder);
@@ -62,14 +66,17 @@ static int enter(struct hs_pipe *pipe, int after)
     return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->builder->signalled);
 }
 
-/* Waits until no rank reads IN or OUT any longer; `done`: the last step in which this rank reads peers' memory. */
+/*
+ * Waits until no rank reads this rank's IN or OUT any longer; `done`: the last step in which this rank reads peers'
+ * memory.
+ */
 static void leave(struct hs_pipe *pipe, int64_t value, int done)
 {
     hs_emit_signal_next(pipe->builder, value, pipe->builder->signalled, done);
     hs_emit_wait_all(pipe->builder, pipe->shape, value, pipe->builder->signalled);
 }
 
-/* dst = the sum of a range of all ranks' IN. */
+/* Sets dst to the sum of the same range of all ranks' IN. */
 static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span, int after)
 {
     int size = pipe->shape->size;
@@ -79,15 +86,18 @@ static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span
     return operand ? hs_emit_sum_chain(pipe->builder, dst, operand, size, span.count, after) : -1;
 }
 
-/* The signal that a segment is summed; from the root of a reduction, that it has copied the segment. */
+/*
+ * The value with which a rank signals that it has summed a segment; from the root of a reduction, that it has copied
+ * the segment.
+ */
 static int64_t signal_of(int64_t segment)
 {
     return segment + 2;
 }
 
 /*
- * Copies a segment of the other parts to OUT, starting with the next rank's, so that not all ranks read the same one.
- * The sums are in their owners' SHARED, or in place in their OUT. Returns a JOIN after all copies and `after`.
+ * Copies one segment of all other ranks' parts to OUT, starting with the next rank's, so that not all ranks read the
+ * same part at once. The sums are in their owners' SHARED or OUT. Returns a JOIN after all copies and `after`.
  */
 static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, int after)
 {
@@ -148,7 +158,7 @@ static void build_reduce(struct hs_builder *builder, const struct hs_shape *shap
                                 copy_segment(&pipe, segment - 1, 1, before));
     }
     hs_emit_wait_all(builder, shape, signal_of(pipe.segments - 1),
-                     builder->signalled); /* no rank reads IN any longer */
+                     builder->signalled); /* until no rank reads IN any longer */
 }
 
 static void build_reduce_scatter(struct hs_builder *builder, const struct hs_shape *shape)

@@ -7,7 +7,7 @@ static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_sh
     return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
 }
 
-/* The row that the caller named, for the stage's collective; NULL if there is none or it does not fit. */
+/* The row for the stage's collective that has the name the caller gave; NULL if there is none or it does not fit. */
 static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = stage->between ? shape->with.outer : shape->with.inner;
@@ -16,13 +16,13 @@ static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_
     return fitting(alg, shape);
 }
 
-/* Chooses the row of a stage; shape is the stage's. */
+/* Chooses the row of a stage; `shape` is the shape of the stage. */
 static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = named(stage, shape);
     /*
-     * elimination_32 exchanges vectors of up to b bytes whole, like recursive doubling, and longer ones in parts. Its
-     * bracketing does not depend on the length, which dpml requires.
+     * elimination_32 exchanges vectors of up to b bytes undivided, as recursive doubling does, and longer ones in
+     * parts. Its bracketing does not depend on the length, as dpml requires.
      */
     if (!alg && stage->between && stage->collective == HS_ALLREDUCE)
         alg = &hs_alg_allreduce_elimination_32;
@@ -41,14 +41,14 @@ int hs_emit_both(struct hs_builder *builder, int a, int b)
     return both;
 }
 
-/* Bytes of SHARED for each of `stages` stages. */
+/* The bytes of SHARED for each of `stages` stages. */
 static int64_t share_of(const struct hs_shape *shape, int stages)
 {
     int64_t grain = HS_CACHE_LINE % shape->unit ? HS_CACHE_LINE * shape->unit : HS_CACHE_LINE;
     return shape->topology && stages ? shape->topology->shared_bytes / stages / grain * grain : 0;
 }
 
-/* A stage of one rank: its contribution is the result. */
+/* Emits a stage of one rank, whose contribution is the result. */
 static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
 {
     int same = stage->in.slot == stage->out.slot && stage->in.at == stage->out.at;
@@ -58,7 +58,7 @@ static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
     return copy < 0 ? stage->after : copy;
 }
 
-/* Sets the shape of a stage, and its topology or NULL. Returns 0 if memory is exhausted. */
+/* Sets *inner to the shape of a stage, and *topology to its topology or NULL. Returns 0 if memory is exhausted. */
 static int shape_of(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                     struct hs_shape *inner, struct hs_topology **topology)
 {
@@ -105,7 +105,8 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         return -1;
     const struct hs_alg *alg = row_of(stage, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
-    if (topology && alg->flags & HS_USES_LEVEL) /* stages inside it would use the signals of this list's next stages */
+    if (topology && alg->flags & HS_USES_LEVEL) /* the row's own stages would use the signal values of this list's next
+                                                   stages */
         topology->shared_bytes = topology->direct = 0;
     struct hs_embedding embedding = {.rank = stage->rank,
                                      .in = stage->in,

@@ -22,10 +22,13 @@ int hs_sum_most_buffers(int leaves)
     int levels = 0;
     while ((int64_t)1 << levels < leaves)
         levels++;
-    return 2 * levels + 2; /* a half per level at both ends of the range, one being received, one spare */
+    return 2 * levels + 2; /* one half per level at both ends of the range, one that is being received, one spare */
 }
 
-/* Takes the buffer free for longest. At least `spare` others stay free, so that a RECV need not wait for a REDUCE. */
+/*
+ * Takes the buffer that has been free longest. At least `spare` other buffers stay free, so that a RECV need not wait
+ * for a REDUCE.
+ */
 static int take(struct hs_sum *sum, int spare)
 {
     int oldest = -1, unused = 0;
@@ -61,7 +64,7 @@ static void release(struct hs_sum *sum, int buffer, int after)
     }
 }
 
-/* left op right, in the buffer of one of them if either has one. */
+/* Computes left op right, in the buffer of left or of right if either has one. */
 static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_sum *left,
                                   const struct hs_partial_sum *right)
 {
@@ -85,7 +88,10 @@ static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_su
     return partial;
 }
 
-/* Removes the other half of the same tree node from the waiting ones, if it is there. */
+/*
+ * Moves the other half of the same tree node from the waiting partial sums to *other. Returns 0 if it is not among
+ * them.
+ */
 static int other_half(struct hs_sum *sum, const struct hs_partial_sum *partial, struct hs_partial_sum *other)
 {
     for (int i = 0; i < sum->waits; i++)

@@ -1,6 +1,6 @@
 /*
- * Any collective done by MPI itself, in pieces below the limit of its int counts, with MPI's order and bracketing of
- * sums.
+ * Row "mpi" of every collective: MPI performs it, in pieces below the limit of int counts, with MPI's order and
+ * bracketing of sums.
  */
 #include "coll/schedule/rows.h"
 

@@ -43,7 +43,7 @@ void hs_dump_list(FILE *file, const struct hs_list *list)
     }
 }
 
-/* Prints one line: the SENDs in order[0 .. count). */
+/* Prints one round on a line: the SENDs in order[0 .. count). */
 static void print_round(FILE *file, int number, const struct hs_lists *lists, const int *order, int count)
 {
     int differ = 0;
@@ -61,7 +61,10 @@ static void print_round(FILE *file, int number, const struct hs_lists *lists, co
     fputc('\n', file);
 }
 
-/* Sorts the SENDs by round and prints them; first[] is zeroed and has two more entries than there are rounds. */
+/*
+ * Sorts the SENDs by round and prints them. The caller zeroes first[], which has two more entries than there are
+ * rounds.
+ */
 static void print_rounds(FILE *file, const struct hs_lists *lists, const int *round, int *first, int *order)
 {
     int last = 0;
@@ -88,7 +91,7 @@ hsumma_status hs_dump_rounds(FILE *file, const struct hs_alg *alg, const struct 
         return status;
     size_t steps = (size_t)lists.steps;
     int *round = hs_get(memory, steps + 1, sizeof *round), *order = hs_get(memory, steps + 1, sizeof *order);
-    int *first = hs_get_zero(memory, steps + 2, sizeof *first); /* at most as many rounds as steps */
+    int *first = hs_get_zero(memory, steps + 2, sizeof *first); /* there are at most as many rounds as steps */
     status = round && order && first ? hs_lists_rounds(&lists, memory, round) : HSUMMA_ERR_MEMORY;
     if (!status)
         print_rounds(file, &lists, round, first, order);

@@ -4,15 +4,16 @@
 
 #include "coll/schedule/steps.h"
 
-/* Data for or from one peer: `count` bytes at offset `at` of IN (to) or OUT (from). */
+/* The data for or from one peer: `count` bytes at offset `at` of IN if they are sent, of OUT if they are received. */
 struct hs_piece {
     int peer;
     int64_t at, count;
 };
 
 /*
- * Builds the list of member `me`. Pieces are sorted by peer; what stays on `me` becomes a COPY. All members order the
- * messages by sender, so the lists complete when executed in order, and an executor with a limited window cannot block.
+ * Builds the list of member `me`. Pieces are sorted by peer; a piece whose peer is `me` becomes a COPY. All members
+ * order the messages by sender, so the lists complete when executed in order, and an executor with a limited window
+ * cannot block.
  */
 hsumma_status hs_exchange_build(int me, const struct hs_piece *to, int sends, const struct hs_piece *from, int recvs,
                                 const struct hs_allocator *memory, struct hs_list *list);

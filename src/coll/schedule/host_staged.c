@@ -1,11 +1,11 @@
 /*
- * Collectives on device memory through host memory: copy out, do the collective there, copy in. The executor does the
- * copies (HS_ON_HOST); the list is that of the collective's default row for host memory: "shared" on one node with
- * shared memory, else the safe row. On host memory this row builds just that list.
+ * Collectives on device memory through host memory: copy to the host, perform the collective there, copy back. The
+ * executor does the copies (HS_ON_HOST); the list is that of the collective's default row for host memory: "shared" on
+ * one node with shared memory, else the safe row. On host memory this row builds the same list without copies.
  *
- * Cost: that of the row, plus two copies of m bytes between device and host. This is what MPI libraries do with device
- * memory, and the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), Section 3; with
- * shared memory it is their shared buffer in host memory (Section 3.3).
+ * Cost: that of the default row, plus two copies of m bytes between device and host. MPI libraries treat device memory
+ * in this way, and it is the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014),
+ * Section 3; with shared memory it is their shared buffer in host memory (Section 3.3).
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/rows.h"

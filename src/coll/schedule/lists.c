@@ -114,7 +114,10 @@ void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate)
 {
     for (int kind = 0; kind < 2; kind++) {
         int next, g = mail->first[kind][rank];
-        /* rank_of[g] has been visited and no longer needs last[], which here holds the tail of its open[] queue. */
+        /*
+         * Rank rank_of[g] has been visited and no longer needs its last[], which is reused for the tail of its open[]
+         * queue.
+         */
         for (; g >= 0; g = next) {
             next = mate[g];
             append(mate, &mail->open[kind][rank_of[g]], &mail->last[kind][rank_of[g]], g);
@@ -152,7 +155,7 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
     }
 }
 
-/* Matches SENDs and RECVs; linear in the steps. */
+/* Matches SENDs and RECVs, in time linear in the number of steps. */
 static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     struct hs_mail mail;
@@ -173,8 +176,8 @@ static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *me
 }
 
 /*
- * The SIGNAL that completes a WAIT: the first with at least its value. signal[first .. last) are the peer's, in
- * ascending order of values; returns an index, `last` if there is none.
+ * Finds the SIGNAL that completes a WAIT: the first one of signal[first .. last), the peer's SIGNALs in ascending order
+ * of values, with at least the value of the WAIT. Returns its index, or `last` if there is none.
  */
 static int signal_of(const struct hs_lists *lists, int wait, const int *signal, int first, int last)
 {
@@ -191,7 +194,7 @@ static int signal_of(const struct hs_lists *lists, int wait, const int *signal, 
 static hsumma_status find_signals(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     int *signal = hs_get(memory, (size_t)lists->steps + 1, sizeof *signal);
-    /* Rank r's SIGNALs in signal[]: first[r] .. first[r + 1]. */
+    /* The SIGNALs of rank r are signal[first[r] .. first[r + 1]). */
     int *first = hs_get(memory, (size_t)lists->size + 1, sizeof *first);
     int count = 0;
 
@@ -310,7 +313,7 @@ int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, i
     for (int g = 0; g < lists->steps; g++) {
         const struct hs_step *step = hs_lists_step(lists, g);
         level[g] = 0;
-        /* A RECV waits for its SEND as well, a WAIT for its SIGNAL. */
+        /* A RECV also waits for its SEND, and a WAIT for its SIGNAL. */
         pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
         if (pending[g] == 0)
             order[count++] = g;

@@ -7,15 +7,17 @@
 /* Steps have global numbers across ranks: step i of rank r is base[r] + i. */
 struct hs_lists {
     int size, steps;
-    const struct hs_list *list; /* one list per rank; peers are true ranks */
-    struct hs_list *owned;      /* equals list if hs_lists_build has built the lists; else NULL */
-    int *base;                  /* size + 1 */
-    int *rank;                  /* of each global step */
-    int *mate;                  /* global step at the other end of a message, -1: none */
-    int *signal;                /* of a WAIT: the SIGNAL that completes it; -1: no such SIGNAL, or not a WAIT */
+    const struct hs_list *list; /* one list per rank, indexed by rank; peers are true (unrotated) ranks */
+    struct hs_list *owned;      /* equal to `list` if hs_lists_build has built the lists, else NULL */
+    int *base;                  /* global number of each rank's first step; size + 1 entries, the last one is `steps` */
+    int *rank;                  /* rank of each global step */
+    int *mate;                  /* for each SEND and RECV, the global step at the other end of its message; -1 if
+                                   none */
+    int *signal;                /* for each WAIT, the global step of the SIGNAL that completes it; -1 if there is none,
+                                   and for other steps */
     /*
-     * Global steps that depend on g: user[first_user[g] .. first_user[g + 1]); for a SIGNAL, also other ranks' WAITs
-     * that it completes.
+     * The global steps that depend on step g are user[first_user[g] .. first_user[g + 1]); for a SIGNAL they include
+     * the WAITs of other ranks that it completes.
      */
     int *first_user, *user;
 };
@@ -26,15 +28,17 @@ struct hs_lists {
  */
 hsumma_status hs_build_all(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                            struct hs_list **list);
-/* As hs_build_all, for one rank; after an error *list is empty. */
+/* Builds the list of one rank, with peers as in hs_build_all; after an error *list is empty. */
 hsumma_status hs_build_rank(const struct hs_alg *alg, const struct hs_shape *shape, int rank,
                             const struct hs_allocator *memory, struct hs_list *list);
 void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int size);
 
-/* Calls hs_build_all and hs_lists_index; the lists belong to *lists. */
+/* Builds the lists of all ranks and indexes them; *lists owns them. */
 hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                              struct hs_lists *lists);
-/* Indexes lists that the caller keeps. HSUMMA_ERR_INTERNAL if a peer or a dependency is out of range. */
+/*
+ * Indexes lists that the caller owns and keeps. Returns HSUMMA_ERR_INTERNAL if a peer or a dependency is out of range.
+ */
 hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct hs_allocator *memory,
                              struct hs_lists *lists);
 void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists);
@@ -45,14 +49,15 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
 }
 
 /*
- * Matches messages in one pass: the i-th SEND from a to b with the i-th RECV of b from a, whatever their counts. mate[]
- * of each becomes the global step of the other, or -1 if unmatched. For each rank in ascending order, call
- * hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
+ * Matches messages in one pass over the ranks: the i-th SEND from a to b with the i-th RECV of b from a, whatever their
+ * counts. mate[] of each step becomes the global number of the other, or -1 if there is none. For each rank in
+ * ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
  */
 struct hs_mail {
     int size, waiting;
-    int *first[2], *last[2]; /* per unvisited rank: queue of SENDs [0] and RECVs [1] that name it, linked by mate[] */
-    int *open[2];            /* per peer: its unmatched SENDs and RECVs that name the current rank */
+    int *first[2], *last[2]; /* for each rank not yet visited, the queue of SENDs [0] and RECVs [1] that name it, linked
+                                by mate[] */
+    int *open[2];            /* for each peer, its unmatched SENDs [0] and RECVs [1] that name the current rank */
 };
 hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory);
 void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate);
@@ -61,17 +66,17 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate);
 void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory);
 
 /*
- * level[lists->steps]: the length of the longest chain of steps (or of SENDs only) that ends in each step.
- * order[lists->steps]: the steps in topological order. pending[lists->steps] is scratch. Returns 0 if there is a
- * dependency cycle; its steps are then missing from order.
+ * Sets level[lists->steps] to the length of the longest dependency chain that ends in each step, counted in steps (or,
+ * with sends_alone, in SENDs only), and order[lists->steps] to the steps in topological order. pending[lists->steps] is
+ * scratch memory. Returns 0 if there is a dependency cycle, whose steps are then missing from order.
  */
 int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending);
 
 /*
- * round[lists->steps]: the round of each step, that is the length of the longest chain of dependent SENDs that ends in
- * it, itself included. A RECV is in the round of its SEND, or in a later one if it depends on a later step; so is a
- * WAIT with its SIGNAL, which does not count as a message. HSUMMA_ERR_INTERNAL if messages do not match, a WAIT has no
- * SIGNAL or dependencies form a cycle; HSUMMA_ERR_UNSUPPORTED for lists of row "mpi".
+ * Sets round[lists->steps] to the round of each step: the number of SENDs in the longest dependency chain that ends in
+ * the step, itself included. A RECV is in the round of its SEND, or in a later one if it depends on a later step. A
+ * WAIT likewise follows its SIGNAL, which does not count as a message. Returns HSUMMA_ERR_INTERNAL if messages do not
+ * match, a WAIT has no SIGNAL or dependencies form a cycle; HSUMMA_ERR_UNSUPPORTED for lists of row "mpi".
  */
 hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round);
 

@@ -58,7 +58,7 @@ const char *hs_collective_name(enum hs_collective collective)
     return (unsigned)collective < HS_COLLECTIVES ? collectives[collective] : "unknown collective";
 }
 
-/* By collective: the row that serves every shape, and the one for ranks that share memory. */
+/* Default rows, indexed by collective: `safe` serves every shape, `shared` serves ranks that share memory. */
 static const struct {
     const struct hs_alg *safe, *shared;
 } defaults[HS_COLLECTIVES] = {

@@ -13,13 +13,13 @@ struct hs_alg;
 
 /* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
-    int64_t threshold;           /* b: vectors of at most this many bytes are exchanged whole; 1: never */
+    int64_t threshold;           /* b: vectors of at most this many bytes are exchanged undivided; 1 means none are */
     int leaders;                 /* l: leaders per node or socket */
     int pieces;                  /* k: pieces that a leader pipelines */
-    enum hs_division_kind level; /* what counts as a node: nodes, or sockets */
-    const struct hs_alg *outer;  /* row for the stage between nodes */
-    const struct hs_alg *inner;  /* row for the stages inside a node */
-    /* Internal: allreduce "shared" used as a stage in which only the first `contributors` ranks contribute. */
+    enum hs_division_kind level; /* level: the division whose parts are treated as nodes, nodes or sockets */
+    const struct hs_alg *outer;  /* outer: algorithm of the stage between nodes */
+    const struct hs_alg *inner;  /* inner: algorithm of the stages inside a node */
+    /* Not an option: in a stage of allreduce "shared", the number of ranks, from 0 on, that contribute; 0 if all do. */
     int contributors;
 };
 
@@ -29,27 +29,30 @@ static inline int hs_same_parameters(const struct hs_parameters *x, const struct
            x->outer == y->outer && x->inner == y->inner;
 }
 
-/* What a builder may depend on. */
+/* The input of a builder. */
 struct hs_shape {
     int rank, size;
     int root;            /* true root for rows with HS_TRUE_ROOT; else 0, for ranks are rotated so that the root is 0 */
-    int64_t bytes;       /* of the whole vector (allgather, reduce_scatter: of all parts together) */
+    int64_t bytes;       /* bytes of the whole vector; for allgather and reduce_scatter of all parts together */
     int64_t unit;        /* bytes of an element: vectors are cut at multiples of it */
-    int64_t segment;     /* bytes; 0: the builder's default; rounded to elements, at least one */
-    const int64_t *part; /* size + 1 ascending byte offsets, part[0] = 0, part[size] = bytes; NULL: hs_part_equal */
+    int64_t segment;     /* bytes of a segment, which builders round to elements (at least one); 0 for the builder's
+                            default */
+    const int64_t *part; /* size + 1 ascending byte offsets of the parts, part[0] = 0, part[size] = bytes; NULL:
+                            hs_part_equal */
     const struct hs_topology *topology; /* NULL: every rank on its own node, no shared memory */
     struct hs_parameters with;
 };
 
 enum hs_alg_flags {
-    HS_TRUE_ROOT = 1, /* builder needs shape.root: rotating ranks is invalid or would change the order of sums */
+    HS_TRUE_ROOT = 1, /* the builder uses shape.root, because rotating ranks is invalid or would change the order of
+                         sums */
     HS_USES_SEGMENT = 2,
     HS_KEEPS_ORDER = 4,    /* sums only adjacent ranges of ranks, lower ranks on the left */
     HS_KEEPS_ORDER_IF = 8, /* keeps the order if the ranks of every node (or socket: parameter level) are contiguous */
     HS_UNIFORM = 16,       /* every element is bracketed in the same way */
     HS_USES_TOPOLOGY = 32, /* the list depends on shape.topology */
     HS_USES_SHARED = 64,   /* uses SIGNAL, WAIT, SHARED or peers' memory if the topology has shared memory */
-    HS_BY_MPI = 128,       /* done by MPI: not verified, no cost model */
+    HS_BY_MPI = 128,       /* performed by MPI: not verified, no cost model */
     HS_USES_THRESHOLD = 256,
     HS_USES_LEADERS = 512,
     HS_USES_PIECES = 1024,
@@ -58,60 +61,67 @@ enum hs_alg_flags {
     HS_USES_INNER = 8192,
     HS_BY_LENGTH = 32768, /* the bracketing of a sum depends on the length of the vector */
     HS_ON_HOST = 65536,   /* device memory is staged in host memory, where the host does the work */
-    /* the model considers it for device memory only */
+    /* the model chooses it for device memory only */
     HS_FOR_DEVICES = 131072,
-    HS_NESTS = 16384,     /* sums over levels of a hierarchy bracket like one over all ranks (see dist/grid.h) */
-    HS_LIKE_MPI = 524288, /* an algorithm that MPI may well use: the cheapest one is the modelled price of row "mpi" */
+    HS_NESTS = 16384,     /* sums over the levels of a hierarchy are bracketed as one sum over all ranks is (see
+                             dist/grid.h) */
+    HS_LIKE_MPI = 524288, /* an algorithm that MPI libraries use: the cheapest one is the modelled price of row "mpi" */
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
 
 /*
- * Buffers by collective. bcast: OUT on all ranks. reduce: IN on all, OUT on the root. allreduce: IN and OUT on all.
- * allgather: IN holds the rank's part, OUT all parts at their offsets. reduce_scatter: IN holds the whole vector, OUT
- * the rank's part of the sum.
+ * A row of the table. Buffers by collective: bcast: OUT on all ranks. reduce: IN on all, OUT on the root. allreduce: IN
+ * and OUT on all. allgather: IN has the rank's part, OUT all parts at their offsets. reduce_scatter: IN has the entire
+ * vector, OUT the rank's part of the sum.
  */
 struct hs_alg {
     enum hs_collective collective;
     const char *name;
-    const char *doc; /* one line: what it does, cost, paper and section */
+    const char *doc; /* one line: method, cost, paper and section */
     unsigned flags;
-    /* Why the row cannot serve a shape of two or more ranks, or NULL if it can; no function: it serves all shapes. */
+    /*
+     * Returns the reason why the row cannot serve a shape of two or more ranks, or NULL if it can. The pointer is NULL
+     * if the row serves all shapes.
+     */
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
     /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
     int variant;                   /* distinguishes rows that share a builder */
-    const struct hs_alg *fallback; /* used where this row does not fit; NULL: hs_alg_safe */
+    const struct hs_alg *fallback; /* row used where this one does not fit; NULL: hs_alg_safe */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
 #define HS_ALG(of, symbol, text, ...) \
     const struct hs_alg hs_alg_##symbol = {.collective = of, .name = text, __VA_ARGS__}
 
-/* User-defined rows; the address of a row never changes. */
+/* The user-defined rows of a context. The address of a row never changes. */
 struct hs_registry {
     struct hs_alg **row;
     int count;
     size_t capacity;
 };
 
-/* The i-th row, NULL past the end. */
+/* The i-th built-in row, NULL past the end. */
 const struct hs_alg *hs_alg_at(int i);
-/* By name; NULL if there is none. */
+/* The built-in row of this name, NULL if there is none. */
 const struct hs_alg *hs_alg_find(enum hs_collective collective, const char *name);
 /* As hs_alg_at and hs_alg_find: built-in rows first, then those of `own`, which may be NULL. */
 const struct hs_alg *hs_alg_at_in(const struct hs_registry *own, int i);
 const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_collective collective, const char *name);
 /* "flat, binomial, ...": the names of a collective's rows, truncated after the last name that fits. */
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
-/* The collective's row that serves every shape and operator over messages. */
+/* The collective's default row over messages, which serves every shape and operator. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
-/* The collective's default for ranks of one node that share memory, where it fits; NULL if it has none. */
+/*
+ * The collective's default row for ranks of one node that share memory, which need not fit every shape; NULL if there
+ * is none.
+ */
 const struct hs_alg *hs_alg_shared(enum hs_collective collective);
 /* A readable reason why the row cannot serve the shape, or NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
-/* By how many ranks a row's lists are rotated: by the root, or 0 for unrooted collectives and HS_TRUE_ROOT. */
+/* The number of ranks by which a row's lists are rotated: the root, or 0 for unrooted collectives and HS_TRUE_ROOT. */
 int hs_rotation(const struct hs_alg *alg, const struct hs_shape *shape);
 const char *hs_collective_name(enum hs_collective collective);
 
@@ -128,20 +138,21 @@ static inline int64_t hs_least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Byte offset of part i of an equal split by elements, 0 <= i <= parts; longer parts come first. */
+/* The byte offset of part i when elements are split equally, 0 <= i <= parts; longer parts come first. */
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
 /*
- * Number of equal segments for a pipeline: each at most shape->segment bytes (default 64 KiB), but no more than 4096.
+ * The number of equal segments for a pipeline: each has at most shape->segment bytes (default 64 KiB), unless that
+ * takes more than 4096 segments.
  */
 int64_t hs_segments(const struct hs_shape *shape);
-/* Byte offset of part i of the shape's vector, 0 <= i <= size; split equally if shape->part is NULL. */
+/* The byte offset of part i of the shape's vector, 0 <= i <= size; parts are equal if shape->part is NULL. */
 int64_t hs_part_at(const struct hs_shape *shape, int i);
 static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 {
     return hs_part_at(shape, i + 1) - hs_part_at(shape, i);
 }
 int64_t hs_longest_part(const struct hs_shape *shape);
-/* Bytes that a true rank has in HS_IN or HS_OUT; see "Buffers by collective" above. */
+/* The bytes of a true (unrotated) rank's HS_IN or HS_OUT; see "Buffers by collective" above. */
 int64_t hs_buffer_bytes(enum hs_collective collective, const struct hs_shape *shape, int rank, enum hs_slot slot);
 
 #endif

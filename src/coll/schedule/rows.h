@@ -64,12 +64,12 @@
 #define HS_DECLARE_ALG(symbol) extern const struct hs_alg hs_alg_##symbol;
 HS_ALGS(HS_DECLARE_ALG)
 
-/* Reasons to refuse a shape that several rows share; NULL if it fits. */
-/* More than one node, or no shared memory. */
+/* Functions for hs_alg.unfit that several rows share: each returns its reason as text, or NULL if the shape fits. */
+/* Rejects more than one node, no shared memory, or a vector that would need too many pieces. */
 const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *shape);
-/* More than one node, no shared memory, or ranks that cannot read each other's IN and OUT. */
+/* Rejects more than one node, no shared memory, or ranks that cannot read each other's IN and OUT. */
 const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *shape);
-/* A size that is not a power of two. */
+/* Rejects a number of ranks that is not a power of two. */
 const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape);
 
 #endif

@@ -20,7 +20,7 @@ void hs_builder_fail(struct hs_builder *builder, hsumma_status status)
         builder->failed = (int)status;
 }
 
-/* Emitting continues to be safe after a failure, so builders need not check for one. */
+/* Emitting after a failure is safe, so builders need not check for failures. */
 static int fail(struct hs_builder *builder, hsumma_status status)
 {
     hs_builder_fail(builder, status);
@@ -33,7 +33,7 @@ static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
         list->extent[ref.slot] = ref.at + count;
 }
 
-/* The step is filled in place: building it on the stack and copying it would take longer than everything else here. */
+/* The step is filled in place, because building it on the stack and copying it would take most of the time. */
 int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
                  struct hs_ref right, int64_t count)
 {
@@ -76,7 +76,7 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
 
 static const struct hs_ref nowhere = {HS_IN, 0, 0};
 
-/* A step that depends on `after`. */
+/* Appends a step that depends on `after`. */
 static int emit_after(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,
                       struct hs_ref right, int64_t count, int after)
 {
@@ -121,7 +121,9 @@ int hs_emit_join(struct hs_builder *builder)
     return hs_emit_step(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
 }
 
-/* `count` bytes of the vector from byte `at` on, done by MPI; the collective determines which buffers that means. */
+/*
+ * MPI performs the collective on `count` bytes of the vector from byte `at` on; the collective determines the buffers.
+ */
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
 {
     return hs_emit_step(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);

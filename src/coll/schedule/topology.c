@@ -2,26 +2,26 @@
 
 #include <string.h>
 
-/* Ints in the block of one division: five arrays, of[] first. */
+/* The number of ints in the block of one division: five arrays, of[] first. */
 static size_t division_ints(int size)
 {
     return 5 * (size_t)size + 1;
 }
 
-/* Whether two ranks are in the same part: same node and same name. */
+/* True if ranks a and b are in the same part: both node and name (the number of a socket) are equal. */
 static int together(const int *node, const int *name, int a, int b)
 {
     return node[a] == node[b] && name[a] == name[b];
 }
 
-/* Numbers the parts by their lowest rank. O(size * parts), allocates nothing. */
+/* Fills in a division, with parts numbered by their lowest rank, in O(size * parts) time; its arrays lie in `block`. */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
     division->of = block;
     division->index = block + size;
     division->member = block + 2 * (size_t)size;
     division->first = block + 3 * (size_t)size;
-    int *last_of_name = block + 4 * (size_t)size + 1; /* last_of_name[i]: the latest rank of part i */
+    int *last_of_name = block + 4 * (size_t)size + 1; /* last_of_name[i] is the highest rank found so far in part i */
     division->parts = 0;
     for (int r = 0; r < size; r++) {
         int part = r > 0 && together(node, name, r, r - 1) ? division->of[r - 1] : 0;

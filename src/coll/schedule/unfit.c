@@ -1,7 +1,10 @@
 /* Reasons, shared by several rows, why a row does not fit a shape. */
 #include "coll/schedule/rows.h"
 
-/* Longer vectors would pass through shared memory in so many pieces that their lists take much memory and time. */
+/*
+ * Longest vector, in bytes, of rows that use shared memory: longer ones have so many pieces that lists take too much
+ * memory and time.
+ */
 static const int64_t longest_shared = (int64_t)1 << 30;
 
 static const char *on_one_node(const struct hs_shape *shape)
@@ -17,7 +20,7 @@ const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *sha
 {
     const char *why = on_one_node(shape);
     (void)alg;
-    if (!why && shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements make few segments */
+    if (!why && shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements have few segments */
         return "the vector is longer than 1 GiB";
     return why || shape->topology->shared_bytes >= 3 * shape->unit ? why : "there is no shared memory";
 }

@@ -3,12 +3,12 @@
  * (cyclically), to the rank 2^k below it. Any number of ranks; parts may differ in length and may be empty. Parts are
  * kept in the order of arrival, so each round is one message; ranks other than 0 copy them to their places in OUT.
  *
- * Cost: ceil(log2 q) alpha + (1 - 1/q) m beta for equal parts. Scratch: one vector. Bruck, Ho, Kipnis, Upfal and
+ * Cost: ceil(log2 q) alpha + (1 - 1/q) m beta for equal parts. Scratch memory: one vector. Bruck, Ho, Kipnis, Upfal and
  * Weathersby, Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems (1997).
  */
 #include "coll/schedule/rows.h"
 
-/* Total bytes of `parts` parts from that of rank `first` on, cyclically. */
+/* The total bytes of `parts` consecutive parts, the first one that of rank `first`, cyclically. */
 static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
 {
     int64_t end = first + parts, begin = hs_part_at(shape, first);
@@ -16,7 +16,10 @@ static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
                               : shape->bytes - begin + hs_part_at(shape, (int)(end - shape->size));
 }
 
-/* Copies `count` bytes from scratch to OUT, where they start `at` bytes after this rank's part, wrapping at the end. */
+/*
+ * Copies `count` bytes from offset `at` of SCRATCH to OUT, where they begin `at` bytes after the start of this rank's
+ * part, wrapping at the end.
+ */
 static void turn(struct hs_builder *builder, const struct hs_shape *shape, int64_t at, int64_t count, int received)
 {
     int64_t place = hs_part_at(shape, shape->rank) + at, before_end = shape->bytes - place;
@@ -46,7 +49,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int from = (int)((rank + have) % size), to = (int)((rank - have + size) % size);
         int send =
             hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts), have == 1 ? -1 : copied);
-        hs_after(builder, send, sent); /* the last SEND, and thus all earlier rounds' receives */
+        hs_after(builder, send, sent); /* the previous SEND implies the receives of all rounds before it */
         hs_after(builder, send, received);
         sent = send;
         int64_t count = span(shape, from, parts);

@@ -4,27 +4,28 @@
  * placement of ranks, nodes of any size, and parts that differ in length or are empty. Inside a node it uses shared
  * memory if the parts fit, else messages: Bruck's algorithm for the gather, direct sends for the rest.
  *
- * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
- * link each, else ppn times the bytes), and m bytes copied inside: by messages (log2 ppn + ceil((n - 1)/ppn)(ppn - 1))
- * alpha_l. Scratch: one vector unless every node's ranks are contiguous.
+ * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
+ * link, and ppn times the bytes if the ranks of a node share one; inside nodes m bytes copied, and without shared
+ * memory (log2 ppn + ceil((n - 1)/ppn)(ppn - 1)) alpha_l. Scratch memory: one vector unless every node's ranks are
+ * contiguous.
  */
 #include "coll/pattern/embed.h"
 #include "coll/pattern/node_map.h"
 #include "coll/schedule/rows.h"
 
-enum { GATHERED = 1, RECEIVED = 2 }; /* signals; of wave w: RECEIVED + w */
+enum { GATHERED = 1, RECEIVED = 2 }; /* signal values; that of wave w is RECEIVED + w */
 
 struct node_gather {
     struct hs_builder *builder;
     struct hs_node_map map;
-    struct hs_ref packed; /* OUT if packed order is the vector's own, else SCRATCH */
+    struct hs_ref packed; /* the vector in packed order: OUT if that is the vector's own order, else SCRATCH */
     int own;              /* step after which this node's parts are packed */
     int sent;
-    int shared;      /* use shared memory inside the node */
-    int64_t *filled; /* per place: bytes of its SHARED that hold data so far */
+    int shared;      /* true if shared memory is used inside the node */
+    int64_t *filled; /* bytes of each rank's SHARED that contain data so far, indexed by place in the node */
 };
 
-/* Whether each place's SHARED has room for its own part and all that it receives. Initialises `filled`. */
+/* True if every rank's SHARED is large enough for its own part and all data that it receives. Initialises `filled`. */
 static int fits(struct node_gather *g)
 {
     int64_t most = 0;
@@ -78,14 +79,17 @@ static void own_by_messages(struct node_gather *g)
         g->own = hs_embed(g->builder, &hs_alg_allgather_bruck, &inner, &embedding, NULL);
 }
 
-/* Copies a node's parts to their places in OUT, unless they are already there. */
+/* Copies a node's parts from `from` to OUT, unless `from` is in OUT. */
 static void unpack(struct node_gather *g, int node, struct hs_ref from, int after)
 {
     if (from.slot != HS_OUT)
         hs_copy_node(g->builder, &g->map, node, 0, hs_out(0), from, after);
 }
 
-/* Emits this rank's message of a wave; returns its RECV. */
+/*
+ * Emits this rank's SEND and RECV of a wave between nodes. Returns the RECV, or -1 if the rank has no message in this
+ * wave.
+ */
 static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
 {
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);

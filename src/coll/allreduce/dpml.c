@@ -2,26 +2,26 @@
  * Allreduce with data partitioning and multiple leaders, DPML. The first l ranks of every node are its leaders; each is
  * responsible for one of l partitions of the vector:
  *
- *     1. every rank copies its vector into its shared memory, in l pieces (a leader leaves out its own piece);
+ *     1. every rank copies its vector into its shared memory, in l partitions (a leader omits its own);
  *     2. every leader sums its partition over the node, reading the others' shared memory in place;
- *     3. the leaders of all nodes with the same number do an allreduce of the partition (any row: parameter outer), cut
- *        into k pieces whose messages are in flight at the same time;
- *     4. a leader puts the result into its shared memory, and all ranks of the node copy the l partitions out.
+ *     3. the leaders with the same number on all nodes perform an allreduce of their partition (any row: parameter
+ *        outer), cut into k pieces whose messages are in flight at the same time;
+ *     4. each leader stores its result in its shared memory, and all ranks of the node copy the l partitions to OUT.
  *
- * A vector that does not fit into the shared memory passes through it in chunks: the next chunk is copied in while one
- * is reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Inside
- * a node sums are bracketed like a binary tree over its ranks, with and without shared memory. "Node" may mean socket
- * (parameter level): then the leaders of all sockets participate in phase 3.
+ * A vector that exceeds the shared memory passes through it in chunks: the next chunk is copied in while one is
+ * reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Inside a
+ * node sums are bracketed as a binary tree over its ranks, with and without shared memory. With level=socket, "node"
+ * means socket, and the leaders of all sockets participate in phase 3.
  *
- * Parameter inner: a row name of reduce_scatter and allgather that does phases 1 and 2, and phase 4. It is used if both
- * collectives have it, both rows fit the node, and the vector fits into the shared memory.
+ * Parameter inner names the rows of reduce_scatter and allgather that perform phases 1 and 2, and phase 4. They are
+ * used if both collectives have a row of that name, both rows fit the node, and the vector fits into the shared memory.
  *
- * All elements are bracketed alike if the outer row's bracketing does not depend on the length of the vector. That
- * holds for all rows that keep order, except rabenseifner_traff, which chooses its method by length.
+ * All elements are bracketed alike if the outer row's bracketing does not depend on the length of the vector, which is
+ * true of all rows that keep order except rabenseifner_traff.
  *
- * Cost, h nodes of ppn ranks, ' for copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l c + ceil(log2 h)(k a + (b
- * + c) m/l) + l (a' + b' m/l). Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
- * Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
+ * Cost with h nodes of ppn ranks, where a' and b' are those of copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l
+ * c + ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l). Bayatpour et al., Scalable Reduction Collectives with Data
+ * Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/stages.h"
@@ -33,20 +33,20 @@ enum { DEFAULT_LEADERS = 4, MOST_CHUNKS = HS_STAGE_SIGNALS / 2 - 2 };
 struct dpml {
     struct hs_builder *builder;
     const struct hs_shape *shape;
-    struct hs_shape outer; /* shape of phase 3, without shared memory */
+    struct hs_shape outer; /* shape of phase 3, which does not use shared memory */
     const int *member;     /* ranks of this node */
-    int members, me;       /* me: this rank's place among them */
+    int members, me;       /* me: index of this rank in member[] */
     int leaders, pieces;
-    int *peers; /* for a leader: the leaders with its number, one per node */
+    int *peers; /* if this rank is a leader: the leaders with its number, one per node, indexed by node */
     int nodes, node;
-    int64_t outer_scratch; /* offset of phase 3's scratch */
+    int64_t outer_scratch; /* offset in SCRATCH of phase 3's memory */
     int outer_done;        /* last step of phase 3 of the previous chunk */
-    /* The rest is used with shared memory only. */
+    /* The fields below are used with shared memory only. */
     int64_t chunk;
-    struct hs_pipe pipe; /* a slot is one half of the shared memory */
+    struct hs_pipe pipe; /* two slots, each one half of the shared memory */
     int summed;          /* step that summed the previous chunk */
     /*
-     * Per half of the shared memory: the step after which this rank has copied out all results, so all its
+     * For each half of the shared memory, the step after which this rank has copied all results to OUT; by then all its
      * contributions have been read.
      */
     int taken[2];
@@ -57,7 +57,10 @@ static int leads(const struct dpml *d)
     return d->me < d->leaders;
 }
 
-/* Signal values of chunk t, ascending in list order: chunk t + 1 is put in before the result of chunk t is ready. */
+/*
+ * The signal values of chunk t, which ascend in list order: chunk t + 1 is contributed before the result of chunk t is
+ * ready.
+ */
 static int64_t contributed(int64_t t)
 {
     return 2 * t + 1;
@@ -67,7 +70,7 @@ static int64_t finished(int64_t t)
     return 2 * t + 4;
 }
 
-/* Phase 3. The pieces are interleaved, so that one is summed while another is in transit. */
+/* Phase 3. The pieces are interleaved, so that one is summed while another is being sent. */
 static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, int64_t bytes, int after)
 {
     int64_t scratch = d->outer_scratch, unit = d->shape->unit;
@@ -92,8 +95,8 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
     }
     begin[d->pieces] = d->builder->list.steps;
     /*
-     * Longer pieces come first and may have other steps than shorter ones: interleaved together, messages would not
-     * match.
+     * Longer pieces come first and may have other steps than shorter ones, so the two kinds are interleaved separately;
+     * otherwise messages would not match.
      */
     int longer = (int)(bytes / unit % d->pieces), done = after;
     hs_interleave(d->builder, begin + longer, d->pieces - longer, end + longer);
@@ -120,7 +123,7 @@ static int64_t partition_at(const struct dpml *d, const struct vector_chunk *chu
     return hs_part_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
 }
 
-/* A partition of the chunk in SHARED: at the same place for every chunk, whatever its length. */
+/* The position of a partition of the chunk in SHARED, which does not depend on the length of the chunk. */
 static struct hs_ref shared_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
     int64_t at = hs_part_equal(d->chunk, d->shape->unit, d->leaders, leader);
@@ -144,7 +147,7 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
     hs_emit_signal_next(d->builder, contributed(chunk->t), last, -1);
 }
 
-/* Phases 2 and 3 of a leader. OUT holds the node's sum until the result replaces it. */
+/* Phases 2 and 3 of a leader. OUT contains the node's sum until the result replaces it. */
 static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
     int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
@@ -164,7 +167,7 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
     d->summed = sum.total;
     if (d->outer_scratch < hs_sum_end(&sum))
         d->outer_scratch = hs_sum_end(&sum); /* the first chunk is the longest */
-    /* The peers' signals imply that they have copied the previous result out of this half. */
+    /* The peers' signals imply that they have copied the previous result from this half. */
     int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
     int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
     hs_emit_signal_next(d->builder, finished(chunk->t), done, -1);
@@ -237,7 +240,10 @@ static void by_messages(struct dpml *d)
     }
 }
 
-/* The phases inside the node as stages that use the row named by the caller. Returns 0 if that row cannot serve. */
+/*
+ * Emits all phases, those inside the node as stages that use the row named by the caller. Returns 0 if that row does
+ * not fit.
+ */
 static int by_stages(struct dpml *d)
 {
     struct vector_chunk all = {.bytes = d->shape->bytes};
@@ -273,7 +279,7 @@ static int by_stages(struct dpml *d)
     return 1;
 }
 
-/* Bytes that pass through the shared memory at a time; 0: there is too little of it. */
+/* The bytes of a chunk, which pass through the shared memory together; 0 if there is too little shared memory. */
 static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
 {
     if (shape->bytes <= shared_bytes)
@@ -308,7 +314,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         d.peers[i] = hs_division_ranks(division, i)[d.me];
     if (!d.peers)
         return;
-    int alone = d.nodes == shape->size; /* one rank per node: nothing passes through shared memory */
+    int alone = d.nodes == shape->size; /* one rank per node, so shared memory is not used */
     d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;

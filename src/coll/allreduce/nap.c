@@ -1,20 +1,22 @@
 /*
- * Allreduce, node-aware parallel (NAP): all processes of a node hold the sum of a group of nodes, and each of them
- * exchanges it with another group. So one message between nodes and one allreduce inside them combine up to ppn groups.
+ * Allreduce, node-aware parallel (NAP): all processes of a node have the sum of a group of nodes, and each of them
+ * exchanges it with another group. One message per process between nodes, followed by one allreduce inside each node,
+ * thus combines up to ppn groups.
  *
- * In step i a group of n nodes consists of the fewest subgroups of at most ppn^(i-1) nodes, g = ceil(n / ppn^(i-1)) of
- * them, of sizes q and q + 1, the longer ones first. On the node at position t of subgroup s, local rank j (j != s, j <
- * g) exchanges with local rank s of the node at position t of subgroup j; local rank s keeps its own sum and is idle.
- * The last node of a longer subgroup has no counterpart in the shorter ones: it gets the sum of subgroup j from the
- * idle process of the node at position s of subgroup j. That process exists and serves no other node: there are at most
- * g - 1 longer subgroups, and q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but the first,
- * where all sizes are 1. So no process sends more than once in a step, ceil(log_ppn n) times in all, for any number of
- * nodes. Then local ranks 0 .. g-1 of every node do an allreduce, in the order of the subgroups, and pass the sum on to
- * the other local ranks. All nodes bracket alike, so all ranks get the same bits.
+ * In step i a group of n nodes is divided into as few subgroups of at most ppn^(i-1) nodes as possible, g = ceil(n /
+ * ppn^(i-1)), of sizes q and q + 1, the longer ones first. On the node at position t of subgroup s, local rank j (j !=
+ * s, j < g) exchanges with local rank s of the node at position t of subgroup j; local rank s keeps its own sum and is
+ * idle. The last node of a longer subgroup has no counterpart in the shorter ones: it receives the sum of subgroup j
+ * from the idle process of the node at position s of subgroup j. That process exists and serves no other node: there
+ * are at most g - 1 longer subgroups, and q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but
+ * the first, where all sizes are 1. No process therefore sends more than once in a step, nor more than ceil(log_ppn n)
+ * times in total, for any number of nodes. After the messages of a step, local ranks 0 .. g-1 of every node perform an
+ * allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike, so
+ * all ranks get the same bits.
  *
  * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
- * 1) log2(ppn) m gamma. Scratch: three vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware Improvements to
- * Allreduce (2019), Section III.
+ * 1) log2(ppn) m gamma. Scratch memory: three vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware
+ * Improvements to Allreduce (2019), Section III.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
@@ -24,10 +26,10 @@ enum { MOST_EXCHANGES = 31 };
 /* A group of nodes in a step, as seen from this rank's node. */
 struct group {
     int first, size; /* nodes first .. first + size - 1 */
-    /* Number of subgroups; the first long_groups of them have each + 1 nodes, the others `each`. */
+    /* groups: number of subgroups; the first long_groups of them have each + 1 nodes, the others `each`. */
     int groups, long_groups;
     int each;
-    int own, position; /* this node's subgroup, and its position there */
+    int own, position; /* own: this node's subgroup; position: this node's position in it */
 };
 
 static int group_size(const struct group *group, int i)
@@ -41,7 +43,7 @@ static int group_node(const struct group *group, int i, int position)
     return group->first + i * group->each + longer + position;
 }
 
-/* Divides nodes [first, first + size) into subgroups of at most `most` nodes; `node` is this rank's. */
+/* Divides nodes [first, first + size) into subgroups of at most `most` nodes; `node` is this rank's node. */
 static struct group divide(int first, int size, int64_t most, int node)
 {
     struct group group = {.first = first, .size = size, .groups = (int)((size + most - 1) / most)};
@@ -53,7 +55,10 @@ static struct group divide(int first, int size, int64_t most, int node)
     return group;
 }
 
-/* Returns the number of steps between nodes, and this node's group in each step; the last group holds all nodes. */
+/*
+ * Returns the number of steps between nodes, and sets group[] to this node's group in each step; the last group
+ * contains all nodes.
+ */
 static int steps_of(const struct hs_two_levels *on, struct group *group)
 {
     int64_t reach[MOST_EXCHANGES + 1] = {1};
@@ -68,13 +73,15 @@ static int steps_of(const struct hs_two_levels *on, struct group *group)
     return steps;
 }
 
-/* The messages of a step: sends `sum`, receives into `theirs`. Returns the step after which both are complete. */
+/*
+ * Emits a step's messages of this rank, from `sum` and into `theirs`. Returns the step after which both are complete.
+ */
 static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
                     struct hs_ref sum, struct hs_ref theirs, int after)
 {
     const struct hs_division *nodes = &shape->topology->division[shape->with.level];
     int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
-    int to = -1, from = -1; /* nodes; -1: none */
+    int to = -1, from = -1; /* nodes to send to and receive from; -1 if none */
     if (me < group->groups && me != own)
         from = lacking ? group_node(group, me, own) : group_node(group, me, group->position);
     if (me == own && own >= group->long_groups && group->position < group->long_groups)
@@ -91,7 +98,7 @@ static int exchange(struct hs_builder *builder, const struct hs_shape *shape, co
     return both < 0 ? after : both;
 }
 
-/* Inside the node: sums what local ranks 0 .. groups-1 have in `in`, into `out` of all local ranks. */
+/* Sums stage->in of local ranks 0 .. groups-1 inside the node, into stage->out of all local ranks. */
 static int combine(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_two_levels *on, int groups,
                    struct hs_stage *stage)
 {

@@ -1,18 +1,21 @@
 /*
  * Allreduce, recursive doubling: in round i the ranks at distance 2^i exchange their sums. If q is not a power of two,
- * the ranks of the first q - 2^floor(log2 q) pairs of neighbours are first combined: the lower rank acts for both, and
- * sends the result back at the end. Only adjacent ranges are combined, and both partners compute left op right, so all
- * ranks get the same bits.
+ * the ranks of the first q - 2^floor(log2 q) pairs of neighbours are combined first: the lower rank acts for both, and
+ * sends the result to the other at the end. Only adjacent ranges are combined, and both partners compute left op right,
+ * so all ranks get the same bits.
  *
- * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum. Scratch: one
- * vector. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
+ * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum. Scratch memory:
+ * one vector. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
  */
 #include "coll/schedule/rows.h"
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t power = 1, bytes = shape->bytes;
-    /* left: remaining reductions. The last one writes to OUT, the one before to scratch, and so on alternately. */
+    /*
+     * left: number of remaining reductions. The last one writes to OUT, the one before it to SCRATCH, and so on
+     * alternately.
+     */
     int rank = shape->rank, left = 0;
     for (; 2 * power <= shape->size; left++)
         power *= 2;

@@ -1,8 +1,8 @@
 /*
- * Allreduce as a reduction to rank 0 and a broadcast, each by any row (parameters inner and outer): by default
- * binomial, or "shared" on a node with shared memory. Keeps the order of sums as the reduction does.
+ * Allreduce as a reduction to rank 0 and a broadcast, each by any row (parameters inner and outer); the default is
+ * binomial, or "shared" on a node with shared memory. The order of sums is that of the reduction.
  *
- * Cost: that of its two stages, 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if both are binomial.
+ * Cost: that of both stages; 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if both are binomial.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
@@ -23,7 +23,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                              .stages = 2,
                              .after = -1};
     /*
-     * Both stages are declared as inside a node, so that both may use the topology; with.inner is then the second row.
+     * Both stages are declared as stages inside a node, so that both may use the topology; parameter outer therefore
+     * becomes with.inner of the second.
      */
     struct hs_shape second = *shape;
     int64_t scratch = 0;

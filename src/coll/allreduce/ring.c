@@ -1,8 +1,8 @@
 /*
  * Allreduce, ring: the ring reduce-scatter, then the ring allgather. For commutative operations only.
  *
- * Cost: 2(q - 1)(alpha + m/q beta) + (1 - 1/q) m gamma for equal parts. Scratch: three parts. Patarasuk and Yuan,
- * Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009).
+ * Cost: 2(q - 1)(alpha + m/q beta) + (1 - 1/q) m gamma for equal parts. Scratch memory: three parts. Patarasuk and
+ * Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009).
  */
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"

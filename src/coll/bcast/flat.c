@@ -2,7 +2,7 @@
  * Broadcast, flat: the root sends the whole vector to every rank.
  *
  * Cost: (q - 1)(alpha + m beta). The messages are independent; only the root's port serialises them. Best for very few
- * ranks, and where only the network's latency counts.
+ * ranks, and where only the latency of the network matters.
  */
 #include "coll/schedule/rows.h"
 

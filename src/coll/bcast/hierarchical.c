@@ -1,6 +1,6 @@
 /*
- * Broadcast, hierarchical: among one leader per node (the root leads its own), then inside every node. If the vector is
- * cut into s segments, each is broadcast inside the nodes while the next ones travel between them.
+ * Broadcast, hierarchical: among one leader per node (in the root's node the root), then inside every node. If the
+ * vector is cut into segments, each segment is broadcast inside the nodes while the next ones are sent between nodes.
  *
  * Cost: that of the two stages; with binomial trees ceil(log2 n)(alpha + m beta) + ceil(log2 ppn)(alpha_l + m beta_l).
  * The broadcast of Zhu, Goodell, Gropp and Thakur, Hierarchical Collectives in MPICH2 (2009).
@@ -10,7 +10,7 @@
 
 enum { MOST_STAGE_SEGMENTS = 16 };
 
-/* One segment if there is only one stage, whose algorithm may segment by itself. */
+/* The number of segments: one if there is only one stage, because its algorithm may itself cut the vector. */
 static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
 {
     if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)
@@ -25,16 +25,17 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     struct hs_stage between = hs_stage_between(&on, shape, HS_BCAST), inside = hs_stage_inside(&on, shape, HS_BCAST);
     between.direct = inside.direct = 1;
     /*
-     * Stages between nodes overlap with those inside, so their signals could not be ordered: no shared memory for them.
+     * With several segments, stages between nodes overlap with stages inside, so their signals could not be ordered:
+     * stages between nodes get no shared memory.
      */
     between.stages = segments > 1 ? 0 : 2;
     inside.stages = segments + 1;
-    int64_t scratch = 0; /* stages overlap, so each has scratch of its own */
+    int64_t scratch = 0; /* stages overlap, so each uses separate scratch memory */
     for (int i = 0; i < segments; i++) {
         int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);
         between.bytes = inside.bytes = hs_part_equal(shape->bytes, shape->unit, segments, i + 1) - at;
         between.in = between.out = inside.in = inside.out = hs_out(at);
-        between.after = arrived[i % 2]; /* two in flight, so that a leader receives while it sends */
+        between.after = arrived[i % 2]; /* two stages are in flight, so that a leader receives while it sends */
         inside.number = i + 1;
         arrived[i % 2] = hs_emit_stage(builder, shape, &between, &scratch);
         inside.after = hs_emit_both(builder, arrived[i % 2], inside.after);

@@ -1,16 +1,16 @@
 /*
  * Broadcast, pipelined in segments down a tree: rank r forwards every segment to ranks d r + 1 .. d r + d, one send at
- * a time, while it receives the next one. Segments are longer than requested if there would be too many.
+ * a time, while it receives the next one. Segments are longer than requested if there would be more than 4096.
  *
  * chain, d = 1: all links carry different segments at the same time. Cost for s segments: (q - 2 + s)(alpha + m/s
  * beta); the best s is sqrt((q - 2) m beta / alpha). van de Geijn and Watts, SUMMA (1997), the pipelined broadcast.
  *
- * binary_tree, d = 2. Cost, rounds: 2(log2(q + 1) - 2 + s)(alpha + m/s beta) for full trees (q + 1 a power of two, q >
- * 1), and at most that with log2 rounded up otherwise.
+ * binary_tree, d = 2. Cost: 2(log2(q + 1) - 2 + s)(alpha + m/s beta) for full trees (q + 1 a power of two, q > 1); for
+ * other q at most that with log2 rounded up.
  */
 #include "coll/schedule/rows.h"
 
-enum { CHAIN = 1, BINARY_TREE = 2 }; /* children of a rank */
+enum { CHAIN = 1, BINARY_TREE = 2 }; /* number of children of a rank */
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -20,14 +20,14 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     for (int64_t i = 0; i < segments; i++) {
         int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);
         int64_t count = hs_part_equal(shape->bytes, shape->unit, segments, i + 1) - at;
-        if (shape->rank > 0) { /* two receives are posted */
+        if (shape->rank > 0) { /* up to two receives are posted */
             int receive = hs_emit_recv(builder, (shape->rank - 1) / children, hs_out(at), count, received_before);
             received_before = received;
             received = receive;
         }
         /*
-         * One at a time: concurrent sends would share the link and delay the first child, so nothing would be
-         * pipelined.
+         * The sends are made one at a time: concurrent ones would share the link and delay the first child, and the
+         * tree would not be pipelined.
          */
         for (int64_t child = first_child; child < first_child + children && child < shape->size; child++)
             hs_emit_send_next(builder, (int)child, hs_out(at), count, received, &sent);

@@ -1,11 +1,12 @@
 /*
  * Broadcast on one node, over shared memory: the root copies one segment after another into a ring of slots in its
- * SHARED, and the others copy them out. The root signals that a segment is in place. The others signal that they have
- * read it, but only if the root will reuse its slot.
+ * SHARED, and the other ranks copy the segments to their OUT. The root signals that a segment is in its slot. The other
+ * ranks signal that they have read it, but only if the root will reuse the slot.
  *
- * Direct, for long vectors if peers' OUT can be read: the others copy from the root's OUT, without SHARED.
+ * For long vectors, if peers' OUT can be read, the direct mode does not use SHARED: the other ranks copy from the
+ * root's OUT.
  *
- * Cost with s segments: s + 1 copies of m/s bytes one after the other, s signals of the root; direct: one copy of m
+ * Cost with s segments: s + 1 successive copies of m/s bytes, s signals of the root; in direct mode one copy of m
  * bytes, one signal of each rank.
  */
 #include "coll/pattern/pipeline.h"
@@ -13,12 +14,15 @@
 
 enum {
     SHARED_SEGMENT = 32 * 1024,
-    RING_BYTES = 256 * 1024,   /* should stay in a core's cache */
-    LEAST_DIRECT = 32 * 1024,  /* from this length on the root's OUT is read directly if the topology allows it */
-    DIRECT_PIECE = 1024 * 1024 /* longest copy, so that no step takes long */
+    RING_BYTES = 256 * 1024,   /* bytes of all slots together, which should stay in a core's cache */
+    LEAST_DIRECT = 32 * 1024,  /* vectors of at least this many bytes use the direct mode if the topology allows it */
+    DIRECT_PIECE = 1024 * 1024 /* bytes of the longest copy in direct mode, so that no step takes long */
 };
 
-/* At least two slots if there is more than one segment and enough memory; no segments if there is too little memory. */
+/*
+ * The pipeline: at least two slots if there are several segments and SHARED is large enough; no segments if SHARED is
+ * smaller than an element.
+ */
 static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1};

@@ -1,5 +1,5 @@
 /*
- * Broadcast, van de Geijn: the root scatters the parts down a binomial tree, then a ring passes every part to the ranks
+ * Broadcast, van de Geijn: the root scatters the parts down a binomial tree, then a ring sends every part to the ranks
  * that lack it. The root never receives; an inner rank of the tree keeps the parts that it has forwarded.
  *
  * Cost: (log2 q + q - 1) alpha + 2 (1 - 1/q) m beta for powers of two and equal parts. Hierarchical Parallel Matrix
@@ -8,7 +8,7 @@
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"
 
-/* Number of consecutive parts, from its own on, that a rank has after the scatter: the size of its subtree. */
+/* The number of consecutive parts, from its own on, that a rank has after the scatter: the size of its subtree. */
 static int subtree(int rank, int size)
 {
     int lowest_bit = rank & -rank;
@@ -30,7 +30,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         if (peer >= size)
             continue;
         int64_t at = hs_part_at(shape, peer);
-        /* the largest subtree first */
+        /* in this order, the largest subtree is served first */
         hs_emit_send_next(builder, peer, hs_out(at), hs_part_at(shape, peer + subtree(peer, size)) - at, -1, &last);
     }
     hs_emit_ring(builder, shape, subtree, HS_OUT, last);

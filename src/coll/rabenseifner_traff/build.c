@@ -1,9 +1,10 @@
-/* Builds the list of one rank: its way through the levels, and steps used in both phases. */
+/* Builds the list of one rank: the levels in which it is active, its memory, and steps used in both phases. */
 #include "coll/rabenseifner_traff/rt.h"
 
 /*
  * Default b: alpha / (beta + gamma) of a present-day network (1 us, 0.12 and 0.2 ns per byte), rounded up to a power of
- * two. If many rounds follow, an additional round costs what halving the vector saves when m' is about this long.
+ * two. At about this length, and if many rounds follow, an additional round costs as much time as halving the vector
+ * saves.
  */
 enum { DEFAULT_THRESHOLD = 4096 };
 
@@ -42,7 +43,7 @@ int rt_bruck(struct rt_state *state, const struct rt_visit *visit, struct hs_ref
     return rounds;
 }
 
-/* Finds the levels in which the rank participates, and its piece in each. */
+/* Finds the levels in which the rank is active, and its piece in each. */
 static void find_way(struct rt_state *state)
 {
     const struct hs_shape *shape = state->shape;
@@ -72,7 +73,8 @@ static void find_way(struct rt_state *state)
 }
 
 /*
- * Bytes of an area: room for a level's operands, and for the blocks of Bruck's allgather in rings of more than three.
+ * The bytes that a level needs in an area: for its operands, or for the blocks of Bruck's allgather in rings of more
+ * than three.
  */
 static int64_t area_bytes(const struct hs_shape *shape, const struct rt_visit *visit)
 {

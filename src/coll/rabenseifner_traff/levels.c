@@ -1,4 +1,4 @@
-/* Plans: which groups form a cluster on each level, and which ranks are their members. */
+/* Plans: the groups that form each cluster of a level, and the ranks that are their members. */
 #include "coll/rabenseifner_traff/rt.h"
 
 void rt_exchange(struct rt_plan *plan, int ways)
@@ -30,7 +30,7 @@ void rt_halve(struct rt_plan *plan)
         rt_exchange(plan, 2);
 }
 
-/* Levels of two with an odd number of groups begin with a cluster of three. */
+/* 1 if the level begins with a cluster of three: an exchange of two among an odd number of groups. */
 static int odd_one(const struct rt_level *level)
 {
     return level->ways == 2 && level->groups % 2;
@@ -53,7 +53,7 @@ int rt_first(const struct rt_level *level, int cluster)
 {
     if (level->kind == RT_EXCHANGE)
         return cluster * level->ways + (odd_one(level) && cluster > 0);
-    int before = cluster - level->skip; /* pairs before this cluster, if it is behind the skipped groups */
+    int before = cluster - level->skip; /* clusters after the skipped groups and before this one */
     return before <= 0 ? cluster : cluster + (before < level->pairs ? before : level->pairs);
 }
 

@@ -1,7 +1,7 @@
 /*
- * The rows of Rabenseifner and Traeff (2004): which levels each of them uses for p ranks.
+ * The rows of Rabenseifner and Traeff (2004): the levels that each of them uses for p ranks.
  *
- * Costs of an allreduce. Pieces of up to b bytes are exchanged whole; "halved" means that every round halves the
+ * Costs of an allreduce. Pieces of up to b bytes are exchanged undivided; "halved" means that every round halves the
  * vector; p = 2^n q with q odd; p' is the largest power of two <= p.
  *
  *   butterfly           q = 1.
@@ -23,9 +23,9 @@
  *                       halved: at most (1 + 1/2^(n+1))(2 m beta + m gamma)
  *
  * The reduction costs as much as the allreduce, but its routing phase sends pieces only towards the root's group: the
- * root receives (1 - 1/p) m if halved, nothing for m <= b. After the reduction phase of a reduce-scatter equal
- * parts are in bit-reversed order of ranks; the way back through the levels reorders them: log2 p more rounds of up to
- * sqrt(p) parts, about 3 m/sqrt(p) bytes in all. Scratch of both: two vectors.
+ * root receives (1 - 1/p) m bytes if halved, none for m <= b. After the reduction phase of a reduce-scatter equal parts
+ * are in bit-reversed order of ranks; the routing phase reorders them in log2 p more rounds of up to sqrt(p) parts,
+ * about 3 m/sqrt(p) bytes in total. Scratch memory of both: two vectors.
  */
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"
@@ -46,14 +46,20 @@ static void elimination_21(struct rt_plan *plan, const struct hs_shape *shape)
     rt_halve(plan);
 }
 
-/* Wherever the number of groups is odd, the first three do a 3-2 step; for powers of two this is the butterfly. */
+/*
+ * Exchanges of two. Where the number of groups is odd, the first three perform a 3-2 step; for powers of two this is
+ * the butterfly.
+ */
 static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 {
     (void)shape;
     rt_halve(plan);
 }
 
-/* One level with a 3-2 step, then 2-1 steps among groups that were in a pair and so have time for it. */
+/*
+ * One level with a 3-2 step, then 2-1 steps among groups that exchanged in pairs and therefore have time for another
+ * step.
+ */
 static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
 {
     (void)shape;
@@ -82,8 +88,9 @@ static void small_ring(struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * The machine that the choice assumes, in Hockney's model: seconds per message, per byte, per byte reduced. Constants,
- * so that all ranks choose alike; the default b is alpha / (beta + gamma) of the same machine (build.c).
+ * The machine that `cheapest` assumes, in Hockney's model: seconds per message, per byte sent, per byte reduced. They
+ * are constants, so that all ranks make the same choice; the default b is alpha / (beta + gamma) of the same machine
+ * (build.c).
  */
 static const double per_message = 1e-6, per_byte = 1.2e-10, per_sum = 2e-10;
 
@@ -100,12 +107,15 @@ static double messages(double number, double bytes)
     return number * (per_message + bytes * per_byte);
 }
 
-/* Cost in seconds of an allreduce by the plan. */
+/* The cost in seconds of an allreduce by the plan. */
 static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
 {
     int64_t piece = shape->bytes;
     double cost = 0;
-    /* Set when the time for an elimination has been counted: all later ones overlap with it (Sections 3.2 and 3.3). */
+    /*
+     * late: true if the time of an elimination is included in the cost; all later eliminations overlap with it
+     * (Sections 3.2 and 3.3).
+     */
     int late = 0;
 
     for (int z = 0; z < plan->levels; z++) {
@@ -127,7 +137,10 @@ static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
     return cost;
 }
 
-/* The cheapest of: butterfly, rings for the first h - 1 odd factors, 3-2 elimination for the rest (Section 3.6). */
+/*
+ * Chooses the cheapest plan of a butterfly, rings for the first h - 1 odd prime factors and 3-2 elimination for the
+ * rest, over all h (Section 3.6).
+ */
 static void cheapest(struct rt_plan *best, const struct hs_shape *shape)
 {
     struct rt_plan rings = *best;

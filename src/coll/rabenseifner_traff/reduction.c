@@ -1,7 +1,7 @@
 /*
- * One level of the reduction phase. Operands are received into an area of scratch and combined into `work`, lower ranks
- * on the left. A step that overwrites data (a sum that is being sent whole, an area) depends on the last step that
- * reads it.
+ * One level of the reduction phase. Operands are received into an area of SCRATCH and combined into `work`, lower ranks
+ * on the left. A step that overwrites data (an area, or a sum that is sent undivided) depends on the last step that
+ * reads them.
  */
 #include "coll/rabenseifner_traff/rt.h"
 
@@ -10,7 +10,7 @@ static int receive(struct rt_state *state, int peer, struct hs_ref dst, int64_t 
     return hs_emit_recv(state->builder, peer, dst, count, state->area_free[turn]);
 }
 
-/* dst = left op right, after steps `operand` and state->have, and after `sent`, the last SEND that reads dst. */
+/* Emits dst = left op right, after steps `operand` and state->have, and after `sent`, the last SEND that reads dst. */
 static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left, struct hs_ref right, int64_t count,
                   int operand, int sent)
 {
@@ -23,13 +23,15 @@ static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left,
 /* The step after which the kept range of `work` may change: the last SEND that reads it, or -1. */
 static int readers(const struct rt_state *state, const struct rt_visit *visit)
 {
-    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* cut: the bytes sent are not those kept */
+    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* if the piece is cut, the SENDs read only bytes
+                                                                         that this rank does not keep */
 }
 
 /*
- * Exchange within a cluster, pairwise at distance 1, 2, ...: each member sends the others the cuts that they keep, or
- * the whole piece. Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma), whole: (r-1)(alpha + m' beta + m' gamma). Sums are
- * formed from left to right; those left of this rank's place are formed in the area, since work still holds an operand.
+ * Exchange within a cluster, pairwise at distance 1, 2, ...: each member sends every other member the cut that this one
+ * keeps, or the undivided piece. Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma) for cuts, (r-1)(alpha + m' beta + m'
+ * gamma) undivided. Sums are computed from left to right; partial sums of groups left of this rank's are stored in the
+ * area, since `work` still contains this rank's operand.
  */
 static void exchange(struct rt_state *state, const struct rt_visit *visit)
 {
@@ -62,7 +64,7 @@ static void exchange(struct rt_state *state, const struct rt_visit *visit)
 }
 
 /*
- * As exchange, with whole pieces in ceil(log2 r) rounds: all vectors are gathered, then each member reduces all of
+ * The exchange of undivided pieces in ceil(log2 r) rounds: each member gathers the pieces of all members, then sums
  * them.
  */
 static void exchange_gathered(struct rt_state *state, const struct rt_visit *visit)
@@ -92,7 +94,7 @@ static void exchange_gathered(struct rt_state *state, const struct rt_visit *vis
     state->area_free[turn] = state->have;
 }
 
-/* Receives lo .. hi from a rank on the left or right and adds it, with the sum in work. */
+/* Receives bytes lo .. hi from a rank on the left or right and adds them to the sum, which is then in `work`. */
 static void add(struct rt_state *state, int peer, int64_t lo, int64_t hi, int from_left, int sent)
 {
     int turn;
@@ -126,7 +128,9 @@ static void eliminate_32(struct rt_state *state, const struct rt_visit *visit)
     }
 }
 
-/* 3-2 elimination of a whole piece: the third sends to the second, then the first and the second exchange. */
+/*
+ * 3-2 elimination of an undivided piece: the third group sends to the second, then the first and the second exchange.
+ */
 static void eliminate_32_whole(struct rt_state *state, const struct rt_visit *visit)
 {
     int first = rt_mate(state->plan, visit, 0), second = rt_mate(state->plan, visit, 1);
@@ -139,7 +143,7 @@ static void eliminate_32_whole(struct rt_state *state, const struct rt_visit *vi
         add(state, visit->place == 1 ? first : second, visit->lo, visit->hi, visit->place == 1, readers(state, visit));
 }
 
-/* 2-1 elimination: the second sends its piece, the first adds it. */
+/* 2-1 elimination: the second group sends its piece, which the first adds. */
 static void eliminate_21(struct rt_state *state, const struct rt_visit *visit)
 {
     int mate = rt_mate(state->plan, visit, 1 - visit->place);

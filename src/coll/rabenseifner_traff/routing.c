@@ -1,6 +1,6 @@
 /*
- * One level of the routing phase, from the piece after the level to the piece before it. A RECV overwrites what the
- * level's SENDs of the reduction phase read, so it depends on them.
+ * One level of the routing phase, which extends the result from the piece after the level to the piece before it. A
+ * RECV overwrites bytes that the level's SENDs of the reduction phase read, so it depends on these SENDs.
  */
 #include "coll/rabenseifner_traff/rt.h"
 
@@ -14,7 +14,9 @@ static void give(struct rt_state *state, int peer, int64_t lo, int64_t hi)
     rt_send(state, peer, hs_plus(state->work, lo), hi - lo, state->have);
 }
 
-/* The result is complete once the previous one and the RECVs in state->got are. */
+/*
+ * Sets state->have to a step after which the previous result and the first `receives` RECVs in state->got are complete.
+ */
 static void meet(struct rt_state *state, int receives)
 {
     struct hs_builder *builder = state->builder;
@@ -34,7 +36,7 @@ static void meet(struct rt_state *state, int receives)
     state->have = met;
 }
 
-/* Allgather of the cuts, received in place; for exchanges of two and rings of three. */
+/* Allgather of the cuts, which are received in place; for exchanges of two and rings of three. */
 static void gather_directly(struct rt_state *state, const struct rt_visit *visit)
 {
     const struct hs_shape *shape = state->shape;
@@ -48,13 +50,16 @@ static void gather_directly(struct rt_state *state, const struct rt_visit *visit
                                     rt_cut_at(shape, visit, from + 1));
     }
     if (size == 2)
-        /* The RECV alone suffices: this SEND depends on the previous `have`, and the next SEND on this one. */
+        /* The RECV alone suffices, because this SEND depends on the previous `have`, and the next SEND on this one. */
         state->have = state->got[0];
     else
         meet(state, size - 1);
 }
 
-/* Larger rings: Bruck's allgather, with blocks in ring order from this rank's own; two copies move them into place. */
+/*
+ * Bruck's allgather of the cuts, for larger rings. Blocks are in ring order, beginning with this rank's own; two copies
+ * move the others to `work`.
+ */
 static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit)
 {
     struct hs_builder *builder = state->builder;
@@ -71,7 +76,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         offset[i + 1] = offset[i] + rt_cut_at(shape, visit, block + 1) - rt_cut_at(shape, visit, block);
     }
     int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin, state->have);
-    hs_after(builder, own, state->sent); /* the last SEND covers steps that `have` does not: see gather_directly */
+    hs_after(builder, own, state->sent); /* state->sent implies steps that `have` does not: see gather_directly */
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     const int64_t to[] = {end, visit->lo}, from[] = {offset[1], offset[size - me]};
@@ -80,7 +85,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         int copy = hs_emit_copy(builder, hs_plus(state->work, to[i]), hs_plus(area, from[i]), count[i], -1);
         for (int r = 0; r < rounds; r++)
             hs_after(builder, copy, state->got[r]);
-        hs_after(builder, copy, state->sent); /* the last SEND covers the reduction phase's SENDs from work */
+        hs_after(builder, copy, state->sent); /* state->sent implies the reduction phase's SENDs from `work` */
         hs_after(builder, copy, i == 1 ? state->have : -1);
         if (copy >= 0)
             state->have = copy;
@@ -111,7 +116,7 @@ static void return_32(struct rt_state *state, const struct rt_visit *visit)
     }
 }
 
-/* Sends whole pieces to the members that left: from the second of three, or the first of two. */
+/* Sends the undivided result to the member that became inactive: from the second of three, or the first of two. */
 static void return_whole(struct rt_state *state, const struct rt_visit *visit)
 {
     int last = visit->size - 1;
@@ -125,7 +130,7 @@ struct range {
     int64_t lo, hi;
 };
 
-/* The bytes of the result that the ranks under group `place` of the cluster need. */
+/* The range of the result that the ranks of group `place` of the cluster need. */
 static struct range need(const struct rt_state *state, const struct rt_visit *visit, int place)
 {
     const struct hs_shape *shape = state->shape;
@@ -137,7 +142,10 @@ static struct range need(const struct rt_state *state, const struct rt_visit *vi
     return (struct range){0, first <= shape->root && shape->root < end ? shape->bytes : 0};
 }
 
-/* The bytes that place `to` needs and lacks and that place `from` has; lo >= hi: none. */
+/*
+ * The range that group `from` of the cluster sends to group `to`: the bytes that `to` needs but lacks. Empty if lo >=
+ * hi.
+ */
 static struct range due(const struct rt_state *state, const struct rt_visit *visit, int from, int to)
 {
     struct range range = need(state, visit, to), none = {0, 0};
@@ -157,13 +165,13 @@ static struct range due(const struct rt_state *state, const struct rt_visit *vis
     return range.lo < range.hi ? range : none;
 }
 
-/* Each member sends the others of the cluster what their ranks need. */
+/* Each member sends every other member of the cluster the bytes that its ranks need. */
 static void route_needs(struct rt_state *state, const struct rt_visit *visit)
 {
     int size = visit->size, me = visit->place;
 
     if (rt_leaves(visit))
-        state->have = -1; /* this rank has left: what it holds is not a result */
+        state->have = -1; /* this rank became inactive on this level, so it has no result yet */
     for (int d = 1; d < size; d++) {
         int to = (me + d) % size, from = (me + size - d) % size;
         struct range out = due(state, visit, me, to), in = due(state, visit, from, me);

@@ -3,16 +3,18 @@
  * Processors in Message-Passing Parallel Systems (2004), as one engine.
  *
  * A plan is the list of exchange steps (Fig. 1 of the paper), called levels here. Before level z the ranks form an
- * ordered sequence of groups. A group stands for a range of consecutive ranks, and each of its active members holds the
- * sum of that range for its piece of the vector. Members with the same index hold the same piece in all groups. A level
- * joins runs of adjacent groups (clusters); the members of equal index in a cluster work together:
- *   - exchange of r: the piece is cut into r and each member keeps one cut (m' > b), or it is exchanged whole (m' <=
- *     b). r = 2 is the butterfly; if the number of groups is odd, the first three do a 3-2 elimination step (the third
- *     group leaves), so levels of two are the overlapping protocol of Section 3.2.
- *   - elimination: in some pairs of groups the second sends its piece whole and leaves (2-1 elimination).
+ * ordered sequence of groups. A group represents a range of consecutive ranks, and each of its active members has the
+ * sum of that range for its piece of the vector. Members with the same index have the same piece in all groups. A level
+ * joins runs of adjacent groups (clusters); the members of equal index in a cluster cooperate:
+ *   - exchange of r: the piece, of m' bytes, is cut into r and each member keeps one cut (m' > b), or it is exchanged
+ *     undivided (m' <= b). r = 2 is the butterfly; if the number of groups is odd, the first three perform a 3-2
+ *     elimination step, after which the third group is inactive; levels with r = 2 are the overlapping protocol of
+ *     Section 3.2.
+ *   - elimination: in some pairs of groups the second group sends its piece undivided and becomes inactive (2-1
+ *     elimination).
  *
- * The reduction phase goes up the levels. The routing phase goes down again and gives every member what the ranks of
- * its group need: everything (allreduce), everything if the root is among them (reduce), or their parts
+ * The reduction phase ascends the levels. The routing phase descends them and sends every member the bytes that the
+ * ranks of its group need: the entire result (allreduce; reduce if the root is among them), or their parts
  * (reduce_scatter).
  *
  * The bracketing of a sum depends on the plan alone, not on the piece, the threshold or the root.
@@ -29,8 +31,8 @@ enum rt_kind { RT_EXCHANGE, RT_ELIMINATE };
 struct rt_level {
     enum rt_kind kind;
     int groups;      /* number of groups before the level */
-    int ways;        /* EXCHANGE: groups in a cluster */
-    int skip, pairs; /* ELIMINATE: groups skipped before the first pair; number of pairs */
+    int ways;        /* EXCHANGE: number of groups in a cluster */
+    int skip, pairs; /* ELIMINATE: number of groups before the first pair; number of pairs */
 };
 
 struct rt_plan {
@@ -39,45 +41,51 @@ struct rt_plan {
     int groups; /* number of groups after the last level: initially the number of ranks, finally 1 */
 };
 
-/* levels.c: builds plans. rt_exchange and rt_eliminate add a level, unless it would do nothing. */
+/* levels.c builds plans. rt_exchange and rt_eliminate add a level, unless it would have no effect. */
 void rt_exchange(struct rt_plan *plan, int ways);
 void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
-/* Adds exchanges of two while the number of groups is even, or until one group is left (with 3-2 elimination). */
+/*
+ * Add exchanges of two: rt_halve_while_even while the number of groups is even; rt_halve until one group is left, with
+ * 3-2 elimination.
+ */
 void rt_halve_while_even(struct rt_plan *plan);
 void rt_halve(struct rt_plan *plan);
 
 /*
- * A cluster becomes a group of the next level. rt_cluster: the cluster of a group, and the group's place in it.
- * rt_first: the first group of a cluster.
+ * A cluster becomes a group of the next level. rt_cluster returns the cluster of a group and sets *place to the group's
+ * position in it; rt_first returns the first group of a cluster.
  */
 int rt_cluster(const struct rt_level *level, int group, int *place);
 int rt_first(const struct rt_level *level, int cluster);
-/* The rank of active member `index` of a group before level z, and the lowest rank that the group stands for. */
+/*
+ * rt_rank: the rank of active member `index` of a group before level z; rt_first_rank: the lowest rank that the group
+ * represents.
+ */
 int rt_rank(const struct rt_plan *plan, int z, int group, int index);
 int rt_first_rank(const struct rt_plan *plan, int z, int group);
 
-/* Whether a piece is cut into `ways`: it is longer than b and has an element for each. */
+/* True if a piece of `bytes` bytes is cut into `ways`: it is longer than b and has at least `ways` elements. */
 int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways);
 
-/* What a rank does in a level. */
+/* The role of a rank in a level. */
 enum rt_step { RT_PASS, RT_RING, RT_32, RT_21 };
 
 struct rt_visit {
     enum rt_step step;
     int z, first, size; /* the cluster is groups first .. first + size - 1 of level z */
-    int place;          /* of this rank's group among them */
-    int index;          /* of this member in its group */
-    int cut;            /* whether the piece is cut, rather than exchanged whole */
+    int place;          /* position of this rank's group in the cluster */
+    int index;          /* index of this rank in its group */
+    int cut;            /* true if the piece is cut, false if it is exchanged undivided */
     int64_t lo, hi;     /* the piece before the level: byte offsets in the vector */
     int sent;           /* the last SEND of the reduction phase in this level */
 };
 
-/* Rank of the member in cluster place `place`. */
+/* The rank that this rank cooperates with in group `place` of the cluster. */
 static inline int rt_mate(const struct rt_plan *plan, const struct rt_visit *visit, int place)
 {
     return rt_rank(plan, visit->z, visit->first + place, visit->index);
 }
-/* Where cut i of the piece begins; cut i is kept by cluster place i. */
+/* The byte offset of cut i of the piece, which the member in group i of the cluster keeps. */
 static inline int64_t rt_cut_at(const struct hs_shape *shape, const struct rt_visit *visit, int i)
 {
     return visit->lo + hs_part_equal(visit->hi - visit->lo, shape->unit, visit->step == RT_RING ? visit->size : 2, i);
@@ -95,27 +103,30 @@ struct rt_state {
     enum hs_collective collective;
     struct rt_visit visit[RT_LEVELS];
     int visits;
-    struct hs_ref work; /* place of a whole vector, where sums are formed and results received */
-    struct hs_ref sum;  /* where the current sum is: IN at first, then work */
+    struct hs_ref work; /* buffer for an entire vector, in which sums are computed and results received */
+    struct hs_ref sum;  /* position of the current sum: IN at first, then work */
     int64_t area[2];    /* offsets in SCRATCH of two areas for operands, used alternately */
     int area_free[2], areas;
-    int *got; /* RECVs of a level, by cluster place */
-    int have; /* step that completes the current sum (or result) of the piece */
-    int sent; /* the last SEND: one message at a time uses the link */
+    int *got; /* RECVs of a level, indexed by place in the cluster or by round */
+    int have; /* step that completes the current sum, or in the routing phase the result, of the piece */
+    int sent; /* the last SEND, on which the next one depends so that one message at a time uses the link */
 };
 
-/* reduction.c, routing.c: the two phases. */
+/* The two phases, in reduction.c and routing.c. */
 void rt_reduce_level(struct rt_state *state, struct rt_visit *visit);
 void rt_route_level(struct rt_state *state, const struct rt_visit *visit);
 
-/* build.c: steps used in both phases. */
+/* Steps used in both phases, in build.c. */
 void rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after);
-/* Returns the next area and sets *turn: the caller sets area_free[*turn] to the last step that uses the area. */
+/*
+ * Returns the next area and sets *turn to its index; the caller must set area_free[*turn] to the last step that uses
+ * the area.
+ */
 struct hs_ref rt_take(struct rt_state *state, int *turn);
 /*
  * Bruck's allgather (Bruck et al. 1997) among the `visit->size` members of a cluster: ceil(log2 size) rounds. Blocks
- * lie in `area` in ring order from this rank's own, which step `own` completes; offset[i] is where block i begins.
- * Stores the RECVs in state->got and returns their number.
+ * are in `area` in ring order, beginning with this rank's own, which step `own` completes; block i begins at offset[i].
+ * Stores the RECVs, which depend on step `free`, in state->got and returns their number.
  */
 int rt_bruck(struct rt_state *state, const struct rt_visit *visit, struct hs_ref area, int free, const int64_t *offset,
              int own);

@@ -1,9 +1,9 @@
 /*
- * Reduction to the root over a binary tree of rank intervals: the node of [a 2^h, (a+1) 2^h) is the sum of its left
- * half op the sum of its right half. The sum of an interval is on the root if the interval contains it, else on its
- * lowest rank. So the bracketing is the same for every root, and no extra message is needed.
+ * Reduction to the root over a binary tree of rank intervals: the sum of [a 2^h, (a+1) 2^h) is the sum of its left half
+ * op the sum of its right half. The sum of an interval is computed by the root if the interval contains the root, else
+ * by its lowest rank. The bracketing is therefore the same for every root, without extra messages.
  *
- * Cost: ceil(log2 q)(alpha + m beta + m gamma). Scratch: two vectors.
+ * Cost: ceil(log2 q)(alpha + m beta + m gamma). Scratch memory: two vectors.
  */
 #include "coll/schedule/rows.h"
 
@@ -27,7 +27,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
             hs_emit_send(builder, home, sum, shape->bytes, reduced);
             return;
         }
-        /* Sum and operand alternate between two places, so the first two receives can be posted at once. */
+        /* Sum and operand alternate between two buffers, so the first two receives can be posted at once. */
         struct hs_ref operand = hs_scratch(merges % 2 * shape->bytes);
         struct hs_ref dst = 2 * span >= shape->size ? hs_out(0) : operand;
         int receive =

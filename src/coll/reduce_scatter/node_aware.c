@@ -1,38 +1,41 @@
 /*
- * Reduce-scatter, node-aware: for every other node, the ranks of a node sum the parts that this node needs; every node
- * sends these sums to every other one in one message; and each rank sums its part over the nodes. The ranks of a node
- * share the other nodes evenly. Works for any placement of ranks, nodes of any size, and parts that differ in length or
- * are empty. Inside a node it uses shared memory if that has room for the vector and what is received, else messages.
- * Sums are bracketed like a binary tree over the ranks of a node, then over the nodes.
+ * Reduce-scatter, node-aware: for every other node, the ranks of a node sum the parts that the other node needs; every
+ * node sends these sums to every other node in one message; and each rank sums its part over the nodes. The ranks of a
+ * node divide the other nodes evenly among them. Works for any placement of ranks, nodes of any size, and parts that
+ * differ in length or are empty. Inside a node it uses shared memory if the vector and the received sums fit, else
+ * messages. Sums are bracketed as a binary tree over the ranks of a node, then over the nodes.
  *
- * Cost, n nodes of ppn ranks: ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta between nodes (if a node's ranks have a
- * link each, else ppn times the bytes), (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and by messages as many bytes
- * inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch: about 1/ppn of the vector and some parts of
- * a node; one more vector unless every node's ranks are contiguous.
+ * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
+ * link, and ppn times the bytes if the ranks of a node share one; (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and
+ * without shared memory as many bytes sent inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch
+ * memory: about 1/ppn of the vector and some parts of a node; one more vector unless every node's ranks are contiguous.
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"
 #include "coll/schedule/rows.h"
 
-enum { CONTRIBUTED = 1, SUMS_RECEIVED = 2 }; /* signals; of wave w: SUMS_RECEIVED + w */
+enum { CONTRIBUTED = 1, SUMS_RECEIVED = 2 }; /* signal values; that of wave w is SUMS_RECEIVED + w */
 
 struct node_scatter {
     struct hs_builder *builder;
     struct hs_node_map map;
     struct hs_ref packed; /* this rank's vector in packed order */
     int ready;            /* step after which `packed` is complete */
-    int shared;           /* use shared memory inside the node */
-    int *contributed;     /* per place: the WAIT for its vector in shared memory */
+    int shared;           /* true if shared memory is used inside the node */
+    int *contributed;     /* the WAIT for each rank's vector in shared memory, indexed by place in the node */
     int sent;
-    struct hs_ref received; /* buffer for data from other nodes, one wave after another */
-    /* own: bytes of this rank's part; the others: offsets in SCRATCH. */
+    struct hs_ref received; /* buffer for sums from other nodes, in the order of the waves */
+    /*
+     * own: bytes of this rank's part. node_sum, place_sum, local: offsets in SCRATCH of the sum for another node, of
+     * the sum of this rank's part over the node, and of buffers.
+     */
     int64_t own, node_sum, place_sum, local;
-    /* The last step that uses SCRATCH from `node_sum` on. */
+    /* The last step that uses node_sum or the buffers at `local`. */
     int after_local;
     struct hs_sum total; /* sum of this rank's part over the nodes */
 };
 
-/* Chooses where the packed vector lies, and lays out SCRATCH. */
+/* Chooses the slot of the packed vector, and lays out SCRATCH. */
 static void lay_out(struct node_scatter *s)
 {
     const struct hs_node_map *map = &s->map;
@@ -66,7 +69,7 @@ static void put_in(struct node_scatter *s)
         s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
 }
 
-/* The range of the packed vector that a place sums over the node. */
+/* The range of the packed vector that one rank sums over its node. */
 struct share {
     int64_t at, count;
 };
@@ -82,7 +85,9 @@ static struct share share_of(const struct node_scatter *s, int wave, int place)
     return to < 0 ? (struct share){0, 0} : (struct share){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
 }
 
-/* Sums this rank's share over the node into `dst`: its part (wave -1), or the parts of another node. */
+/*
+ * Sums this rank's share over the node into `dst`: the rank's own part if wave is -1, else the parts of another node.
+ */
 static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
@@ -107,7 +112,7 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
     return sum.total;
 }
 
-/* Sums this rank's part over its node. */
+/* Adds the sum of this rank's part over its node to the total. */
 static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
@@ -120,7 +125,10 @@ static void own_node(struct node_scatter *s)
         hs_sum_add(&s->total, s->map.node, dst, summed);
 }
 
-/* Sends this rank's share of sums to the node that needs it. Returns the RECV of another node's sums for this node. */
+/*
+ * Sends this rank's share of sums to the node that needs it. Returns the RECV of another node's sums for this node, or
+ * -1 if the rank has no message in this wave.
+ */
 static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
@@ -135,11 +143,11 @@ static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
         sum = hs_plus(s->packed, hs_node_at(map, step.to));
     int send = hs_emit_send_next(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to), summed, &s->sent);
     if (send >= 0 && map->members > 1)
-        s->after_local = send; /* the SEND reads the sum, so it is the last user */
+        s->after_local = send; /* the SEND is the last reader of the sum */
     return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node), -1);
 }
 
-/* One wave. The data received are divided into the parts of the node's ranks. */
+/* Emits one wave. The sums received consist of the parts of this node's ranks, which are distributed to them. */
 static void wave(struct node_scatter *s, int w)
 {
     const struct hs_node_map *map = &s->map;

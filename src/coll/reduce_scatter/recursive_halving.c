@@ -1,25 +1,25 @@
 /*
  * Reduce-scatter, recursive halving with distance doubling: in round k the ranks at distance 2^k exchange halves of
- * what they have, so that only adjacent ranges are combined. A rank keeps the parts of the ranks that agree with it in
- * the last k bits; these are adjacent in a copy of the vector whose parts are in bit-reversed order. If q is not a
- * power of two, the ranks of the first q - 2^floor(log2 q) pairs of neighbours are first combined: the lower rank acts
- * for both, and sends the other part back at the end.
+ * their partial sums, so that only adjacent ranges are combined. A rank keeps the parts of the ranks that agree with it
+ * in the last k bits; these are adjacent in a copy of the vector whose parts are in bit-reversed order. If q is not a
+ * power of two, the ranks of the first q - 2^floor(log2 q) pairs of neighbours are combined first: the lower rank acts
+ * for both, and sends the other rank its part at the end.
  *
- * Cost: log2 q alpha + (1 - 1/q) m (beta + gamma) for powers of two and equal parts, and a copy of the vector; else two
- * more messages, of m and of a part. Scratch: up to two vectors. Thakur, Rabenseifner and Gropp, Optimization of
- * Collective Communication Operations in MPICH (2005), for operations that do not commute.
+ * Cost for powers of two and equal parts: log2 q alpha + (1 - 1/q) m (beta + gamma), and a copy of the vector;
+ * otherwise two more messages, of m bytes and of a part. Scratch memory: up to two vectors. Thakur, Rabenseifner and
+ * Gropp, Optimization of Collective Communication Operations in MPICH (2005), for operations that do not commute.
  */
 #include "coll/schedule/rows.h"
 
 struct halving {
     struct hs_builder *builder;
     const struct hs_shape *shape;
-    /* 2^bits ranks act, the first `pairs` of them for two ranks; me: this rank's number among them. */
+    /* 2^bits ranks act, the first `pairs` of them for two ranks each; me: this rank's number among the acting ranks. */
     int bits, pairs, me;
-    int64_t *place; /* offset of the j-th part in the bit-reversed copy: 2^bits + 1 */
+    int64_t *place; /* place[j]: offset of the j-th part in the bit-reversed copy; 2^bits + 1 entries */
 };
 
-/* The lowest of the real ranks for which an acting rank acts. */
+/* The lowest of the real ranks for which the acting rank number `acting` acts. */
 static int real_rank(const struct halving *h, int acting)
 {
     return acting < h->pairs ? 2 * acting : acting + h->pairs;
@@ -50,7 +50,7 @@ static int reorder(const struct halving *h)
         int acting = reversed(h, j);
         int64_t at = part_at(h, acting), count = part_at(h, acting + 1) - at;
         struct hs_ref dst = hs_scratch(h->place[j]);
-        /* Each depends on the previous one, so the last one stands for all. */
+        /* Each step depends on the previous one, so the last one implies all. */
         int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count, last)
                                     : hs_emit_copy(builder, dst, hs_in(at), count, last);
         if (step >= 0)
@@ -59,7 +59,7 @@ static int reorder(const struct halving *h)
     return last;
 }
 
-/* left op right in rank order, after step `received`. above: the peer is the higher rank. */
+/* Sums mine and other in rank order, after step `received`; above: the peer has the higher rank. */
 static int join(const struct halving *h, int above, struct hs_ref dst, struct hs_ref mine, struct hs_ref other,
                 int64_t count, int received)
 {
@@ -67,7 +67,7 @@ static int join(const struct halving *h, int above, struct hs_ref dst, struct hs
                  : hs_emit_reduce(h->builder, dst, other, mine, count, received);
 }
 
-/* Writes the last round's sums to OUT, and sends the other part of a pair to its rank. */
+/* Writes the last round's sum to OUT, and sends the other rank of a pair its part. */
 static void finish(const struct halving *h, int above, struct hs_ref mine, struct hs_ref other, int64_t count,
                    int received)
 {
@@ -83,7 +83,8 @@ static void finish(const struct halving *h, int above, struct hs_ref mine, struc
 static void halve(const struct halving *h)
 {
     struct hs_builder *builder = h->builder;
-    int low = 0, high = 1 << h->bits, done = reorder(h); /* places [low, high) are kept */
+    int low = 0, high = 1 << h->bits, done = reorder(h); /* this rank keeps places [low, high) of the bit-reversed
+                                                            copy */
 
     for (int k = 0; k < h->bits; k++) {
         int bit = h->me >> k & 1, peer = real_rank(h, h->me ^ 1 << k), middle = (low + high) / 2;
@@ -94,7 +95,7 @@ static void halve(const struct halving *h)
 
         struct hs_ref mine = hs_scratch(h->place[low]), other = hs_scratch(h->shape->bytes);
         int64_t count = h->place[high] - h->place[low];
-        int receive = hs_emit_recv(builder, peer, other, count, done); /* step `done` has read `other` */
+        int receive = hs_emit_recv(builder, peer, other, count, done); /* step `done` is the last reader of `other` */
         if (k + 1 == h->bits)
             finish(h, !bit, mine, other, count, receive);
         else

@@ -1,8 +1,8 @@
 /*
- * Reduce-scatter, ring: the sum of every part travels once around the ring and ends at its owner; every rank adds its
- * contribution. The sums of different parts start at different ranks: for commutative operations only.
+ * Reduce-scatter, ring: the partial sum of every part is sent once around the ring, and ends at the part's owner; every
+ * rank adds its contribution. The sums of different parts start at different ranks, so the operation must commute.
  *
- * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts. Scratch: three times the longest part.
+ * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts. Scratch memory: three times the longest part.
  */
 #include "coll/pattern/ring.h"
 #include "coll/schedule/rows.h"

@@ -8,7 +8,7 @@ struct clock {
     struct hs_devices devices;
     const struct hs_topology *topology;
     const struct hs_machine *machine;
-    int *ready; /* steps with nothing pending that have not been processed */
+    int *ready; /* stack of steps that are ready (nothing pending) but not yet processed */
     int readies, finished;
     double end;
 };
@@ -22,7 +22,7 @@ static void release(struct clock *clock, int g, double now)
         clock->ready[clock->readies++] = g;
 }
 
-/* A step ends now; its place in its queue is free from `free` on. */
+/* Ends a step at time `now`. Its place in its queue is free from time `free` on. */
 static void finish(struct clock *clock, int g, double now, double free)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
@@ -38,7 +38,7 @@ static void finish(struct clock *clock, int g, double now, double free)
     clock->finished++;
 }
 
-/* Finishes a step that is not a message. */
+/* Processes a step that is not a message. */
 static void finish_alone(struct clock *clock, int g)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
@@ -51,9 +51,9 @@ static void finish_alone(struct clock *clock, int g)
 }
 
 /*
- * A message takes place when both ends are ready, and ends for both at the same time, except for a gap. The end
- * processed first passes its time to the other, which then starts the message. Ranks outside the sample are always
- * ready.
+ * Processes one end of a message. The message starts when both ends are ready, and without a gap it ends for both at
+ * the same time. The end processed first stores its time in the other end, which later starts the message. Ranks
+ * outside the sample are always ready.
  */
 static hsumma_status message(struct clock *clock, int g)
 {
@@ -86,9 +86,9 @@ static hsumma_status message(struct clock *clock, int g)
 }
 
 /*
- * Computes the time of every step. Ready steps may be processed in any order, since their times depend on nothing else.
+ * Computes the time of every step. Ready steps may be processed in any order, since their times are already determined.
  * Only messages that share a node's bandwidth, and work on shared devices, must be processed in time order: when no
- * other step is ready, all later events depend on one of those in progress, so the earliest of them is final.
+ * step is ready, all later events depend on a message or work in progress, so the earliest end among these is final.
  */
 static hsumma_status run(struct clock *clock)
 {
@@ -120,7 +120,7 @@ static hsumma_status run(struct clock *clock)
     return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
 }
 
-/* Clocks the ranks of a sample, as hs_clock_sample; sample NULL: all ranks. */
+/* Clocks the ranks of a sample as hs_clock_sample does, or all ranks if sample is NULL. */
 static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
                                 const struct hs_machine *machine, const struct hs_allocator *memory,
                                 const unsigned char *sample, struct hs_clock_result *result,

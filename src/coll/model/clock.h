@@ -1,31 +1,31 @@
 /*
- * clock: the time of a collective on a model machine, derived from its step lists, so that no cost model has to be
- * written beside the schedule.
+ * clock computes the time of a collective on a model machine from its step lists, so that schedules need no separate
+ * cost model.
  *
  * Messages. Hockney's model, full duplex: a message of n bytes occupies one port of the sender and one of the receiver
  * for alpha + n beta. It starts when its SEND and its RECV may begin and both ports are free. A rank has `ports` ports
- * each way, which serve its messages in list order, round-robin. alpha and beta are those of the innermost of socket,
- * node and network that contains both ranks (shape->topology; NULL: every rank on its own node); above `eager` bytes
- * those of the rendezvous protocol. With a gap, a short message frees its ports after gap + n beta and still arrives
- * after alpha + n beta, so several may be in transit.
+ * in each direction, which serve its messages in list order, round-robin. alpha and beta are those of the innermost of
+ * socket, node and network that contains both ranks (shape->topology; NULL: every rank on its own node); messages above
+ * `eager` bytes have those of the rendezvous protocol. With a gap, a short message occupies its ports for gap + n beta
+ * only, but arrives after alpha + n beta, so several may be in transit.
  *
  * Injection. The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
- * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the others that are
- * leaving the node. So k equal ones that start together each take alpha + max(k n inject, n beta).
+ * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the other messages that
+ * are leaving the node. Each of k equal messages that start together takes alpha + max(k n inject, n beta).
  *
  * Memory. REDUCE costs gamma per byte, COPY copy per byte; a COPY that reads or writes SHARED, or reads a peer's slot,
- * costs shm.alpha + n shm.beta (DPML: a' + n b'). A rank does one at a time, in list order. A WAIT ends when its rank
- * reaches it, but not before `signal` seconds after the SIGNAL. SIGNAL and JOIN take no time.
+ * costs shm.alpha + n shm.beta (DPML: a' + n b'). A rank executes one such step at a time, in list order. A WAIT ends
+ * when its rank reaches it, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN take no time.
  *
  * Devices. With `devices` per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
  * executed by the rank's device: one at a time, in the order in which they become ready (those of one rank in list
- * order), plus `turn` if the rank changes. A piece of work costs shm.alpha, its launch, and gamma, copy or shm.beta per
- * byte as above. REDUCEs that continue each other (hs_step_continues) are one piece, which ends for all of them at the
- * same time.
+ * order), with a delay of `turn` if the rank changes. A piece of work costs shm.alpha for its launch, and gamma, copy
+ * or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and end at
+ * the same time.
  *
- * Without injection and devices the time is a maximum of sums of prices, so a machine with no higher price is never
- * slower. With them an earlier message or piece of work may delay one on which more depends, so such a machine may be
- * slower, though not by much.
+ * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them
+ * an earlier message or piece of work may delay one on which more steps depend, so lower prices may increase the time
+ * slightly.
  */
 #ifndef HS_COLL_MODEL_CLOCK_H
 #define HS_COLL_MODEL_CLOCK_H
@@ -33,32 +33,35 @@
 #include "coll/schedule/registry.h"
 
 struct hs_link {
-    double alpha; /* s per message or copy */
-    double beta;  /* s per byte */
-    double gap;   /* the part of alpha for which a message occupies its ports: LogP's gap; 0: all of it */
-    /* Messages above `eager` bytes, whose sender first waits for the receiver, cost these; eager 0: no distinction. */
+    double alpha; /* seconds per message or copy */
+    double beta;  /* seconds per byte */
+    double gap;   /* seconds of alpha for which a message occupies its ports, LogP's gap; 0 if that is all of alpha */
+    /*
+     * alpha and beta of messages above `eager` bytes, whose sender waits for the receiver first. If eager is 0, all
+     * messages cost the same.
+     */
     int64_t eager;
     double alpha_long, beta_long;
 };
 
-/* Zero disables a term. */
+/* The prices of a machine. Zero disables a term. */
 struct hs_machine {
-    union { /* between nodes */
+    union { /* messages between nodes */
         struct hs_link network;
         struct {
-            double alpha, beta; /* the network's */
+            double alpha, beta; /* the same fields as network.alpha and network.beta */
         };
     };
-    double gamma;          /* s per byte reduced */
-    double copy;           /* s per byte copied */
-    struct hs_link node;   /* between sockets of a node; both 0: as the network */
-    struct hs_link socket; /* inside a socket; both 0: as the node */
-    double inject;         /* s per byte that leaves a node, whichever rank sends it; 0: no limit */
-    struct hs_link shm;    /* a copy into or out of shared memory; both 0: as any copy */
-    double signal;         /* s from a SIGNAL to the end of WAITs for it */
-    int ports;             /* concurrent messages of a rank, each way; 0: one */
-    int devices;           /* per node; 0: none, ranks compute on their own processors */
-    double turn;           /* s to switch a device from one rank's work to another's */
+    double gamma;          /* seconds per byte reduced */
+    double copy;           /* seconds per byte copied */
+    struct hs_link node;   /* messages between sockets of a node; those of the network if alpha and beta are 0 */
+    struct hs_link socket; /* messages inside a socket; those between sockets if alpha and beta are 0 */
+    double inject;         /* seconds per byte that leaves a node, whichever rank sends it; 0 if there is no limit */
+    struct hs_link shm;    /* copies into or out of shared memory; as other copies if alpha and beta are 0 */
+    double signal;         /* seconds from a SIGNAL to the end of WAITs for it */
+    int ports;             /* concurrent messages of a rank in each direction; 0 means 1 */
+    int devices;           /* devices per node; 0 if ranks compute on their processors */
+    double turn;           /* seconds to switch a device from one rank's work to another's */
 };
 
 enum hs_tier_kind { HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES, HS_TIER_KINDS };
@@ -68,40 +71,44 @@ struct hs_traffic {
 };
 
 struct hs_clock_report {
-    double seconds;                            /* when the last rank finishes */
-    int64_t messages, bytes;                   /* over all ranks */
-    int64_t messages_rank_max, bytes_rank_max; /* sent by the rank that sends most, separately for each */
-    struct hs_traffic tier[HS_TIER_KINDS];     /* over all ranks: inside sockets, inside nodes, between nodes */
-    struct hs_traffic between_rank_max, between_node_max; /* most that a rank, a node sends between nodes */
-    int64_t shared_copies;                                /* bytes copied into or out of shared memory, all ranks */
+    double seconds;                                       /* time at which the last rank finishes */
+    int64_t messages, bytes;                              /* messages and bytes sent by all ranks */
+    int64_t messages_rank_max, bytes_rank_max;            /* maxima over ranks of messages and of bytes sent */
+    struct hs_traffic tier[HS_TIER_KINDS];                /* messages of all ranks, indexed by tier */
+    struct hs_traffic between_rank_max, between_node_max; /* maxima over ranks, and over nodes, of messages and bytes
+                                                             sent between nodes */
+    int64_t shared_copies;                                /* bytes that all ranks copy into or out of shared memory */
     int64_t reduced_rank_max;                             /* bytes reduced by the rank that reduces most */
-    int64_t signals;                                      /* over all ranks */
+    int64_t signals;                                      /* number of SIGNALs of all ranks */
 };
 
 /*
- * Computes the report; shape->rank is ignored. HSUMMA_ERR_UNSUPPORTED for row "mpi" or a row that does not fit the
- * shape; HSUMMA_ERR_INTERNAL if the lists deadlock or do not match; HSUMMA_ERR_MEMORY.
+ * Computes the report; shape->rank is ignored. Errors: HSUMMA_ERR_UNSUPPORTED for row "mpi" or a row that does not fit
+ * the shape; HSUMMA_ERR_INTERNAL if the lists deadlock or do not match; HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);
 /*
- * Lower bounds on the time per collective if many are executed in a row, several at a time: how long a port, a
- * processor, or a node's way out or in works for each. most[i] is for i + 1 in flight with consecutive ranks as roots,
- * so that the load shifts by one rank from each to the next.
+ * Lower bounds, in seconds, on the time per collective if many are executed in succession, several at a time: the time
+ * for which a resource (a port, a processor, a device, or a node's outgoing or incoming link) is busy per collective.
+ * most[i] assumes i + 1 collectives in flight with consecutive ranks as roots, so that each collective's load is that
+ * of the previous one shifted by one rank.
  */
 enum { HS_LOAD_ROOTS = 8 };
 struct hs_clock_load {
-    double most[HS_LOAD_ROOTS]; /* load of the busiest */
-    double mean;                /* mean over all roots, for the kind (port, processor, way) where it is largest */
+    double most[HS_LOAD_ROOTS]; /* time of the busiest resource */
+    double mean;                /* mean time over all resources of a kind, which is also the mean over all roots, for
+                                   the kind where it is largest */
 };
-/* The same seconds as hs_clock, computed faster; and the load, if load is not NULL. */
+/* Computes only hs_clock_report.seconds, and the load if load is not NULL; faster than hs_clock. */
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load);
 
 /*
- * The seconds of many ranks, estimated from the lists of some: exact up to 64 ranks, and while all lists together have
- * few steps. A schedule that certainly takes `enough` seconds is not examined further: `seconds` is then some value >=
- * enough. Statuses as hs_clock; HSUMMA_ERR_UNSUPPORTED also if the row does not fit fewer nodes of this kind.
+ * Estimates the seconds of many ranks from the lists of some. The result is exact for up to 64 ranks, and for more
+ * ranks if all lists together have few steps. If the schedule is found to take at least `enough` seconds, the estimate
+ * stops, and `seconds` is some value >= enough. Statuses are those of hs_clock; HSUMMA_ERR_UNSUPPORTED also if the row
+ * does not fit fewer of these nodes.
  */
 struct hs_clock_estimate {
     double seconds;

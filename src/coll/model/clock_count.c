@@ -1,4 +1,4 @@
-/* Counts what a collective sends, copies and reduces in its lists. */
+/* Counts the messages, copied bytes, reduced bytes and signals in the lists of a collective. */
 #include "coll/model/clock_parts.h"
 
 static void add(struct hs_traffic *traffic, int64_t bytes)

@@ -1,4 +1,6 @@
-/* Devices shared by several ranks: one piece of work at a time, in the order in which they become ready. */
+/*
+ * Devices shared by several ranks: each executes one piece of work at a time, in the order in which they become ready.
+ */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
@@ -46,7 +48,7 @@ void hs_devices_end(struct hs_devices *devices, const struct hs_allocator *memor
     hs_put(memory, devices->work);
 }
 
-/* Inserts the request into its device's queue, by time, then by rank. */
+/* Inserts the request into its device's queue, which is sorted by time, then by rank. */
 void hs_devices_ask(struct hs_devices *devices, int rank, int g, double ready, double seconds)
 {
     struct hs_device_work *work = devices->work, *mine = &work[rank];
@@ -61,7 +63,10 @@ void hs_devices_ask(struct hs_devices *devices, int rank, int g, double ready, d
     devices->waiting++;
 }
 
-/* When the first work in a device's queue will end if none is inserted before it. */
+/*
+ * The time at which the first work in a device's queue will end if none is inserted before it; HUGE_VAL if the queue is
+ * empty.
+ */
 static double end_of(const struct hs_devices *devices, const struct hs_clock_device *device)
 {
     if (device->first < 0)

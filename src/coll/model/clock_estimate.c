@@ -1,24 +1,27 @@
 /*
  * The clock of many ranks, estimated from a sample. The time of a schedule has two parts. The work of its busiest ranks
- * is the clock of a sample: whole nodes at the real number of ranks, whose peers are always ready. The rest is waiting
- * for others: none in exchanges and rings, growing with the depth of a tree or the length of a chain. It is measured by
- * the clock of all ranks on fewer nodes, at three numbers that double, and extrapolated.
+ * is the clock of a sample: all ranks of some nodes, with lists for the real number of ranks and peers that are always
+ * ready. The rest is time in which ranks wait for others: zero in exchanges and rings, growing with the depth of a tree
+ * or the length of a chain. It is the difference between the clock of all ranks and that of a sample on fewer nodes,
+ * computed for three numbers of nodes that double, and extrapolated.
  */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
 
 enum {
-    WHOLE_RANKS = 64,          /* up to this size all ranks are priced */
-    MOST_WHOLE_RANKS = 512,    /* also up to this size, if all lists together have ... */
-    WHOLE_STEPS = 48 * 1024,   /* ... at most this many steps */
-    SAMPLE_STEPS = 512 * 1024, /* about the most steps in all lists of a sample */
-    LEAST_RANKS = 8,           /* ranks of a sample; with long lists few suffice, since ranks are alike */
-    LEAST_PARTS = 4,           /* fewest nodes, or ranks of a node, to thin out to */
+    WHOLE_RANKS = 64,          /* up to this number of ranks, all ranks are clocked */
+    MOST_WHOLE_RANKS = 512,    /* up to this number too, if all lists together have ... */
+    WHOLE_STEPS = 48 * 1024,   /* ... at most this number of steps */
+    SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in all lists of a sample */
+    LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
+                                  are alike */
+    LEAST_PARTS = 4,           /* minimum number of nodes, or of ranks of a node, of the smallest schedule that is
+                                  clocked */
     WAITS = 3
 };
 
-/* A schedule on 1 / 2^halvings of the nodes, or of each node's ranks if a node has more ranks than there are nodes. */
+/* The shape with 1 / 2^halvings of the nodes, or of each node's ranks if a node has more ranks than there are nodes. */
 struct thinned {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -50,7 +53,10 @@ static void thinned_free(struct thinned *thin, const struct hs_allocator *memory
     hs_topology_free(&thin->topology, memory);
 }
 
-/* Keeps every 2^halvings-th node, or rank of a node, including the first one with the root. */
+/*
+ * Thins out a shape: keeps every 2^halvings-th node, or rank of a node, including the first one, which is or contains
+ * the root.
+ */
 static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const struct hs_allocator *memory,
                               struct thinned *thin)
 {
@@ -88,8 +94,8 @@ static int in_sample(const struct hs_shape *shape, int rank)
 }
 
 /*
- * The clock of a sample of at most `most` ranks: the first and a middle rank, then those of the first, middle and last
- * node.
+ * Clocks a sample of at most `most` ranks, but at least two: the first and a middle rank, then the ranks of the first,
+ * middle and last node. Sets *lists to their number.
  */
 static hsumma_status clock_sample(const struct estimator *e, const struct hs_shape *shape, int most,
                                   struct hs_clock_result *result, int *lists)
@@ -116,14 +122,16 @@ static hsumma_status clock_whole(const struct estimator *e, const struct hs_shap
     return hs_clock_seconds(e->alg, shape, e->machine, e->memory, seconds, NULL);
 }
 
-/* Number of ranks in a sample: fewer if lists are long or slow to build. `steps`: length of two lists. */
+/*
+ * The number of ranks in a sample: fewer if lists are long or slow to build. `steps`: the number of steps of two lists.
+ */
 static int sample_ranks(int steps, int size)
 {
     int ranks = SAMPLE_STEPS / (steps > size ? steps : size);
     return ranks > LEAST_RANKS ? ranks : LEAST_RANKS;
 }
 
-/* The work of the busiest ranks, and about how many steps all lists have. */
+/* Sets *seconds to the work of the busiest ranks, and *steps to the approximate number of steps of all lists. */
 static hsumma_status look_at_sample(const struct estimator *e, const struct hs_shape *shape, double enough,
                                     double *seconds, double *steps)
 {
@@ -138,8 +146,8 @@ static hsumma_status look_at_sample(const struct estimator *e, const struct hs_s
 }
 
 /*
- * Extrapolates by doublings: each adds half the last increment (it converges), as much (a tree) or twice as much (a
- * chain).
+ * Extrapolates over doublings of the number of nodes: each adds half the last increment (waiting converges), the same
+ * increment (a tree) or twice as much (a chain).
  */
 static double go_on(const double value[WAITS], int doublings)
 {
@@ -150,7 +158,7 @@ static double go_on(const double value[WAITS], int doublings)
     return sum > 0 ? sum : 0;
 }
 
-/* The waiting time at the real number of nodes, extrapolated from three smaller ones. */
+/* Sets *seconds to the waiting time at the real number of nodes, extrapolated from three smaller numbers. */
 static hsumma_status waiting(const struct estimator *e, int halvings, double *seconds)
 {
     double waits[WAITS];
@@ -171,7 +179,10 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double *se
     return HSUMMA_OK;
 }
 
-/* How often to halve the nodes until all their lists can be priced; 0: they can be, or there are too few nodes. */
+/*
+ * Sets *halvings to the number of halvings of the nodes after which all lists can be clocked; 0 if none is needed, or
+ * if there are too few nodes.
+ */
 static hsumma_status halvings_for(const struct estimator *e, double steps, int *halvings)
 {
     int most = 0, parts = parts_of(e->shape);

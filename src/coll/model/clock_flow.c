@@ -1,4 +1,4 @@
-/* Messages that share the bandwidth of their node: a fluid model, advanced from event to event. */
+/* The fluid model of messages that share the outgoing bandwidth of their node, advanced from event to event. */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
@@ -63,21 +63,25 @@ static void insert(struct hs_flow *flow, int *first, int message)
     *first = message;
 }
 
-/* Seconds per byte of each short or long message that is leaving the node. */
+/* The seconds per byte of each short or long message that is leaving the node. */
 static double pace(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     double shared = node->leaving * flow->inject;
     return shared > flow->beta[is_long] ? shared : flow->beta[is_long];
 }
 
-/* When the node's next message of this kind leaves if no other arrives. */
+/*
+ * The time at which the node's next message of this kind (short or long) leaves if no other arrives; HUGE_VAL if there
+ * is none.
+ */
 static double departure(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     int first = node->first[is_long];
     if (first < 0)
         return HUGE_VAL;
     double left = flow->message[first].key - node->served[is_long];
-    return left > 0 ? node->since + left * pace(flow, node, is_long) : node->since; /* rounding may have overshot */
+    return left > 0 ? node->since + left * pace(flow, node, is_long) : node->since; /* rounding may have made `served`
+                                                                                       too large */
 }
 
 /* Advances the messages that are leaving to time `now`. */
@@ -104,7 +108,7 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
     }
 }
 
-/* The next message arrives: the others advance to its time, and it shares the bandwidth from then on. */
+/* Lets the next message arrive: the others advance to its arrival time, and it shares the bandwidth from then on. */
 static void join(struct hs_flow *flow, struct hs_flow_port *node)
 {
     struct hs_flow_message *message = &flow->message[node->to_come];

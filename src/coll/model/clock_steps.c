@@ -1,10 +1,11 @@
-/* What the clock keeps of the lists of all ranks: each list is built, read and freed before the next one. */
+/* Converts the lists of all ranks to the clock's form: each list is built, read and freed before the next one. */
 #include "coll/model/clock_parts.h"
 
 #include <limits.h>
 
 /*
- * Memory reused from list to list: blocks whose sizes are powers of two; free blocks are linked through their headers.
+ * An allocator whose memory is reused from list to list: block sizes are powers of two, and free blocks are linked
+ * through their headers.
  */
 enum { POOL_ORDERS = 64 };
 
@@ -41,7 +42,7 @@ static void pool_put(void *state, void *memory)
     pool->unused[block->order] = block;
 }
 
-/* All blocks must be free. */
+/* Frees the pool, whose blocks must all be free. */
 static void pool_end(struct list_pool *pool)
 {
     for (int i = 0; i < POOL_ORDERS; i++)
@@ -51,23 +52,27 @@ static void pool_end(struct list_pool *pool)
         }
 }
 
-/* A rank's ports and its arithmetic serve steps in list order: three queues. Steps of other kinds do not queue. */
+/*
+ * A rank has three queues, which serve steps in list order: its ports out and in, and its arithmetic. Steps of other
+ * kinds are not queued (QUEUES).
+ */
 enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
 /* State while the lists of all ranks are read. */
 struct reader {
-    double *busy;   /* per rank: seconds of work in each queue */
-    double *way;    /* between nodes: per node, seconds out and in */
-    double *device; /* per device: seconds; NULL: ranks compute on their own processors */
+    double *busy;   /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
+    double *way;    /* [2 * node] and [2 * node + 1]: seconds of messages between nodes that leave and enter each
+                       node */
+    double *device; /* seconds of work of each device; NULL if ranks compute on their processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
     const struct hs_topology *topology;
     const struct hs_allocator *memory;
     struct hs_mail mail;
     int size, signals, waits;
-    int *signal;                 /* SIGNALs, ordered by rank */
-    int *first;                  /* rank r's in signal[]: first[r] .. first[r + 1] */
-    const unsigned char *sample; /* ranks whose lists are read; NULL: all */
+    int *signal;                 /* the SIGNALs of all ranks, ordered by rank */
+    int *first;                  /* the SIGNALs of rank r are signal[first[r] .. first[r + 1]) */
+    const unsigned char *sample; /* nonzero for each rank whose list is read; NULL for all ranks */
     size_t signal_capacity;
 };
 
@@ -79,7 +84,7 @@ static enum queue queue_of(int kind)
     return (enum queue)queue[kind];
 }
 
-/* Appends step g to its queue. Returns 1 if it waits for the place of an earlier step there, else 0. */
+/* Appends step g to its queue. Returns 1 if it waits for an earlier step to free a place of the queue, else 0. */
 static int enqueue(const struct reader *reader, int g, int *served, int *before)
 {
     struct hs_clock_step *step = reader->steps->step;
@@ -100,7 +105,7 @@ static int enqueue(const struct reader *reader, int g, int *served, int *before)
     return 1;
 }
 
-/* Seconds of a step that is not a message. */
+/* The seconds of a step that is not a message. */
 static double work(const struct hs_machine *machine, const struct hs_step *step)
 {
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
@@ -126,7 +131,7 @@ static int is_outside(const struct reader *reader, int rank)
     return reader->sample && !reader->sample[rank];
 }
 
-/* Stores step g of a rank in the clock's form, with its price and its mate. */
+/* Stores step g of a rank in the clock's form, with its price and the other end of its message. */
 static hsumma_status keep(struct reader *reader, int rank, const struct hs_step *from, int g)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -155,7 +160,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
         return HSUMMA_OK;
     case HS_WAIT:
         if (!is_outside(reader, from->peer)) {
-            steps->mate[g] = from->peer; /* the peer's rank, for find_signals */
+            steps->mate[g] = from->peer; /* the rank of the peer, which find_signals reads */
             reader->waits++;
         }
         return HSUMMA_OK;
@@ -169,7 +174,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
     return HSUMMA_ERR_UNSUPPORTED;
 }
 
-/* Grows the arrays for these totals of steps, uses and signals. */
+/* Grows the arrays to these total numbers of steps, uses and signals. */
 static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses, size_t signals)
 {
     struct hs_clock_steps *all = reader->steps;
@@ -189,7 +194,7 @@ static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses,
     return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* Makes room for a rank's list and, if arrays must grow, for similar lists of all remaining ranks. */
+/* Grows the arrays for a rank's list and, if they must grow, at once for similar lists of all remaining ranks. */
 static hsumma_status make_room_for(struct reader *reader, int rank, const struct hs_list *list)
 {
     const struct hs_clock_steps *all = reader->steps;
@@ -199,7 +204,7 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
         signals += list->step[i].kind == HS_SIGNAL;
     }
     if (rank > 0 && !reader->sample &&
-        /* Rank 0, often the root, is not typical. */
+        /* the list of rank 0, often the root, is not typical */
         (size_t)all->steps + steps > all->step_capacity)
         times = (size_t)(reader->size - rank);
     hsumma_status status = make_room(reader, (size_t)all->steps + times * steps, (size_t)all->uses + times * uses,
@@ -209,7 +214,7 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
                                : status;
 }
 
-/* Seconds for which a step occupies its port or processor. */
+/* The seconds for which a step occupies its port or processor. */
 static double own_seconds(const struct hs_clock_steps *steps, int g)
 {
     const struct hs_clock_step *step = &steps->step[g];
@@ -258,7 +263,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     return status;
 }
 
-/* Links every WAIT to the peer's first SIGNAL of at least its value. */
+/* Links every WAIT to the first SIGNAL of its peer with at least its value. */
 static hsumma_status find_signals(struct reader *reader)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -306,8 +311,8 @@ static void raise_to(double *most, double value)
 }
 
 /*
- * Raises load->most[k] to a rank's mean work over k + 1 consecutive roots: with root k it does what rank - k does with
- * root 0. of[] is per rank, or per node with by_node.
+ * Raises load->most[k], for each k, to a rank's mean work over k + 1 consecutive roots: with root k, the rank has the
+ * work that rank - k has with root 0. of[] is indexed by rank, or by node of by_node, with the given stride.
  */
 static void weigh_rank(struct hs_clock_load *load, const double *of, const struct hs_topology *by_node, int stride,
                        int rank, int size)
@@ -320,7 +325,7 @@ static void weigh_rank(struct hs_clock_load *load, const double *of, const struc
     }
 }
 
-/* Computes the load of ports, arithmetic, ways out of and into nodes, and devices. */
+/* Computes the load of ports, arithmetic, outgoing and incoming links of nodes, and devices. */
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;

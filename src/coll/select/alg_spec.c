@@ -12,7 +12,7 @@ struct spec_reading {
     const struct hs_registry *own;
     enum hs_collective collective;
     const char *sayer;
-    int names; /* look up names */
+    int names; /* true if algorithm names are looked up */
     struct hs_message *message;
 };
 
@@ -22,7 +22,7 @@ static hsumma_status bad(const struct spec_reading *reading, const char *text, s
                    (int)(length < 80 ? length : 80), text, expected);
 }
 
-/* Copies a name of `length` characters; -1 if it is not a name. */
+/* Copies a name of `length` characters to `name`. Returns -1 if the text is not a name. */
 static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -33,7 +33,9 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
     return 0;
 }
 
-/* Finds a row of this collective or, with `any`, of another one: a stage may be a different collective. */
+/*
+ * Finds a row of the spec's collective or, if `any` is set, of any collective, because stages may be other collectives.
+ */
 static hsumma_status find_name(const struct spec_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
     *alg = hs_alg_find_in(reading->own, reading->collective, name);
@@ -56,7 +58,7 @@ enum key { KEY_LEADERS, KEY_PIECES, KEY_THRESHOLD, KEY_LEVEL, KEY_OUTER, KEY_INN
 static const struct {
     const char *name;
     unsigned flag;
-    int64_t most; /* of numbers: the largest; 0: a number of bytes */
+    int64_t most; /* largest value of a number; 0 if the value is a number of bytes or a word */
     const char *expected;
 } keys[KEYS] = {
     [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
@@ -78,7 +80,7 @@ const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
     return text;
 }
 
-/* Sets a parameter; `text` is its value. */
+/* Sets a parameter of *spec to the value `text`. */
 static hsumma_status set(const struct spec_reading *reading, enum key key, const char *text, struct hs_alg_spec *spec)
 {
     int64_t number = 0;
@@ -105,7 +107,7 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
     return HSUMMA_OK;
 }
 
-/* Parses KEY=VALUE of `length` characters. */
+/* Parses KEY=VALUE, `length` characters, into *spec; `name` is the algorithm's. */
 static hsumma_status parameter(const struct spec_reading *reading, const char *text, size_t length,
                                struct hs_alg_spec *spec, const char *name)
 {

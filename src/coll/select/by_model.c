@@ -1,27 +1,33 @@
-/* The model's choice: the fastest of the rows that fit, by the clock. */
+/* The model's choice: the row that fits and that the clock finds fastest. */
 #include "coll/select/select.h"
 
 #include <math.h>
 
-/* Vectors are priced up to these lengths: beyond, the ranking of rows no longer changes, and pipelines get long. */
+/*
+ * Vectors are priced up to these lengths. For longer ones the ranking of rows no longer changes, but pipelines get
+ * long.
+ */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
 /*
- * Parameters that are tried: numbers of leaders in powers of two up to this one, and all ranks; pieces of a leader's
- * part; bytes of a segment.
+ * Limits of the parameters that are tried: numbers of leaders (powers of two up to this one, and all ranks), pieces of
+ * a leader's partition, bytes of a segment.
  */
 enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10, MOST_SEGMENT = 256 << 10 };
-/* Rows for stages are tried up to this number of ranks, where all lists are short. */
+/* Rows of stages are varied up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
-/* Rows with HS_FOR_DEVICES have been tested and priced on devices only. */
+/* True if the model may choose the row. Rows with HS_FOR_DEVICES have been tested and priced on devices only. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
     unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
-/* The question's length, rounded up to a power of two and to whole elements. */
+/*
+ * The question's number of bytes, at most the longest that is priced, rounded up to a power of two and then to a
+ * multiple of elements.
+ */
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
@@ -44,7 +50,7 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
     return NULL;
 }
 
-/* A spec and its modelled seconds; alg NULL: none yet. */
+/* A spec and its modelled seconds; spec.alg is NULL if there is none yet. */
 struct entrant {
     struct hs_alg_spec spec;
     double seconds;
@@ -60,7 +66,10 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
     return spec->alg ? seconds : HUGE_VAL;
 }
 
-/* Prices a spec, which replaces the best of its row if it is faster. Specs that the clock cannot price are skipped. */
+/*
+ * Prices a spec, which becomes *best if it is faster than *best and than price->next. Specs that the clock cannot price
+ * are skipped.
+ */
 static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
 {
@@ -79,7 +88,7 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* Tries the row's default segment and others, unless the caller has given one. */
+/* Tries a spec with the row's default segment and, unless the caller specified a segment, with several others. */
 static hsumma_status try_segments(struct hs_selector *selector, const struct hs_question *question,
                                   struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -93,15 +102,13 @@ static hsumma_status try_segments(struct hs_selector *selector, const struct hs_
     return status;
 }
 
-/*
- * Whether some node has several ranks. If none has, a row with a stage between nodes is equivalent to that stage's row.
- */
+/* True if some node has several ranks. Otherwise a row with a stage between nodes is equivalent to that stage's row. */
 static int has_stages(const struct hs_shape *shape)
 {
     return shape->topology && hs_division_largest(&shape->topology->division[HS_NODE]) > 1;
 }
 
-/* Tries other rows for the stage between nodes. */
+/* Tries a spec with its default row for the stage between nodes and with all others. */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -119,8 +126,8 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
 }
 
 /*
- * Tries a row at the level of nodes or sockets: first numbers of leaders, with the best of them numbers of pieces, and
- * with the best of these other rows between nodes.
+ * Tries a row at the level of nodes or sockets: several numbers of leaders; with the best of them, several numbers of
+ * pieces; with the best of these, several rows between nodes.
  */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
@@ -152,7 +159,7 @@ static hsumma_status try_level(struct hs_selector *selector, const struct hs_que
     return status;
 }
 
-/* Tries a row with the parameters worth trying; `best` and `next` are of different rows. */
+/* Tries a row with different parameters, and updates price->best and price->next, which are of different rows. */
 static hsumma_status try_row(struct hs_selector *selector, const struct hs_question *question, const struct hs_alg *alg,
                              struct hs_price *price)
 {
@@ -178,7 +185,7 @@ static hsumma_status try_row(struct hs_selector *selector, const struct hs_quest
     return HSUMMA_OK;
 }
 
-/* The untried row that may be fastest; -1: none is left. */
+/* The untried row with the smallest lower bound, -1 if none is left. */
 static int most_promising(const struct entrant *row, int rows)
 {
     int first = -1;
@@ -188,7 +195,9 @@ static int most_promising(const struct entrant *row, int rows)
     return first;
 }
 
-/* Tries all rows, the most promising first, so that the others are soon known to be slower. */
+/*
+ * Tries all rows in the order of a lower bound on their time, so that most are soon known to be slower than the best.
+ */
 static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct entrant *row,
                               struct hs_price *price)
 {
@@ -210,7 +219,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
     while (!status && (i = most_promising(row, rows)) >= 0) {
         alg = row[i].spec.alg;
         row[i].spec.alg = NULL;
-        /* other parameters may be faster */
+        /* the row is tried if its lower bound is small enough, or if other parameters may make it faster */
         if (alg->flags & (HS_USES_LEVEL | HS_USES_SEGMENT) ||
             row[i].seconds < least_seconds(&price->next, price->next_seconds))
             status = try_row(selector, question, alg, price);

@@ -29,7 +29,7 @@ int hs_bytes_text(const char *text, size_t length, int64_t *bytes)
     return strcmp(value, "inf") == 0 ? 0 : hs_size_text(value, 0, bytes);
 }
 
-/* FROM-TO */
+/* Parses a range FROM-TO into rule->from and rule->to. Returns -1 if it is invalid. */
 static int range_text(const char *text, size_t length, struct hs_rule *rule)
 {
     const char *dash = memchr(text, '-', length);
@@ -60,7 +60,7 @@ static hsumma_status set_spec(struct hs_rule *rule, const char *text, size_t len
     return HSUMMA_OK;
 }
 
-/* Number of characters up to a comma outside of parentheses. */
+/* The number of characters before the first comma outside parentheses. */
 static size_t to_comma(const char *text, size_t length)
 {
     int depth = 0;
@@ -72,7 +72,7 @@ static size_t to_comma(const char *text, size_t length)
     return length;
 }
 
-/* RANGE:WORD or WORD */
+/* Parses RANGE:WORD or WORD into *rule. */
 static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t length, struct hs_message *message)
 {
     const char *colon = memchr(text, ':', length);
@@ -85,7 +85,7 @@ static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t le
     return set_spec(rule, word, length - (size_t)(word - text), sayer_coll, message);
 }
 
-/* COLLECTIVE:rule,rule,... */
+/* Parses COLLECTIVE:rule,rule,... and appends the rules. */
 static hsumma_status read_collective(struct hs_rules *rules, const char *text, size_t length,
                                      const struct hs_allocator *memory, struct hs_message *message)
 {
@@ -138,7 +138,7 @@ static int count_text(const char *text, size_t length, int *count)
     return 0;
 }
 
-/* Appends a rule of a tuned file. */
+/* Appends the rule in line `number` of a tuned file. */
 static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_fields *line, int number,
                                 const struct hs_allocator *memory, struct hs_message *message)
 {

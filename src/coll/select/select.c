@@ -31,7 +31,7 @@ const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_qu
     return hs_alg_unfit(alg, &shape);
 }
 
-/* Replaces a spec that cannot serve: by the fallback of its row, else by the safe row. */
+/* Replaces a spec that cannot serve the call by the fallback of its row or, if that does not fit, by the safe row. */
 static void reroute(const struct hs_question *question, struct hs_answer *answer, const char *why)
 {
     struct hs_alg_spec kin = {.alg = answer->spec.alg->fallback, .with = {.level = answer->spec.with.level}};
@@ -42,7 +42,7 @@ static void reroute(const struct hs_question *question, struct hs_answer *answer
     answer->spec = kin;
 }
 
-/* Takes the spec from the first source that has one. */
+/* Sets answer->spec to the spec of the first source that has one for the call. */
 static hsumma_status said(const struct hs_selector *selector, const struct hs_question *question,
                           struct hs_answer *answer, struct hs_message *message)
 {
@@ -87,7 +87,7 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
         answer->by = HS_CHOSEN_BY_MODEL;
         answer->spec = price->best;
         answer->next = price->next;
-        /* Beyond the longest priced vector, time is taken as proportional to length. */
+        /* Beyond the longest priced vector, time is assumed to be proportional to length. */
         double times =
             question->shape->bytes > price->bytes ? (double)question->shape->bytes / (double)price->bytes : 1;
         answer->seconds = price->seconds * times;

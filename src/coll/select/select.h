@@ -1,7 +1,7 @@
 /*
- * Which algorithm serves a collective call, in order of precedence: the call's own spec, the option "coll", a tuned
- * file, the model, a safe default. The choice is a function of global arguments, so all ranks choose alike without
- * communication.
+ * Chooses the algorithm of a collective call. Sources in order of precedence: the call's own spec, the option "coll", a
+ * tuned file, the model, a safe default. The choice depends on global arguments only, so all ranks make the same choice
+ * without communication.
  *
  *   WORD   the text of a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
  *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
@@ -9,7 +9,7 @@
  *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
  *          sizes. # begins a comment; lines that begin with "gemm" or "network" are for hsumma/tuned/tuned.h.
  *
- * The first rule that fits wins.
+ * The first rule that fits applies.
  */
 #ifndef HS_COLL_SELECT_SELECT_H
 #define HS_COLL_SELECT_SELECT_H
@@ -20,25 +20,28 @@
 enum { HS_ALG_SPEC_TEXT = 160 };
 
 struct hs_alg_spec {
-    const struct hs_alg *alg; /* NULL: auto */
+    const struct hs_alg *alg; /* NULL for auto */
     struct hs_parameters with;
-    int64_t segment; /* bytes; 0: not given */
+    int64_t segment; /* bytes of a segment; 0 if not specified */
 };
 
-/* Parses a spec of `length` characters. HSUMMA_ERR_OPTION with a message that begins with `sayer`. */
+/*
+ * Parses a spec of `length` characters. Returns HSUMMA_ERR_OPTION, with a message that begins with `sayer`, if it is
+ * invalid.
+ */
 hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
                                size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message);
-/* As hs_alg_spec_read, without looking up names: checks the syntax only. */
+/* Checks the syntax of a spec as hs_alg_spec_read does, without looking up names. */
 hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
-/* Writes the text that hs_alg_spec_read reads back as this spec. */
+/* Writes a spec as the text from which hs_alg_spec_read reads it. */
 void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size);
-/* Names of the parameters of a row: "l, k, level". */
+/* Writes the names of a row's parameters to text, as "l, k, level", and returns text. */
 const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size);
 
 struct hs_rule {
     enum hs_collective collective;
-    int ranks, nodes; /* 0: any */
-    int64_t from, to; /* bytes */
+    int ranks, nodes; /* 0 for any number */
+    int64_t from, to; /* bytes of the vector, both ends included */
     char spec[HS_ALG_SPEC_TEXT];
 };
 struct hs_rules {
@@ -48,21 +51,27 @@ struct hs_rules {
 };
 
 /*
- * Both append rules; HSUMMA_ERR_OPTION or _MEMORY. Algorithm names are not looked up, since they may be registered
- * later.
+ * Append the rules of an option "coll", or of a tuned file, to *rules. Errors: HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY.
+ * Algorithm names are not looked up, since they may be registered later.
  */
 hsumma_status hs_rules_read(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                             struct hs_message *message);
 hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, const struct hs_allocator *memory,
                                   struct hs_message *message);
-/* Parses a number of bytes such as 64k, or "inf". Returns 0, or -1 if the text is neither. */
+/* Parses a number of bytes such as 64k, or "inf" (INT64_MAX). Returns 0, or -1 if the text is neither. */
 int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
 
-/* Shared by all readers of tuned files. HSUMMA_ERR_OPTION: the first line does not name this version. */
+/*
+ * Functions for all readers of tuned files. hs_tuned_check_head returns HSUMMA_ERR_OPTION if the first line does not
+ * name this version.
+ */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
-extern const char hs_tuned_gemm[], hs_tuned_network[]; /* first fields of lines that are not rules of collectives */
+extern const char hs_tuned_gemm[], hs_tuned_network[]; /* first fields of the lines that are not rules of collectives */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
-/* A line split into fields; comments and empty lines have none. Beyond HS_TUNED_FIELDS only their number is kept. */
+/*
+ * A line split into fields; comments and empty lines have none. `count` includes fields beyond the first
+ * HS_TUNED_FIELDS, whose text is not stored.
+ */
 struct hs_tuned_fields {
     const char *text[HS_TUNED_FIELDS];
     size_t size[HS_TUNED_FIELDS];
@@ -71,13 +80,13 @@ struct hs_tuned_fields {
     const char *next; /* the next line, or the end of the text */
 };
 void hs_tuned_split(const char *line, struct hs_tuned_fields *fields);
-/* Whether a line is a rule of a collective rather than a line for other readers. */
+/* True if a line is a rule of a collective, not one for other readers. */
 int hs_tuned_is_rule(const struct hs_tuned_fields *fields);
-/* Whether field i of a line equals the text. */
+/* True if field i of a line equals the text. */
 int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size);
 
 void hs_rules_free(struct hs_rules *rules, const struct hs_allocator *memory);
-/* The spec for a call; NULL: no rule fits. */
+/* The spec of the first rule that fits a call; NULL if there is none. */
 const char *hs_rules_find(const struct hs_rules *rules, enum hs_collective collective, int ranks, int nodes,
                           int64_t bytes);
 
@@ -91,23 +100,24 @@ enum hs_chosen_by {
 
 struct hs_question {
     enum hs_collective collective;
-    const struct hs_shape *shape; /* rank is ignored, root is the true one */
-    int ordered;                  /* the operator does not commute */
-    int on_device;                /* its buffers are in device memory, and the device does the work */
-    const char *no_mpi;           /* why MPI cannot serve it; NULL: it can */
-    const char *spec;             /* the call's own; NULL: none */
+    const struct hs_shape *shape; /* shape of the call, whose rank is ignored and whose root is the true root */
+    int ordered;                  /* true if the operator does not commute */
+    int on_device;                /* true if the buffers are in device memory and the device does the work */
+    const char *no_mpi;           /* reason why MPI cannot serve the call; NULL if it can */
+    const char *spec;             /* spec given with the call; NULL if none */
 };
 
 struct hs_answer {
     struct hs_alg_spec spec;
     enum hs_chosen_by by;
-    struct hs_alg_spec asked; /* if rerouted: the spec requested, and in why_not why it cannot serve; else alg NULL */
+    struct hs_alg_spec asked; /* if the requested spec cannot serve the call: that spec, with the reason in why_not;
+                                 otherwise asked.alg is NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the model's second best, of another row; alg NULL: none */
+    struct hs_alg_spec next; /* the fastest spec of another row by the model; next.alg is NULL if there is none */
     double seconds, next_seconds;
 };
 
-/* A memoised answer of the model; sizes are rounded up to powers of two. */
+/* A memoised answer of the model, for a number of bytes rounded up to a power of two. */
 struct hs_price {
     enum hs_collective collective;
     int ordered, on_device;
@@ -119,24 +129,25 @@ struct hs_price {
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
-    const struct hs_machine *machine, *device_machine; /* device_machine: for work in device memory; NULL: as machine */
+    const struct hs_machine *machine, *device_machine; /* device_machine: for calls on devices; NULL if it is
+                                                          `machine` */
     struct hs_rules coll, tuned;
     struct hs_price *price;
     int prices;
     size_t price_capacity;
-    int64_t lists; /* number of lists that the model has examined so far */
+    int64_t lists; /* number of lists that the model has built so far */
 };
 
 void hs_selector_free(struct hs_selector *selector);
-/* HSUMMA_ERR_OPTION: no such algorithm; HSUMMA_ERR_MEMORY. */
+/* Answers a question. Errors: HSUMMA_ERR_OPTION if a spec names no algorithm; HSUMMA_ERR_MEMORY. */
 hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
                         struct hs_message *message);
-/* "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us" */
+/* Writes "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us". */
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
 
-/* Why a spec cannot serve the question; NULL: it can. */
+/* The reason why a spec cannot serve the question's call; NULL if it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
-/* The model's answer; *price is NULL without a machine, or if no row fits. */
+/* Sets *price to the model's answer, or to NULL if the selector has no machine or no row fits. */
 hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_price **price);
 

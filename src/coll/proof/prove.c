@@ -11,8 +11,8 @@ struct proof {
     const struct hs_prove_range *range;
     const struct hs_allocator *memory;
     struct hs_prove_row *row;
-    uint64_t seed; /* of the row */
-    int visited;   /* whether the row has served the current point of the range */
+    uint64_t seed; /* seed of the row's configurations */
+    int visited;   /* true if a configuration of the current point of the range has fit the row */
 };
 
 static int is_rooted(const struct hs_alg *alg)
@@ -20,7 +20,7 @@ static int is_rooted(const struct hs_alg *alg)
     return alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
 }
 
-/* FNV-1a of the row's name, so the seed does not depend on its place in the table. */
+/* The FNV-1a hash of the row's name, so that the seed does not depend on the row's place in the table. */
 static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
 {
     uint64_t hash = 0xcbf29ce484222325u + seed + (uint64_t)alg->collective;
@@ -29,10 +29,7 @@ static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
     return hash;
 }
 
-/*
- * Verifies a drawn configuration. Only a lack of memory is returned as an error; other failures are recorded in the
- * row.
- */
+/* Verifies a drawn configuration. Only HSUMMA_ERR_MEMORY is returned; other failures are recorded in proof->row. */
 static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
 {
     struct hs_prove_row *row = proof->row;
@@ -54,7 +51,7 @@ static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
     return HSUMMA_OK;
 }
 
-/* Draws and verifies one configuration; nodes is 0 for HS_ALONE. */
+/* Draws one configuration and verifies it; nodes is 0 for HS_ALONE. */
 static hsumma_status one(struct proof *proof, int size, int root, int trial, enum hs_placement placement, int nodes,
                          int shared)
 {
@@ -72,8 +69,8 @@ static hsumma_status one(struct proof *proof, int size, int root, int trial, enu
 }
 
 /*
- * enter begins a point of the range, leave ends it. leave offers a row that has refused everything drawn there nodes of
- * equal size with shared memory, until it accepts one.
+ * enter begins a point of the range, leave ends it. If no configuration drawn for the point has fit the row, leave
+ * tries several with nodes of equal size and shared memory, until one fits.
  */
 static void enter(struct proof *proof)
 {
@@ -91,7 +88,7 @@ static hsumma_status leave(struct proof *proof, int size, int root, int trial, i
     return status;
 }
 
-/* One root of a group. Small groups and, in groups of up to 64, root 0 get more trials. */
+/* Proves the row for one root of a group. Small groups and, in groups of up to 64 ranks, root 0 get more trials. */
 static hsumma_status one_root(struct proof *proof, int size, int root)
 {
     unsigned flags = proof->row->alg->flags;
@@ -125,8 +122,8 @@ static hsumma_status one_size(struct proof *proof, int size, int every_root)
 }
 
 /*
- * Nodes of equal size without and with shared memory; for every second grid also a scattered or uneven placement. Large
- * grids get only one of these, mostly with shared memory.
+ * Proves the row for `nodes` nodes of `per_node` ranks, without and with shared memory; for every second such pair also
+ * with a scattered or uneven placement. More than 96 ranks get only one of these, mostly with shared memory.
  */
 static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 {
@@ -149,7 +146,8 @@ static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 static hsumma_status prove_row(struct proof *proof)
 {
     const struct hs_prove_range *range = proof->range;
-    int lent = (proof->row->alg->flags & HS_ON_HOST) != 0; /* the list is another row's, which is proved on its own */
+    int lent = (proof->row->alg->flags & HS_ON_HOST) != 0; /* the row's list is that of another row, which is proved
+                                                              separately */
     int nodes = lent && range->nodes > 8 ? 8 : range->nodes;
     hsumma_status status = HSUMMA_OK;
     proof->seed = seed_of(proof->row->alg, range->seed);

@@ -1,4 +1,4 @@
-/* prove: draws one configuration. */
+/* Part of prove: draws one configuration. */
 #include "coll/proof/prove_parts.h"
 
 #include <stdio.h>
@@ -21,7 +21,10 @@ void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
     hs_put(memory, draw->part);
 }
 
-/* Cuts the vector: equal parts, all at one rank, or distributed at random among all or three ranks. */
+/*
+ * Draws the partition of the vector: equal parts (NULL), one part with all elements, or elements distributed at random
+ * among all or three ranks.
+ */
 static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 {
     int p = draw->shape.size, kind = (int)pick(draw, 5);
@@ -41,7 +44,10 @@ static const int64_t *cut(struct hs_draw *draw, int64_t elements)
     return draw->part;
 }
 
-/* Few elements: parts of one or two, some perhaps empty; few enough for runs with many ranks to be fast. */
+/*
+ * Draws the number of elements: small, so that parts have one or two elements or none, and runs with many ranks are
+ * fast.
+ */
 static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
 {
     int64_t p = draw->shape.size;
@@ -66,7 +72,7 @@ static void draw_vector(struct hs_draw *draw, const struct hs_alg *alg)
     struct hs_verify_options *options = &draw->options;
     int64_t elements = pick_elements(draw, alg);
 
-    /* Large elements reach a builder's thresholds for long vectors with few of them. */
+    /* Vectors with few but large elements exceed builders' thresholds for long vectors. */
     int seldom = alg->flags & HS_USES_TOPOLOGY && shape->size > 16;
     shape->unit = pick(draw, many ? 32 : seldom ? 12 : 4) ? (int64_t)4 << pick(draw, 3) : 65536;
     shape->bytes = elements * shape->unit;
@@ -87,7 +93,8 @@ static void place(struct hs_draw *draw)
     int p = draw->shape.size, nodes = draw->nodes, *node = draw->number, *socket = node + p;
     int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
     for (int r = 0; r < p; r++) {
-        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* some nodes crowded, some empty */
+        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* random, so some nodes have many
+                                                                                     ranks and some none */
         int index = scattered ? r / nodes : r % each;
         node[r] = scattered ? r % nodes : at / each;
         socket[r] = node[r] * draw->sockets + index * draw->sockets / each;
@@ -119,7 +126,7 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
     if (status)
         return status;
     draw->topology.shared_bytes = draw->shared ? shared_sizes[pick(draw, LENGTH(shared_sizes))] : 0;
-    /* Many ranks would take too long with many rounds. */
+    /* With many ranks and little shared memory, lists would have many rounds and take too long. */
     int many = shape->size > 300 || (shape->size > 96 && pick(draw, 16));
     int64_t few_rounds = shape->size <= 16 ? 0 : many ? 3 * bytes : bytes / 4;
     if (draw->shared && draw->topology.shared_bytes < few_rounds + 3 * unit)
@@ -129,7 +136,10 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
     return HSUMMA_OK;
 }
 
-/* A row for a stage; NULL (the default) in most cases, and if the row's promises would not be kept. */
+/*
+ * Draws a row for a stage of `alg`; NULL (the default row) in most cases, and if the stage's row would violate the
+ * promises of alg's flags.
+ */
 static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, enum hs_collective collective)
 {
     unsigned promises = alg->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF) ? HS_KEEPS_ORDER : 0;
@@ -155,7 +165,7 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     int64_t bytes = shape->bytes, unit = shape->unit;
     const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
     const int64_t thresholds[] = {0, 1, unit, bytes / 2, bytes > 0 ? bytes - 1 : 1, bytes, bytes + unit};
-    /* An allreduce row that ignores the topology has a reduction and a broadcast as stages. */
+    /* An allreduce row that does not depend on the topology has a reduction and a broadcast as stages. */
     int split = alg->collective == HS_ALLREDUCE && !(alg->flags & HS_USES_TOPOLOGY);
 
     if (alg->flags & HS_USES_SEGMENT)

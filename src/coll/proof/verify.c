@@ -5,7 +5,7 @@
 
 hsumma_status hs_wrong(struct hs_proof *proof, const char *format, ...)
 {
-    /* An error replaces a remark about the order of the sums. */
+    /* An error replaces a text about the order of sums. */
     if (!proof->report->text[0] || !proof->report->keeps_order) {
         va_list args;
         va_start(args, format);
@@ -51,7 +51,7 @@ int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *acce
     return n;
 }
 
-/* Finds how much of each rank's SHARED is used, by its owner and by peers. */
+/* Finds the number of bytes of each rank's SHARED that its owner or peers use. */
 static hsumma_status measure_shared(struct hs_proof *proof)
 {
     int64_t *shared = hs_get(proof->memory, (size_t)proof->shape->size, sizeof *shared);
@@ -88,7 +88,8 @@ static hsumma_status check_message(struct hs_proof *proof, int g, int compare_si
 static hsumma_status check_messages(struct hs_proof *proof)
 {
     const struct hs_lists *lists = &proof->lists;
-    for (int pass = 0; pass < 2; pass++) /* a missing message shifts the sizes of later ones, so look for it first */
+    for (int pass = 0; pass < 2; pass++) /* a missing message shifts the sizes of later ones, so the first pass looks
+                                            for missing ones */
         for (int g = 0; g < lists->steps; g++) {
             const struct hs_step *step = hs_lists_step(lists, g);
             int rank = lists->rank[g];
@@ -150,13 +151,16 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
     return status;
 }
 
-/* Whether the lists keep what the row promises. */
+/*
+ * Checks the promises of the row's flags: order of sums, uniform bracketing, and the same bits on all ranks of an
+ * allreduce.
+ */
 static hsumma_status judge_row(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_verify_report *report)
 {
     int contiguous = !shape->topology || shape->topology->division[shape->with.level].contiguous;
     int ordered = alg->flags & HS_KEEPS_ORDER || (alg->flags & HS_KEEPS_ORDER_IF && contiguous);
     if (ordered && !report->keeps_order)
-        return HSUMMA_ERR_INTERNAL; /* the run has stored a text */
+        return HSUMMA_ERR_INTERNAL; /* hs_verify_lists has stored a text */
     if (alg->collective == HS_ALLREDUCE && !report->same_bits)
         snprintf(report->text, sizeof report->text, "the ranks end with different bits");
     else if (alg->flags & HS_UNIFORM && !report->uniform)

@@ -1,9 +1,10 @@
 /*
- * verify: executes the lists of all ranks in one process, without MPI, on symbolic data, and proves a collective
- * correct for the schedules tried. It checks the data; that there is no deadlock, no unmatched message or message of
- * the wrong size, no WAIT without its SIGNAL and no read of unwritten memory; that no two independent steps, of one
- * rank or of two, touch the same bytes; that no rank's memory is read by a peer before the rank has entered or after it
- * may have left; and the order and bracketing of sums. It also counts messages, bytes, signals and rounds.
+ * verify executes the lists of all ranks in one process, without MPI, on symbolic data, and proves a collective correct
+ * for the interleavings tried. It checks the result; that there is no deadlock, no unmatched message or message of the
+ * wrong size, no WAIT without its SIGNAL and no read of unwritten memory; that of two independent steps, of one rank or
+ * of two, neither writes bytes that the other accesses; that no peer reads a rank's memory before the rank has entered
+ * the call or after it may have returned; and the order and bracketing of sums. It also counts messages, bytes, signals
+ * and rounds.
  */
 #ifndef HS_COLL_PROOF_VERIFY_H
 #define HS_COLL_PROOF_VERIFY_H
@@ -14,42 +15,53 @@ enum hs_schedule { HS_IN_ORDER, HS_RANDOM, HS_LAST_FIRST, HS_STARVE_ONE, HS_SCHE
 
 struct hs_verify_options {
     enum hs_schedule schedule;
-    uint64_t seed;   /* for HS_RANDOM; for HS_STARVE_ONE it selects the starved rank */
-    int eager;       /* 1: SENDs complete immediately; 0: every SEND is a rendezvous */
-    int instances;   /* concurrent instances of the collective (0: 1), matched by instance */
-    int window;      /* steps that a rank may have in progress or skip over (0: no limit) */
-    int64_t run, ld; /* IN and OUT are bound as lines of `run` elements with stride ld >= run (0: contiguous) */
+    uint64_t seed;   /* seed of HS_RANDOM; for HS_STARVE_ONE it selects the starved rank */
+    int eager;       /* 1 if SENDs complete immediately, 0 if every SEND is a rendezvous */
+    int instances;   /* concurrent instances of the collective, whose messages match by instance; 0 means 1 */
+    int window;      /* steps from the first incomplete one on that a rank may execute; 0 if there is no limit */
+    int64_t run, ld; /* IN and OUT are bound as lines of `run` elements with stride ld >= run; run = 0 if they are
+                        contiguous */
 };
 
 struct hs_verify_report {
-    int64_t messages, bytes;   /* over all ranks, of one instance */
-    int64_t messages_rank_max; /* sent by the rank that sends most */
+    int64_t messages, bytes;   /* messages and bytes that all ranks send in one instance */
+    int64_t messages_rank_max; /* maximum over ranks of messages sent */
     int64_t bytes_rank_max;
     int64_t signals;
-    /* Between ranks on different nodes of shape->topology (NULL: every rank is its own node). */
+    /*
+     * Messages between ranks on different nodes of shape->topology (NULL: every rank is its own node), and the maximum
+     * over ranks that send them.
+     */
     int64_t inter_node_messages, inter_node_messages_rank_max;
-    int64_t node_pair_messages_max; /* most messages from one node to another one */
-    int rounds;                     /* longest chain of dependent messages (hs_lists_rounds) */
-    int same_bits;                  /* allreduce: all ranks get the same bracketing */
-    /* All sums combine adjacent ranges, lower ranks on the left; else text names one that does not. */
+    int64_t node_pair_messages_max; /* maximum number of messages from one node to another */
+    int rounds;                     /* messages in the longest chain of dependent messages (hs_lists_rounds) */
+    int same_bits;                  /* true unless ranks of an allreduce get different bracketings */
+    /*
+     * True if all sums combine adjacent ranges of ranks, lower ranks on the left; otherwise text names one that does
+     * not.
+     */
     int keeps_order;
-    int uniform; /* all elements of OUT have the same bracketing */
-    /* Hash of the bracketing of the sums (reduce: the root's, allreduce: rank 0's, reduce_scatter: all parts'). */
+    int uniform; /* true if all elements of OUT have the same bracketing */
+    /*
+     * Hash of the bracketing of the sums: of the root's for reduce, of rank 0's for allreduce, of all parts for
+     * reduce_scatter.
+     */
     uint64_t bracketing;
     char text[240]; /* readable description of the error */
 };
 
 /*
  * Verifies a row. shape->rank is ignored; shape->root is the true root (verify rotates ranks as an executor does).
- * options may be NULL. Returns HSUMMA_OK; HSUMMA_ERR_INTERNAL with report->text if the algorithm is wrong, which
- * includes that it breaks the order or the uniform bracketing promised by its row, or that ranks of an allreduce differ
- * in bits; HSUMMA_ERR_UNSUPPORTED if it does not fit the shape or is row "mpi"; or HSUMMA_ERR_MEMORY.
+ * options may be NULL. Returns HSUMMA_OK; HSUMMA_ERR_INTERNAL with report->text if the algorithm is wrong, also if it
+ * violates the order or the uniform bracketing that its row's flags promise, or if the ranks of an allreduce get
+ * different bits; HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape or is "mpi"; or HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_verify(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_verify_options *options,
                         const struct hs_allocator *memory, struct hs_verify_report *report);
 
 /*
- * As hs_verify, for lists that the caller has built (perhaps with deliberate errors): list[r] is rank r's, unrotated.
+ * Verifies lists that the caller has built (perhaps with deliberate errors), as hs_verify does: list[r] is rank r's
+ * list, with true (unrotated) ranks.
  */
 hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_list *list, const struct hs_shape *shape,
                               const struct hs_verify_options *options, const struct hs_allocator *memory,

@@ -1,4 +1,4 @@
-/* verify: counts messages, bytes, signals and rounds. */
+/* Part of verify: counts messages, bytes, signals and rounds. */
 #include "coll/proof/verify_parts.h"
 
 static int node_of(const struct hs_shape *shape, int rank)
@@ -36,7 +36,8 @@ static void count_rank(const struct hs_proof *proof, int rank)
 }
 
 /*
- * Counts messages from one node, whose ranks are rank[0 .. ranks), to each other node; to[] is zero before and after.
+ * Counts messages from one node, whose ranks are rank[0 .. ranks), to each other node, for the maximum over pairs. to[]
+ * is indexed by node, and zero on entry and on return.
  */
 static void count_pairs(const struct hs_proof *proof, const int *rank, int ranks, int64_t *to)
 {

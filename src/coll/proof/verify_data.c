@@ -1,4 +1,4 @@
-/* verify: the symbolic data in the buffers at the start, and the expected data at the end. */
+/* Part of verify: the symbolic data in the buffers at the start, and the expected data at the end. */
 #include "coll/proof/verify_parts.h"
 
 static uint64_t scramble(uint64_t x)
@@ -8,14 +8,17 @@ static uint64_t scramble(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The element that a rank contributes at a position of the vector. */
+/* The symbolic element that a rank contributes at a position of the vector. */
 static struct hs_cell leaf(int instance, int rank, int64_t position)
 {
     uint64_t owner = scramble(((uint64_t)instance << 32) + (uint64_t)rank + 1);
     return (struct hs_cell){scramble((uint64_t)position + owner), scramble((uint64_t)rank + 1), rank, rank + 1};
 }
 
-/* Number of cells of a buffer: whole lines of the view, so that the last gap is included. */
+/*
+ * The number of cells of a buffer. A strided view has complete lines, so that the gap after the last one is checked,
+ * too.
+ */
 static int64_t cells_of(const struct hs_proof *proof, int rank, enum hs_slot slot)
 {
     int64_t elements = hs_slot_bytes(proof, rank, slot) / proof->shape->unit, run = proof->options.run;
@@ -48,7 +51,7 @@ hsumma_status hs_verify_fill(struct hs_proof *proof)
     return HSUMMA_OK;
 }
 
-/* Expected value in OUT at a position in the part of `owner`; the form of a sum is left open. */
+/* The expected value in OUT at a position in the part of `owner`. For a sum, `form` is not set. */
 static struct hs_cell expected(const struct hs_proof *proof, int instance, int64_t position, int owner)
 {
     const struct hs_shape *shape = proof->shape;
@@ -60,7 +63,7 @@ static struct hs_cell expected(const struct hs_proof *proof, int instance, int64
     return sum;
 }
 
-/* Compares element i of a rank's OUT with the expected value. */
+/* Compares `have`, element i of a rank's OUT, with the expected value. */
 static hsumma_status judge_cell(struct hs_proof *proof, const struct hs_cell *have, const struct hs_cell *want,
                                 int rank, int64_t i)
 {
@@ -73,7 +76,7 @@ static hsumma_status judge_cell(struct hs_proof *proof, const struct hs_cell *ha
     return HSUMMA_OK;
 }
 
-/* Checks position i of the vector, in the part of `owner`, on all ranks that have it in OUT. */
+/* Checks position i of the vector, in the part of `owner`, on all ranks whose OUT contains it. */
 static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_t i, int owner)
 {
     const struct hs_shape *shape = proof->shape;
@@ -104,7 +107,7 @@ static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_
     return HSUMMA_OK;
 }
 
-/* The elements between the lines of a view are not part of the buffer and must stay unwritten. */
+/* Checks that the elements between the lines of a strided view, which are not part of the buffer, are unwritten. */
 static hsumma_status judge_gaps(struct hs_proof *proof)
 {
     int64_t run = proof->options.run, buffers = (int64_t)proof->options.instances * proof->shape->size * HS_SLOTS;

@@ -1,6 +1,6 @@
 /*
- * verify: two steps of one rank that touch the same bytes, one of them writing, must not run concurrently: the later
- * one must depend on the earlier one.
+ * Part of verify: if two steps of one rank access the same bytes and one of them writes, the later step must depend on
+ * the earlier one.
  */
 #include "coll/proof/verify_parts.h"
 
@@ -8,10 +8,11 @@ struct hazards {
     struct hs_proof *proof;
     const struct hs_list *list;
     int rank;
-    int *seen, *pile, number; /* seen[]: per step, the last search that reached it; number: of the current search */
-    int *found;               /* per step: 1 + the last step found to depend on it */
+    int *seen, *pile, number; /* seen: number of the last search that reached each step, indexed by step; pile: stack of
+                                 the search; number: that of the current search */
+    int *found;               /* 1 + the last step found to depend on each step, indexed by step */
     struct hs_accessed accessed;
-    int64_t first[HS_SLOTS]; /* number of each slot's first element */
+    int64_t first[HS_SLOTS]; /* number of each slot's first element, indexed by slot */
 };
 
 static int waits_for(struct hazards *h, int later, int earlier)
@@ -29,7 +30,7 @@ static int waits_for(struct hazards *h, int later, int earlier)
             int on = list->dep[step->first_dep + d];
             if (on == earlier)
                 return 1;
-            if (on > earlier && h->seen[on] != h->number) { /* a step depends only on earlier ones */
+            if (on > earlier && h->seen[on] != h->number) { /* a step depends on earlier steps only */
                 h->seen[on] = h->number;
                 h->pile[height++] = on;
             }
@@ -47,7 +48,7 @@ static hsumma_status check_order(void *state, int later, int earlier)
                     earlier, hs_kind_name(h->list->step[earlier].kind), later, hs_kind_name(h->list->step[later].kind));
 }
 
-/* Accesses of a step to its rank's own slots, without slots that are never written. */
+/* Stores the accesses of a step to its rank's own slots, except slots that are never written. Returns their number. */
 static int own_accesses(const struct hs_proof *proof, int rank, int i, struct hs_access *access)
 {
     int n = hs_accesses_of(&proof->list[rank].step[i], i, access), kept = 0;

@@ -1,6 +1,7 @@
 /*
- * verify: which accesses to the same elements must be ordered. Every access must come after the preceding write, and a
- * write also after the reads since then; the order of all other pairs follows.
+ * Part of verify: the pairs of accesses to the same elements that must be ordered. Every access must follow the
+ * preceding write, and a write must also follow the reads since that write; the order of all other pairs follows from
+ * these.
  */
 #include "coll/proof/verify_parts.h"
 

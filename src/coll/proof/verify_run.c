@@ -1,26 +1,28 @@
-/* verify: executes the lists of all ranks, event by event, in the order given by a schedule. */
+/* Part of verify: executes the lists of all ranks, event by event, in the order given by options.schedule. */
 #include "coll/proof/verify_parts.h"
 
 #include <stdio.h>
 
 /*
- * Events that may happen now. A step enters the queue at most twice per instance, so an array without wrap-around
+ * The events that may be next. A step enters the queue at most twice per instance, so an array without wrap-around
  * suffices.
  */
 struct event_queue {
-    int64_t *event; /* 2 * (instance * steps + global step) + (1: the message is transferred, 0: the step begins) */
+    int64_t *event; /* 2 * (instance * steps + global step), plus 1 if its message is transferred, plus 0 if the step
+                       begins */
     int64_t head, tail;
 };
 
 struct proof_run {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    int *pending; /* per instance and step: number of conditions it still waits for */
+    int *pending; /* number of conditions that each step still waits for, indexed by instance * steps + step; `begun`
+                     and `done` likewise */
     unsigned char *begun, *done;
-    int *successor;        /* per step: the next SEND to (or RECV from) the same peer, -1: none */
-    int *first_open;       /* per instance and rank: its first incomplete step */
-    int64_t *staged;       /* per step: offset of a SEND's data in `eager` */
-    struct hs_cell *eager; /* data of eager messages in transit, per instance */
+    int *successor;        /* for each step, the next SEND to (or RECV from) the same peer, -1 if none */
+    int *first_open;       /* first incomplete step of each rank's list, indexed by instance * ranks + rank */
+    int64_t *staged;       /* offset in `eager` of the data of each SEND, indexed by step */
+    struct hs_cell *eager; /* data of eager messages in transit; eager_cells elements per instance */
     int64_t eager_cells;
     struct event_queue pool, starved;
     int starved_rank;
@@ -43,7 +45,7 @@ static void push(struct proof_run *run, int instance, int g, int transfer)
     pool->event[pool->tail++] = 2 * ((int64_t)instance * lists->steps + g) + transfer;
 }
 
-/* Removes the next event of the schedule; there must be one. */
+/* Removes the next event in the order of the schedule; there must be one. */
 static int64_t pop(struct proof_run *run)
 {
     struct event_queue *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
@@ -141,7 +143,7 @@ static hsumma_status reduce(struct proof_run *run, int instance, int g)
     return HSUMMA_OK;
 }
 
-/* Copies the data that step `reader` reads. */
+/* Copies the elements of step `reader`, which reads them, and checks that they have been written. */
 static hsumma_status copy(struct proof_run *run, int reader, struct cell_range from, struct cell_range to)
 {
     const struct hs_step *step = hs_lists_step(run->lists, reader);
@@ -154,7 +156,7 @@ static hsumma_status copy(struct proof_run *run, int reader, struct cell_range f
     return HSUMMA_OK;
 }
 
-/* Executes COPY, REDUCE and the steps that move no data. */
+/* Executes a step that is not a message. */
 static hsumma_status compute(struct proof_run *run, int instance, int g)
 {
     const struct hs_step *step = hs_lists_step(run->lists, g);
@@ -167,7 +169,7 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
     return status;
 }
 
-/* Where an eager message is stored between its SEND and its RECV. */
+/* The memory of an eager message between its SEND and its RECV. */
 static struct cell_range eager_of(const struct proof_run *run, int instance, int send)
 {
     return (struct cell_range){run->eager + instance * run->eager_cells + run->staged[send], 0, HS_SCRATCH};
@@ -194,7 +196,7 @@ static hsumma_status begin(struct proof_run *run, int instance, int g)
     return status;
 }
 
-/* Moves a message whose SEND and RECV have both begun. */
+/* Transfers the data of a message whose SEND and RECV have begun. */
 static hsumma_status transfer(struct proof_run *run, int instance, int send)
 {
     int receive = run->lists->mate[send], eager = run->proof->options.eager;
@@ -208,7 +210,7 @@ static hsumma_status transfer(struct proof_run *run, int instance, int send)
     return status;
 }
 
-/* What incomplete step g waits for. */
+/* A step that the incomplete step g waits for. */
 static int blocker(const struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
@@ -228,17 +230,18 @@ static int blocker(const struct proof_run *run, int instance, int g)
     for (int before = base; before < g; before++)
         if (run->successor[before] == g && !run->begun[first + before])
             return before;
-    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* blocked by the window */
+    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* g is beyond the window, which begins at
+                                                                              this step */
 }
 
-/* Reports which step waits for which, once around the cycle (as far as the text reaches). */
+/* Reports the cycle of steps that wait for each other, at most four of them. */
 static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
 {
     const struct hs_lists *lists = run->lists;
     char text[sizeof run->proof->report->text] = "";
     size_t used = 0;
 
-    for (int i = 0; i < lists->steps; i++) /* walk until within the cycle */
+    for (int i = 0; i < lists->steps; i++) /* after that many moves, g is in the cycle */
         g = blocker(run, instance, g);
     for (int i = 0, at = g; i == 0 || (at != g && i < 4); i++, at = blocker(run, instance, at)) {
         const struct hs_step *step = hs_lists_step(lists, at);
@@ -255,7 +258,7 @@ static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
     return hs_wrong(run->proof, "deadlock: %.200s waits for ...", text);
 }
 
-/* Initialises pending and successor, and pushes the steps that may begin. */
+/* Initialises pending, successor and staged, and pushes the steps that may begin. */
 static void start(struct proof_run *run, int *last_send, int *last_receive)
 {
     const struct hs_lists *lists = run->lists;

@@ -1,43 +1,48 @@
 /*
- * verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing, are
- * ordered if a path connects them over dependencies, from SENDs to their RECVs and from SIGNALs to their WAITs. The
- * accesses to each owner's slots are processed in ascending depth (the length of the longest path to a step), since no
- * path leads to a step of lower depth. Pairs in which both steps are the owner's are left to verify_hazard.c. Paths are
- * searched backward from the later access.
+ * Part of verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing,
+ * are ordered if a path connects them; a path follows dependencies, and leads from SENDs to their RECVs and from
+ * SIGNALs to their WAITs. The accesses to each owner's slots are processed in ascending depth (the length of the
+ * longest path to a step), since no path leads to a step of lower depth. verify_hazard.c checks pairs in which both
+ * steps are the owner's. Paths are searched backward from the later access.
  */
 #include "coll/proof/verify_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An access to a slot that peers read or write; step is its global number. */
+/* An access to a slot that peers read or write. step: the global number of the step that makes it. */
 struct use {
     int step, depth, owner, writes;
     enum hs_slot slot;
     int64_t at, end;
 };
 
-enum { SET_WORDS = 4 }; /* most words in a set of ranks */
+enum { SET_WORDS = 4 }; /* maximum number of 64-bit words in a set of ranks */
 
 struct search {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    /* order: the steps in topological order; seen: per step, the number of the last search that reached it. */
+    /*
+     * order: the steps in topological order. seen: number of the last search that reached each step, indexed by step;
+     * number: that of the current search.
+     */
     int *depth, *order, *seen, *queue, number;
-    int *first_cause, *cause; /* cause[first_cause[g] .. first_cause[g + 1]): the steps that g directly follows */
-    unsigned char *touched;   /* per rank: whether peers READ or have WRITTEN its slots */
-    struct use *use;          /* sorted by owner, then by depth */
+    int *first_cause, *cause; /* the direct predecessors of step g are cause[first_cause[g] .. first_cause[g + 1]) */
+    unsigned char *touched;   /* indexed by rank: READ if peers read the rank's slots, WRITTEN if they write them */
+    struct use *use;          /* all accesses, sorted by owner, then by depth */
     int uses;
-    int *found;                  /* per step: 1 + the last step found to come after it */
-    struct hs_accessed accessed; /* by index in use[]: accesses to the owner's OUT and SHARED */
-    /* Per step: a set, in `words` words, of the ranks that have a step before it, or after it. */
+    int *found;                  /* 1 + the last step found to follow each step, indexed by step */
+    struct hs_accessed accessed; /* accesses to the current owner's OUT and SHARED, as indices in use[] */
+    /*
+     * For each step, a set of `words` words: the ranks that have a step before it (or, in the second pass, after it).
+     */
     uint64_t *ranks;
     int words;
 };
 
 enum { READ = 1, WRITTEN = 2 };
 
-/* Lists what every step directly follows: its dependencies, a RECV's SEND, a WAIT's SIGNAL. */
+/* Lists the direct predecessors of every step: its dependencies, and the SEND of a RECV or the SIGNAL of a WAIT. */
 static void find_causes(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
@@ -55,15 +60,15 @@ static void find_causes(struct search *s)
     s->first_cause[lists->steps] = count;
 }
 
-/* Whether a step belongs to a rank, or is a WAIT for it. */
+/* True if a step belongs to a rank, or is a WAIT for that rank. */
 static int concerns(const struct hs_lists *lists, int g, int rank)
 {
     return lists->rank[g] == rank || (lists->signal[g] >= 0 && lists->rank[lists->signal[g]] == rank);
 }
 
 /*
- * Whether a path leads from step `from` to step `to`. Steps that concern the rank of `from` are searched first; they
- * are stored downward from the end of the queue.
+ * True if a path leads from step `from` to step `to`. Steps that concern the rank of `from` are searched first, and are
+ * stored downward from the end of the queue.
  */
 static int comes_after(struct search *s, int to, int from)
 {
@@ -95,7 +100,7 @@ static const char *kind_of(const struct search *s, int g)
     return hs_kind_name(hs_lists_step(s->lists, g)->kind);
 }
 
-/* Index of a global step in its list. */
+/* The index of a global step in its list. */
 static int index_of(const struct search *s, int g)
 {
     return g - s->lists->base[s->lists->rank[g]];
@@ -116,13 +121,13 @@ static hsumma_status check_order(void *state, int later_use, int earlier_use)
                     rank[write->step]);
 }
 
-/* Number of elements in a slot; those of the owner's OUT are numbered before those of its SHARED. */
+/* The number of elements in a slot. Elements of the owner's OUT are numbered before those of its SHARED. */
 static int64_t elements_of(const struct search *s, int owner, enum hs_slot slot)
 {
     return hs_slot_bytes(s->proof, owner, slot) / s->proof->shape->unit;
 }
 
-/* Checks the uses of one owner's slots: use[first .. end). */
+/* Checks use[first .. end), the accesses to one owner's slots. */
 static hsumma_status check_owner(struct search *s, int first, int end)
 {
     int owner = s->use[first].owner;
@@ -154,8 +159,8 @@ static void add_rank(const struct search *s, int to, int from, int low)
 }
 
 /*
- * Where peers read IN or OUT, checks that the owner has entered before, and at its end waits for the readers. use[first
- * .. end) are the uses of owners from `low` on.
+ * Checks that a rank has entered the call before peers read its IN or OUT, and waits for the readers at its end.
+ * use[first .. end) are the accesses to the slots of ranks from `low` on.
  */
 static hsumma_status check_presence(struct search *s, int low, int first, int end)
 {
@@ -181,8 +186,8 @@ static hsumma_status check_presence(struct search *s, int low, int first, int en
 }
 
 /*
- * Whether an access matters: to a peer's slot always; to an own slot if peers write it, or if peers read and this
- * writes.
+ * True if an access may conflict with one of another rank: an access to a peer's slot always, one to a rank's own slot
+ * if peers write that slot, or if peers read it and this access writes.
  */
 static int counts(const struct search *s, int rank, const struct hs_access *access)
 {
@@ -199,7 +204,7 @@ static int compare_uses(const void *a, const void *b)
     return difference ? difference : x->writes - y->writes;
 }
 
-/* Finds which ranks' slots are accessed by peers; returns 0 if none are. */
+/* Sets touched[] for the ranks whose slots peers access. Returns 0 if there are none. */
 static int find_touched(struct search *s)
 {
     int any = 0;
@@ -214,7 +219,7 @@ static int find_touched(struct search *s)
     return any;
 }
 
-/* Collects all uses, sorted by owner and depth; only counts them if s->use is NULL. */
+/* Collects all accesses that may conflict, sorted by owner and depth; only counts them if s->use is NULL. */
 static void collect_uses(struct search *s)
 {
     s->uses = 0;
@@ -284,7 +289,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
     s.found = hs_get_zero(memory, steps, sizeof *s.found);
-    /* first_user covers dependencies and SIGNALs; the SENDs of RECVs are at most one more per step. */
+    /* first_user counts dependencies and SIGNALs; the SENDs of RECVs add at most one predecessor per step. */
     s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
@@ -293,7 +298,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     hsumma_status status = hs_accessed_begin(&s.accessed, most, memory);
     if (!s.depth || !s.order || !s.seen || !s.queue || !s.found || !s.cause || !s.first_cause || !s.use || !s.ranks)
         status = HSUMMA_ERR_MEMORY;
-    /* Dependency cycles are left to the run, which will name their steps. */
+    /* If there is a dependency cycle, hs_verify_run will report it as a deadlock. */
     if (!status && hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) {
         find_causes(&s);
         collect_uses(&s);

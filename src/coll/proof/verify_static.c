@@ -1,7 +1,7 @@
 /*
- * verify: what can be checked in each list without running it. Messages match by list order, whatever the timing, so
- * lists without hazards compute the same result under every schedule, and one schedule that completes with rendezvous
- * shows that all do.
+ * Part of verify: checks of each list without running it. Messages match by list order, whatever the timing, so lists
+ * without hazards compute the same result under every interleaving, and if one interleaving completes with rendezvous,
+ * all do.
  */
 #include "coll/proof/verify_parts.h"
 
@@ -15,7 +15,7 @@ static int same_node(const struct hs_shape *shape, int a, int b)
     return shape->topology && shape->topology->division[HS_NODE].of[a] == shape->topology->division[HS_NODE].of[b];
 }
 
-/* Whether a rank may access that slot of a peer at all. */
+/* Checks that a rank may access the slot of a peer that a step names. */
 static hsumma_status check_peer(struct hs_proof *proof, int rank, int i, const struct hs_access *access)
 {
     const struct hs_shape *shape = proof->shape;
@@ -57,7 +57,7 @@ static hsumma_status check_access(struct hs_proof *proof, int rank, int i, const
         return hs_wrong(proof, "rank %d step %d (%s): offset %lld in %s is no multiple of the unit", rank, i, kind,
                         (long long)access->ref.at, hs_slot_name(slot));
     int64_t bytes = hs_slot_bytes(proof, owner, slot);
-    if (access->ref.of && slot == HS_SHARED) /* peers may use more of it than the owner */
+    if (access->ref.of && slot == HS_SHARED) /* peers may use more of SHARED than its owner */
         bytes = proof->shape->topology->shared_bytes;
     if (access->ref.at < 0 || access->end > bytes || (!access->ref.of && access->end > proof->list[rank].extent[slot]))
         return hs_wrong(proof, "rank %d step %d (%s): bytes %lld..%lld are outside %s of rank %d, which has %lld", rank,
@@ -117,7 +117,7 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
     hsumma_status status = HSUMMA_OK;
     for (int a = 0; a < n && !status; a++)
         status = check_access(proof, rank, i, &access[a]);
-    /* dst may equal an operand of a REDUCE, but must not overlap one at another offset. */
+    /* The dst of a REDUCE may be one of its operands, but must not overlap one at another offset. */
     for (int a = 0; a < n - 1 && !status; a++)
         if (overlap(&access[a], &access[n - 1]) && (step->kind == HS_COPY || access[a].ref.at != access[n - 1].ref.at))
             status = hs_wrong(proof, "rank %d step %d (%s): source and destination overlap", rank, i, kind);

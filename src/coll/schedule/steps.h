@@ -12,8 +12,7 @@
  *   - Apart from that order, independent steps may overlap and complete in any order. A SEND may complete only after
  *     its RECV has begun (rendezvous).
  *   - No step reads bytes that an independent step writes, whether that step belongs to this rank or to a peer that
- *     accesses this rank's memory. Between ranks, SIGNAL and WAIT establish the order, or a message that depends on a
- *     WAIT.
+ *     accesses this rank's memory. Between ranks, a SIGNAL with a WAIT for it establishes the order, or a message.
  *   - If every rank executes its list strictly in order, with a few receives posted ahead, all lists complete.
  *     Executors rely on this: they look only at a window of steps beyond the first incomplete one.
  *

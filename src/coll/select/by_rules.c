@@ -72,7 +72,7 @@ static size_t to_comma(const char *text, size_t length)
     return length;
 }
 
-/* Parses RANGE:WORD or WORD into *rule. */
+/* Parses RANGE:ALGORITHM or ALGORITHM into *rule. */
 static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t length, struct hs_message *message)
 {
     const char *colon = memchr(text, ':', length);

@@ -3,11 +3,14 @@
  * tuned file, the model, a safe default. The choice depends on global arguments only, so all ranks make the same choice
  * without communication.
  *
- *   WORD   the text of a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: choose
- *   rules  COLLECTIVE:RANGE:WORD,RANGE:WORD;COLLECTIVE:WORD
- *   RANGE  0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; none: all sizes
- *   tuned  a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE WORD" with * for any number or all
- *          sizes. # begins a comment; lines that begin with "gemm" or "network" are for hsumma/tuned/tuned.h.
+ *   ALGORITHM  a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: the library
+ *              chooses
+ *   RANGE      0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; without a
+ *              range: all sizes
+ *   rules      COLLECTIVE:RANGE:ALGORITHM,RANGE:ALGORITHM;COLLECTIVE:ALGORITHM
+ *   tuned      a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE ALGORITHM" with * for any number
+ *              or all sizes. # begins a comment; lines that begin with "gemm" or "network" are for
+ * hsumma/tuned/tuned.h.
  *
  * The first rule that fits applies.
  */

@@ -1,4 +1,4 @@
-/* Agreement by MPI itself: used before the library's own collectives exist, and for groups that have none. */
+/* Agreement by MPI_Allreduce: used before the library's own collectives can run, and for groups without them. */
 #ifndef HS_COLL_NODE_AGREE_MPI_H
 #define HS_COLL_NODE_AGREE_MPI_H
 
@@ -6,9 +6,12 @@
 
 #include <mpi.h>
 
-/* Blocking and collective over comm. If MPI fails, the verdict is HSUMMA_ERR_MPI with this rank. */
+/*
+ * Combines the votes of all ranks. Blocking and collective over comm. If MPI fails, the verdict is HSUMMA_ERR_MPI with
+ * this rank.
+ */
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine);
-/* As hs_agree_by_mpi, for a status alone: returns the worst of all. */
+/* Returns the worst status of all ranks. Blocking and collective over comm; HSUMMA_ERR_MPI if MPI fails. */
 hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine);
 
 #endif

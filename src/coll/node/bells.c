@@ -34,7 +34,7 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
         bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
             status = HSUMMA_ERR_MPI;
-        /* no shared memory, hence no flags on this machine */
+        /* without shared memory this machine has no flags, and needs no bells */
         else if (!bells->sleeper)
             bells->members = 1, bells->me = 0;
     }
@@ -50,7 +50,7 @@ int hs_bells_listen(struct hs_bells *bells)
     if (bells->request == MPI_REQUEST_NULL)
         code = MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, bell_tag(), bells->comm, &bells->request);
     atomic_store(&bells->sleeper[bells->me].asleep, 1);
-    atomic_thread_fence(memory_order_seq_cst); /* orders `asleep` before the last check of flags */
+    atomic_thread_fence(memory_order_seq_cst); /* orders the store of `asleep` before the last check of flags */
     bells->listening = 1;
     return code;
 }
@@ -64,8 +64,8 @@ void hs_bells_awake(struct hs_bells *bells, int heard)
 }
 
 /*
- * Whether a bell can be sent to member m. In a simulator not while the last one is in transit, which wakes m anyway:
- * SMPI 3.32 loses track of several, and of requests that are freed early.
+ * True if a bell can be sent to member m. In a simulator it cannot while the previous one is in transit, because SMPI
+ * 3.32 does not handle several, or requests that are freed early; the previous bell wakes m in any case.
  */
 static int can_ring(struct hs_bells *bells, int m)
 {
@@ -78,8 +78,8 @@ static int can_ring(struct hs_bells *bells, int m)
 }
 
 /*
- * The caller has raised the flag. The fences here and in hs_bells_listen ensure that a rank that checked the flag too
- * early is seen asleep.
+ * The caller has raised a flag. If a rank checked the flag before that, the fences here and in hs_bells_listen ensure
+ * that this rank sees its `asleep`.
  */
 void hs_bells_ring(struct hs_bells *bells)
 {
@@ -96,7 +96,7 @@ void hs_bells_ring(struct hs_bells *bells)
 }
 
 /*
- * Receives the bells in transit, so that no message is left in the communicator, and completes a pending receive by a
+ * Receives the bells in transit, so that no message remains in the communicator, and completes a pending receive with a
  * bell from this rank to itself.
  */
 static void silence(struct hs_bells *bells)

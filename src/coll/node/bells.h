@@ -1,7 +1,7 @@
 /*
  * Wakes ranks that block in MPI (option wait=block) when a flag in shared memory is raised: a rank that is about to
- * block sets `asleep` in memory shared by its machine, and a rank that raises a flag then sends it an empty message, a
- * bell.
+ * block sets `asleep` in memory shared by its machine, and a rank that raises a flag sends every such rank an empty
+ * message, a bell.
  */
 #ifndef HS_COLL_NODE_BELLS_H
 #define HS_COLL_NODE_BELLS_H
@@ -13,32 +13,37 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    _Alignas(128) _Atomic int asleep; /* this rank blocks, or will unless it finds work */
+    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work */
 };
 
 struct hs_bells {
     MPI_Comm comm;
-    int members, me;   /* ranks of the communicator on this machine; 1: no bells */
-    int *rank;         /* members' ranks in the communicator */
-    MPI_Request *sent; /* the last bell sent to each of them */
+    int members, me;   /* members: number of ranks of the communicator on this machine, 1 if bells are not used; me:
+                          this rank's index among them */
+    int *rank;         /* rank of each member in the communicator */
+    MPI_Request *sent; /* the last bell sent to each member */
     struct hs_sleeper *sleeper;
     MPI_Request request; /* this rank's receive for a bell */
-    int listening;       /* between hs_bells_listen and hs_bells_awake */
-    int owed;            /* bells sent to this rank and not received yet */
+    int listening;       /* true between hs_bells_listen and hs_bells_awake */
+    int owed;            /* number of bells sent to this rank and not received yet */
 };
 
-/* Collective over comm; `machine`: the ranks of comm that share memory. Same status on all ranks. */
+/*
+ * Collective over comm, same status on all ranks. `machine` consists of the ranks of comm that share this rank's
+ * machine.
+ */
 hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_allocator *memory);
-/* mpi: whether MPI may still be called. */
+/* mpi: true if MPI may still be called. */
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 
 /*
- * Announces that this rank will block, and posts the receive: flags raised from now on ring. Returns an MPI error code.
+ * Announces that this rank will block, and posts the receive for a bell: flags raised from now on send one. Returns an
+ * MPI error code.
  */
 int hs_bells_listen(struct hs_bells *bells);
-/* Ends the announcement; heard: MPI has completed `request`. */
+/* Ends the announcement. heard: true if MPI has completed bells->request. */
 void hs_bells_awake(struct hs_bells *bells, int heard);
-/* Wakes blocked ranks; call it after raising a flag. NULL is ignored. */
+/* Sends a bell to blocked ranks; call it after raising a flag. NULL is ignored. */
 void hs_bells_ring(struct hs_bells *bells);
 
 #endif

@@ -4,7 +4,10 @@
 #include "base/wait.h"
 #include "coll/node/agree_mpi.h"
 
-/* Requests handled by one wait. With more in flight a rank polls; in a simulator it waits for the oldest. */
+/*
+ * The number of requests that one wait handles. With more in flight a rank polls; in a simulator it waits for the
+ * oldest ones.
+ */
 enum { CAPACITY = 512 };
 
 hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_allocator *memory)
@@ -78,7 +81,7 @@ static void put(struct hs_block *block, int *count, MPI_Request request, struct 
     block->index[(*count)++] = index;
 }
 
-/* Collects all requests that may wake this rank; returns their number. */
+/* Collects all requests that may wake this rank. Returns their number. */
 static int gather(struct hs_block *block)
 {
     int count = 0;
@@ -116,7 +119,7 @@ int hs_block_may_test(const struct hs_block *block)
 hsumma_status hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
-    /* Returns before blocking, so that the caller checks everything once more. */
+    /* The first call announces that this rank will block and returns, so that the caller checks for work once more. */
     if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) {
         hs_bells_awake(&block->bells, 0);
         return hs_bells_listen(&block->bells) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;

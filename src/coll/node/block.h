@@ -1,47 +1,48 @@
 /*
  * Waiting by blocking in MPI (option wait=block) instead of polling: a rank with nothing to do blocks until one of its
- * messages in flight completes or a rank of its machine rings (bells.h). A simulator allows no other way to wait, since
- * simulated time passes only while ranks block; on a real machine it frees the processors for others.
+ * messages in flight completes or a rank of its machine rings (bells.h). In a simulator this is the only possible way
+ * to wait, since simulated time passes only while ranks block; on a real machine it frees processors.
  */
 #ifndef HS_COLL_NODE_BLOCK_H
 #define HS_COLL_NODE_BLOCK_H
 
 #include "coll/node/bells.h"
 
-/* An instance's messages in flight; instances are listed in the order of their start. */
+/* An instance's messages in flight, in a list of all instances in the order of their start. */
 struct hs_in_flight {
     MPI_Request *request;
     int count;
-    int collected; /* how many of them a blocking wait has completed: their requests are null */
+    int collected; /* number of these messages that a blocking wait has completed; their requests are
+                      MPI_REQUEST_NULL */
     struct hs_in_flight *next;
 };
 
 struct hs_block {
     struct hs_bells bells;
     struct hs_in_flight *first;
-    MPI_Request *other; /* one more request to wait for; NULL: none */
-    int overflow;       /* more requests than a wait can handle */
+    MPI_Request *other; /* one more request to wait for; NULL if none */
+    int overflow;       /* true if there were more requests than a wait can handle */
     double looked;      /* time at which the last wait ended */
     MPI_Request *request;
-    struct hs_in_flight **of; /* owner of each request; NULL: the bell or `other` */
+    struct hs_in_flight **of; /* owner of each entry of `request`; NULL for the bell and `other` */
     int *index;
 };
 
 /* Collective over comm; same status on all ranks. */
 hsumma_status hs_block_make(struct hs_block **block, MPI_Comm comm, const struct hs_allocator *memory);
-/* NULL is ignored. mpi: whether MPI may still be called. */
+/* Frees block; NULL is ignored. mpi: true if MPI may still be called. */
 void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *memory);
 
 void hs_block_add(struct hs_block *block, struct hs_in_flight *messages);
 void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages);
 
 /*
- * Whether testing may find messages complete that no wait has returned: in a simulator only if time has passed since
- * the last wait. (SMPI 3.32 keeps tested requests in a list and slows down with each.)
+ * True if MPI_Test may find messages complete that no wait has returned: if time has passed since the last wait, which
+ * in a simulator is rarely so. (SMPI 3.32 keeps tested requests in a list and slows down with each.)
  */
 int hs_block_may_test(const struct hs_block *block);
 
-/* An hs_idle function (base/wait.h). */
+/* An hs_idle function (base/wait.h), which blocks. */
 hsumma_status hs_block_idle(void *block, int times);
 
 #endif

@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
-/* What a rank exports to the others: its memory, if any, then its events. */
+/* An exported object. A rank exports an array of them: its memory, if any, then its events. */
 struct shared_export {
-    int64_t bytes; /* bytes of the memory; for an event: 1 if it can be waited for */
+    int64_t bytes; /* bytes of the memory; for an event 1 if other processes can wait for it */
     struct hs_exported exported;
 };
 
@@ -31,7 +31,10 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct s
     for (int i = 0; i < share->events && !status; i++) {
         struct hs_event **event = &share->event[share->me * share->events + i];
         status = kind->make_event(device, 1, event);
-        /* Record it once: CUDA does not define waiting for another process's event that was never recorded. */
+        /*
+         * Record the event once, because CUDA does not define waiting for another process's event that was never
+         * recorded.
+         */
         if (!status)
             status = kind->record(device, stream, *event);
         if (!status)
@@ -45,7 +48,7 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct s
     return status;
 }
 
-/* Imports what the others have exported; their events only if possible. */
+/* Imports the other ranks' memory, and their events if possible. */
 static hsumma_status take(struct hs_device_share *share, const struct shared_export *all)
 {
     struct hs_device *device = share->device;
@@ -67,7 +70,7 @@ static hsumma_status take(struct hs_device_share *share, const struct shared_exp
     return status;
 }
 
-/* Agrees on a status; the message says what this rank knows about an error. */
+/* Agrees on a status. The message of an error is that of this rank's device, if this rank has failed. */
 static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_device *device,
                             struct hs_message *message)
 {
@@ -152,6 +155,6 @@ void hs_device_share_free(struct hs_device_share *share, const struct hs_allocat
 void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory)
 {
     hs_device_share_leave(share);
-    hs_agreed(mates, HSUMMA_OK); /* all have left */
+    hs_agreed(mates, HSUMMA_OK); /* returns when all ranks have left */
     hs_device_share_free(share, memory);
 }

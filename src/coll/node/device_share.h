@@ -1,6 +1,6 @@
 /*
- * What the ranks of a node share of their devices: one allocation per rank that all have mapped, and events per rank
- * that all can wait for.
+ * Device memory and events shared by the ranks of a node: one allocation per rank, which all ranks have mapped, and a
+ * number of events per rank, which all ranks can wait for.
  */
 #ifndef HS_COLL_NODE_DEVICE_SHARE_H
 #define HS_COLL_NODE_DEVICE_SHARE_H
@@ -10,29 +10,30 @@
 #include <mpi.h>
 
 struct hs_device_share {
-    struct hs_device *device; /* NULL: nothing is shared */
-    int ranks, me, events;    /* events: per rank */
-    int shares_events;        /* all can wait for the others' events; else each only for its own */
-    /* Event i of rank r: [r * events + i]. A rank records its own and waits for the others'. */
+    struct hs_device *device; /* NULL if nothing is shared */
+    int ranks, me, events;    /* events: number of events per rank */
+    int shares_events;        /* true if ranks can wait for each other's events; else each only for its own */
+    /* event[r * events + i] is event i of rank r. A rank records its own events and waits for those of others. */
     struct hs_event **event;
-    char **memory; /* each rank's allocation as mapped here; NULL if it has none */
+    char **memory; /* address in this process of each rank's allocation, indexed by rank; NULL for a rank without one */
 };
 
 /*
- * Shares `bytes` of this rank's device, which may be 0 and differ between ranks. Collective over mates, same status on
- * all: HSUMMA_ERR_DEVICE if the devices cannot share memory, HSUMMA_ERR_MEMORY. Nothing is leaked after an error.
- * Events that cannot be shared are not an error.
+ * Shares `bytes` bytes of this rank's device memory; the number may be 0 and differ between ranks. Collective over
+ * mates, same status on all: HSUMMA_ERR_DEVICE if the devices cannot share memory, HSUMMA_ERR_MEMORY. After an error
+ * all memory is freed. If events cannot be shared, that is not an error.
  */
 hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, struct hs_device *device, int events,
                                    size_t bytes, const struct hs_allocator *memory, struct hs_message *message);
 /*
  * Memory must not be freed while another rank has it mapped: CUDA leaves the behaviour undefined, and a new allocation
- * at the same address may be taken for the old one. So ending takes two local steps, with a synchronisation of all
- * ranks between them: leave unmaps the others' memory (all work on it must be complete), free frees this rank's own.
+ * at the same address may be mistaken for the old one. A share therefore ends in two local steps, with a
+ * synchronisation of all ranks between them: leave unmaps the other ranks' memory (all work on it must be complete),
+ * free frees this rank's own.
  */
 void hs_device_share_leave(struct hs_device_share *share);
 void hs_device_share_free(struct hs_device_share *share, const struct hs_allocator *memory);
-/* Leave, a synchronisation of mates, and free; collective. */
+/* Ends a share: leave, a synchronisation of mates, and free. Collective over mates. */
 void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory);
 
 static inline struct hs_event *hs_device_share_event(const struct hs_device_share *share, int rank, int i)

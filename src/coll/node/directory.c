@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * Unsuccessful polls before a rank yields, and before it sleeps. A poll takes some 0.1 us, waking a sleeper some 5 us,
- * mostly on the processor that wakes it. With more ranks than processors the awaited rank may not be running.
+ * Numbers of unsuccessful polls before a rank yields (SPINS), and from then until it sleeps (YIELDS), and the durations
+ * of sleeps. A poll takes some 0.1 us, waking a sleeper some 5 us, mostly on the processor that wakes it. With more
+ * ranks than processors (crowded) the awaited rank may not be running.
  */
 enum {
     SPINS = 300,
@@ -22,8 +23,9 @@ enum {
 };
 
 /*
- * Sequentially consistent throughout: a rank going to sleep counts itself, then checks the counters once more; a rank
- * that signals sets the counter, then checks the count. So at least one of them sees the other.
+ * All accesses are sequentially consistent: a rank that is about to sleep increments `sleepers`, then checks the
+ * counters once more; a rank that signals sets the counter, then reads `sleepers`. At least one of them therefore sees
+ * the other's store.
  */
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value)
 {
@@ -82,7 +84,10 @@ static int still_missing(const struct hs_directory *directory)
     return 1;
 }
 
-/* Sleeps only briefly: others may need MPI progress here, and not all awaited conditions may be recorded. */
+/*
+ * Sleeps only briefly, because other ranks may need MPI progress on this rank, and some awaited conditions may not be
+ * recorded.
+ */
 static void nap(struct hs_directory *directory, int naps)
 {
     struct hs_directory_entry *mine = &directory->entry[directory->me];
@@ -98,7 +103,7 @@ static void nap(struct hs_directory *directory, int naps)
         atomic_fetch_sub(&directory->entry[directory->awaited[i].rank].sleepers, 1);
 }
 
-/* Unsuccessful polls after which a rank sleeps. */
+/* The number of unsuccessful polls after which a rank sleeps. */
 static int patience(const struct hs_directory *directory)
 {
     return directory->crowded ? SPINS_CROWDED + YIELDS_CROWDED : SPINS + YIELDS;

@@ -1,7 +1,7 @@
 /*
  * Progress that the ranks of one node publish to each other while they multiply from shared memory. Each rank has an
- * entry of counters that only it writes and that only grow, so nothing is ever reset. Other ranks poll them, and after
- * a while sleep until one of the awaited ranks signals.
+ * entry of counters that only it writes and that only grow, so nothing is ever reset. Other ranks poll the counters,
+ * and after a while sleep until one of the awaited ranks signals.
  */
 #ifndef HS_COLL_NODE_DIRECTORY_H
 #define HS_COLL_NODE_DIRECTORY_H
@@ -14,43 +14,47 @@
 #include <stdint.h>
 
 enum hs_counter {
-    HS_FILLED,  /* steps whose panels this rank has copied into shared memory */
-    HS_USED,    /* steps that it has multiplied, so it no longer reads their panels */
-    HS_SUMMED,  /* partial results that it has added up */
-    HS_ARRIVED, /* agreements that it has reached, with its ballot stored */
-    HS_DONE,    /* per channel of each moving operand (hs_done_of): instances that it has completed */
+    HS_FILLED,  /* number of steps whose panels this rank has copied into shared memory */
+    HS_USED,    /* number of steps that the rank has multiplied, so it no longer reads their panels */
+    HS_SUMMED,  /* number of partial results that the rank has added up */
+    HS_ARRIVED, /* number of agreements for which the rank has stored its ballot */
+    HS_DONE,    /* first of the counters of completed instances, one per channel of each moving operand (hs_done_of) */
     HS_MOVING_OPERANDS = 2,
     HS_CHANNELS_OF_OPERAND = 8,
     HS_COUNTERS = HS_DONE + HS_MOVING_OPERANDS * HS_CHANNELS_OF_OPERAND
 };
 
-/* operand: 0 or 1, of the two moving ones. */
+/* The counter of completed instances of a channel. operand: 0 or 1, which of the two moving operands. */
 static inline int hs_done_of(int operand, int channel)
 {
     return HS_DONE + operand * HS_CHANNELS_OF_OPERAND + channel;
 }
 
-/* Where an operand that others may read in place lies, for one execution; its number is stored last. */
+/*
+ * The location of an operand's part that other ranks may read in place, for one execution. The execution's number is
+ * stored last.
+ */
 struct hs_offer {
     _Atomic uint64_t execution;
     _Atomic int64_t region, offset, ld;
 };
 
-/* What one rank writes and others poll has cache lines of its own. */
+/* One rank's entry. Fields that one rank writes while others poll them have separate cache lines. */
 struct hs_directory_entry {
     struct {
         _Alignas(128) _Atomic uint64_t value;
     } counter[HS_COUNTERS];
-    /* Used alternately: a rank is at most one agreement ahead of its readers. */
+    /* Ballots of agreements, used alternately, because a rank is at most one agreement ahead of its readers. */
     _Atomic int64_t vote[2][HS_BALLOT_WORDS];
-    _Alignas(128) struct hs_offer offer[2];  /* of A and B */
-    _Alignas(128) _Atomic uint32_t sleepers; /* how many ranks wait for this one; they keep the count */
-    _Alignas(128) _Atomic uint32_t asleep;   /* this rank sleeps or is about to ... */
-    _Atomic uint32_t bell;                   /* ... on this futex, which others change to wake it */
-    _Atomic int broken;                      /* this rank has failed and will signal nothing more */
+    _Alignas(128) struct hs_offer offer[2];  /* locations of A [0] and B [1] */
+    _Alignas(128) _Atomic uint32_t sleepers; /* number of ranks that wait for this one; those ranks increment and
+                                                decrement it */
+    _Alignas(128) _Atomic uint32_t asleep;   /* true if this rank sleeps, or is about to, ... */
+    _Atomic uint32_t bell;                   /* ... on this futex, which other ranks change to wake it */
+    _Atomic int broken;                      /* true if this rank has failed and will send no more signals */
 };
 
-/* A condition that a rank waits for. */
+/* A condition that a rank waits for: a counter of another rank reaches a value. */
 struct hs_awaited {
     int rank;
     int counter;
@@ -59,17 +63,18 @@ struct hs_awaited {
 
 enum { HS_AWAITED = 16 };
 struct hs_directory {
-    struct hs_directory_entry *entry; /* NULL: no shared memory */
+    struct hs_directory_entry *entry; /* entries, indexed by rank on the node; NULL without shared memory */
     int ranks, me;
-    uint64_t arrivals;      /* agreements that this rank has started, in the same order on all */
-    struct hs_bells *bells; /* for ranks that block; NULL: all poll */
-    int crowded;            /* more ranks than processors: a waiting rank must not occupy one */
-    /* Conditions that were not met since hs_directory_look; any of them may let this rank proceed. */
+    uint64_t arrivals;      /* number of agreements that this rank has started; all ranks start them in the same
+                               order */
+    struct hs_bells *bells; /* bells for ranks that block in MPI; NULL if all ranks poll */
+    int crowded;            /* true if there are more ranks than processors, so a waiting rank must not occupy one */
+    /* Conditions found unmet since hs_directory_look. When any of them is met, this rank may be able to proceed. */
     struct hs_awaited awaited[HS_AWAITED];
     int awaits;
 };
 
-/* Starts a new search for work. */
+/* Starts a new search for work: forgets the awaited conditions. */
 static inline void hs_directory_look(struct hs_directory *directory)
 {
     directory->awaits = 0;
@@ -80,7 +85,10 @@ static inline size_t hs_directory_bytes(int ranks)
     return sizeof(struct hs_directory_entry) * (size_t)ranks;
 }
 
-/* Whether a rank's counter has reached a value; if not, this rank may sleep until it does. */
+/*
+ * True if a rank's counter has reached a value. If not, records the condition, so that this rank may sleep until it is
+ * met.
+ */
 static inline int hs_signalled(struct hs_directory *directory, int rank, int counter, uint64_t value)
 {
     if (atomic_load_explicit(&directory->entry[rank].counter[counter].value, memory_order_acquire) >= value)
@@ -94,18 +102,19 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, int cou
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 
 /*
- * For agreements (coll/run/agree.h), which are numbered: stores this rank's ballot; reads another's once it is there.
+ * For agreement number `arrival` (coll/run/agree.h): hs_directory_arrive stores this rank's ballot;
+ * hs_directory_arrived reads another rank's ballot, and returns 0 if it is not yet stored.
  */
 void hs_directory_arrive(struct hs_directory *directory, uint64_t arrival, const struct hs_ballot *ballot);
 int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arrival, struct hs_ballot *ballot);
 
-/* Marks this rank as failed; ranks that wait for it give up. */
+/* Marks this rank as failed; ranks that wait for it return an error. */
 void hs_directory_break(struct hs_directory *directory);
 int hs_directory_is_broken(const struct hs_directory *directory);
 
 /* An hs_idle function (base/wait.h): spins, then yields, then sleeps until an awaited condition holds, or briefly. */
 hsumma_status hs_directory_idle(void *directory, int times);
-/* Whether it would sleep after `times` polls. */
+/* True if hs_directory_idle would sleep after `times` polls. */
 int hs_directory_sleeps(const struct hs_directory *directory, int times);
 
 #endif

@@ -12,8 +12,9 @@
 
 #if HSUMMA_HAVE_HWLOC
 /*
- * Finds the sockets of a node's ranks by the processors that they may use. Only one process does it, since loading is
- * slow, and only if ranks are bound. A rank that may run on several sockets is assigned to the first.
+ * Finds the sockets of a node's ranks by the processors that they may use. Only one process calls it, because loading
+ * hwloc's topology is slow; it does nothing if all ranks may use the same processors. A rank that may run on several
+ * sockets is assigned to the first of them.
  */
 static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 {
@@ -46,7 +47,7 @@ static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 }
 #endif
 
-/* *mine: index of this rank's socket on its node. */
+/* Sets *mine to the index of this rank's socket on its node. */
 static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine)
 {
     int rank = 0, ranks = 1;
@@ -74,8 +75,8 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
 }
 
 /*
- * Finds the places of all ranks: name[0 .. size) is equal for ranks that share a node, the next `size` names for ranks
- * that share a socket. machine: the ranks that share memory with this one according to MPI.
+ * Finds the node and socket of all ranks: name[r] is equal for ranks on the same node, and name[size + r] for ranks of
+ * a node on the same socket. machine: the ranks that share memory with this one according to MPI.
  */
 static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory, int *name)
 {
@@ -92,7 +93,7 @@ static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const s
     return status;
 }
 
-/* The topology given by the user, or the real one. */
+/* Makes the topology specified by the user, or the real one. */
 static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
                                    const struct hs_allocator *memory)
 {
@@ -108,7 +109,7 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
     return status;
 }
 
-/* Sets the index of each rank among the mates. */
+/* Sets comm->mates except for its communicator. */
 static hsumma_status list_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
@@ -133,8 +134,9 @@ hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocato
 }
 
 /*
- * Creates a communicator of the mates, which are all on `machine` unless nodes are virtual. An existing one is used
- * where possible, since MPI has few. HSUMMA_ERR_UNSUPPORTED: some node spans several machines.
+ * Sets the communicator of the mates, which are all on `machine` unless nodes are virtual. An existing communicator is
+ * used if possible, because MPI limits their number. Returns HSUMMA_ERR_UNSUPPORTED if some node spans several
+ * machines.
  */
 static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
 {
@@ -156,7 +158,7 @@ static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
     return status;
 }
 
-/* Finds the mates. Virtual nodes that span several machines are not an error. */
+/* Finds the mates and their communicator. Virtual nodes that span several machines are not an error. */
 static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory)
 {
     hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory));
@@ -166,8 +168,9 @@ static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const st
 }
 
 /*
- * Creates the shared memory of each node. That requires that the ranks of a (perhaps virtual) node really share a
- * machine. Either all nodes have it or none, so that all ranks build the same lists. Not having it is not an error.
+ * Creates the shared memory of each node, which requires that the ranks of a (perhaps virtual) node are on one machine.
+ * Either all nodes have shared memory or none, so that all ranks build the same lists. If there is none, that is not an
+ * error.
  */
 static hsumma_status share(struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory)

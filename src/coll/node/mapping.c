@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * How other processes find the file: the creator's pid and descriptor. Device and inode verify it, since a pid may mean
- * another process in another container.
+ * The file as other processes find it: by the creator's pid and descriptor. Device and inode verify that it is the same
+ * file, since a pid may denote another process in another container.
  */
 struct mapped_file {
     int64_t process, descriptor, device, inode;
@@ -22,7 +22,7 @@ struct mapped_file {
 static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
 {
     struct stat is;
-    /* Beyond this limit ftruncate does not fail but kills the process. */
+    /* If the file exceeded this limit, ftruncate would send SIGXFSZ, which ends the process, instead of failing. */
     struct rlimit limit;
     int file = memfd_create("hsumma", MFD_CLOEXEC);
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -88,7 +88,7 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
     return text[fault];
 }
 
-/* Maps the file that the first of the mates creates; MAP_FAILED: *fault says why. */
+/* Maps the file that the first of the mates creates. Returns MAP_FAILED on failure, with the reason in *fault. */
 static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, int *file, enum hs_mapping_fault *fault)
 {
     struct mapped_file shared_file = {.descriptor = -1};
@@ -108,7 +108,7 @@ static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, int *fi
     return base;
 }
 
-/* A process without mates needs no file. */
+/* Maps memory for a process without mates, which needs no file. */
 static void *map_alone(size_t bytes, enum hs_mapping_fault *fault)
 {
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -122,7 +122,7 @@ static void *map_together(MPI_Comm mates, size_t bytes, int reserve, enum hs_map
     int me, file;
     MPI_Comm_rank(mates, &me);
     void *base = map_file(mates, me, bytes, reserve, &file, &own);
-    /* All have opened the file by now, or never will. */
+    /* When this agreement ends, every mate has opened the file or failed to. */
     struct hs_verdict verdict =
         hs_agree_by_mpi(mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own});
     *fault = verdict.status == HSUMMA_ERR_MPI ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
@@ -142,7 +142,7 @@ void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping
     void *base = hs_simulator()         ? make_plain(mates, bytes, fault)
                  : ranks > 1 || reserve ? map_together(mates, bytes, reserve, fault)
                                         : map_alone(bytes, fault);
-    if (base && !reserve && !hs_simulator()) /* mostly untouched pages: exclude them from core dumps */
+    if (base && !reserve && !hs_simulator()) /* most of its pages may never be touched, so core dumps exclude it */
         madvise(base, bytes, MADV_DONTDUMP);
     return base;
 }

@@ -1,19 +1,25 @@
-/* Memory shared by processes of one node; it has no name, so nothing is left behind whatever happens. */
+/*
+ * Memory shared by processes of one node. It has no name in a file system, so the system frees it even if processes
+ * crash.
+ */
 #ifndef HS_COLL_NODE_MAPPING_H
 #define HS_COLL_NODE_MAPPING_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-/* Why a mapping failed; if processes failed for different reasons, the last of these is reported. */
+/*
+ * The reason why a mapping failed. If processes failed for different reasons, the last of them in this order is
+ * reported.
+ */
 enum hs_mapping_fault { HS_MAPPED, HS_NOT_MAPPED, HS_NOT_OPENED, HS_NOT_MADE };
 const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
 
 /*
- * Maps `bytes` of zeros in all processes of `mates`, at an address of its own in each. reserve: every page is allocated
- * now, so a shortage shows here; otherwise pages are allocated when touched, and bytes may exceed the machine's memory.
- * Collective over mates with the same result on all: NULL if impossible (no /proc, different users, no memory); then
- * *fault, unless fault is NULL, is the reason.
+ * Maps `bytes` bytes of zeros in all processes of `mates`, at different addresses. With reserve, every page is
+ * allocated at once, so that a shortage is detected; otherwise pages are allocated when touched, and bytes may exceed
+ * the machine's memory. Collective over mates, same result on all: NULL if impossible (no /proc, different users, no
+ * memory). In that case *fault, unless fault is NULL, is the reason.
  */
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault);
 void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* Instance i reuses the slot of instance i - HS_RING. Values of `finished` are 1 + the instance; 0 is none. */
+/* Instance i reuses the slot of instance i - HS_RING. `finished` is 1 + the number of an instance, or 0. */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance)
 {
     if (instance < HS_RING)
@@ -33,7 +33,7 @@ void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
 
 void hs_shm_finish(struct hs_shm *shm, int64_t instance)
 {
-    /* Epochs wrap, so no flag may lag by more than the ring length, even if a rank signals nothing. */
+    /* Epochs wrap, so no flag may lag by more than HS_RING instances, even if a rank's list has no SIGNAL. */
     raise_flag(shm, instance, HS_SIGNAL_MAX);
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->finished, (uint64_t)instance + 1, memory_order_release);
     hs_bells_ring(shm->bells);
@@ -56,7 +56,7 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
                           int64_t bytes)
 {
     uint64_t from = hs_shm_post(shm, instance, member)->address[which] + (uint64_t)at;
-    if (hs_simulator()) { /* one process */
+    if (hs_simulator()) { /* in a simulator all ranks are one process */
         memcpy(to, (const void *)(uintptr_t)from, (size_t)bytes);
         return HSUMMA_OK;
     }

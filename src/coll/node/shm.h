@@ -1,13 +1,14 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group. For each slot a rank has a
- * flag (SIGNAL, WAIT), the number of the last instance that it has finished there, the addresses of its IN and OUT, and
- * `shared_bytes` bytes of SHARED. Flags hold 64-bit epochs that only grow: nothing is ever reset.
+ * flag (SIGNAL, WAIT), the number of the last instance that it has finished in the slot, the addresses of its IN and
+ * OUT, and `shared_bytes` bytes of SHARED. Flags are 64-bit epochs that only grow, so nothing is ever reset.
  *
- * The counters of a product's directory (directory.h) grow likewise, but over all executions of a grid, and their
- * readers may sleep. A rank with collectives in progress also has messages to move, so it polls flags and never sleeps.
+ * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
+ * readers may sleep. A rank with collectives in progress must also progress messages, so it polls flags and never
+ * sleeps.
  *
- * For devices, flags are in host memory and SHARED is in device memory (share). A flag then means that work has been
- * enqueued; events of the slot, recorded before the flag is raised, mark its completion.
+ * For devices, flags are in host memory and SHARED is in device memory (hs_shm.share). A flag then means that work has
+ * been enqueued; events of the slot, recorded before the flag is raised, mark the completion of the work.
  */
 #ifndef HS_COLL_NODE_SHM_H
 #define HS_COLL_NODE_SHM_H
@@ -18,18 +19,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HS_RING = 4 }; /* instances of a group that may be in progress in shared memory */
-/* For devices: a rank's events for the signals of a slot, used cyclically, and one more for its end. */
+enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory */
+/*
+ * For devices: the number of a rank's events for the signals of a slot, used cyclically, and the total with one more
+ * event for the slot's end.
+ */
 enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
-/* One rank's part of one slot; what one rank writes and others poll has cache lines of its own. */
+/* One rank's part of one slot. Fields that one rank writes while others poll them have separate cache lines. */
 struct hs_post {
     _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
-    _Alignas(128) _Atomic uint64_t finished; /* 1 + latest instance that this rank has finished here; 0: none */
-    /* Addresses of IN and OUT in the owner's process (devices: offsets in `region`), published by the first SIGNAL. */
+    _Alignas(128) _Atomic uint64_t finished; /* 1 + the latest instance that this rank has finished in the slot; 0 if
+                                                none */
+    /*
+     * Addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in `region`), published by the first
+     * SIGNAL.
+     */
     _Alignas(128) uint64_t address[2];
-    int64_t region[2];  /* for devices (region.h) */
-    _Atomic int broken; /* in slot 0: this rank has failed and will signal nothing more */
+    int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
+    _Atomic int broken; /* used in slot 0 only: true if this rank has failed and will send no more signals */
     /* For devices: the flag value for which each event was last recorded. */
     _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS];
 };
@@ -37,17 +45,21 @@ struct hs_post {
 struct hs_bells;
 struct hs_device_share;
 struct hs_shm {
-    void *base; /* mapping: for slot s and member m, an hs_post, then shared_bytes bytes of SHARED */
+    void *base; /* the mapping: for each slot and member, an hs_post, then shared_bytes bytes of SHARED */
     size_t bytes;
-    int members, me;                     /* ranks of the communicator on this node, ascending */
-    const int *index;                    /* index of each rank of the communicator among its node's members */
-    int64_t shared_bytes, pitch;         /* bytes of SHARED per rank and slot; distance between members' parts */
-    int direct;                          /* members can read each other's memory with one copy */
-    pid_t *process;                      /* of each member */
-    void *bounce;                        /* HS_BOUNCE bytes for operands that a REDUCE reads directly from peers */
-    int64_t next;                        /* number of the next instance that uses it, equal on all members */
-    struct hs_bells *bells;              /* for ranks that block; NULL: all poll */
-    const struct hs_device_share *share; /* for devices: where SHARED and the events are; else NULL */
+    int members, me;                     /* the ranks of the communicator on this node, in ascending order: their
+                                            number, and this rank's index */
+    const int *index;                    /* index of each rank among the members of its node, indexed by rank in the
+                                            communicator */
+    int64_t shared_bytes, pitch;         /* shared_bytes: bytes of SHARED per rank and slot; pitch: bytes between
+                                            members' parts of a slot */
+    int direct;                          /* true if members can read each other's memory with one copy */
+    pid_t *process;                      /* process id of each member */
+    void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
+                                            peers */
+    int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
+    struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
+    const struct hs_device_share *share; /* for devices: SHARED and the events; else NULL */
 };
 
 enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
@@ -62,23 +74,29 @@ static inline void *hs_shm_shared(const struct hs_shm *shm, int64_t instance, in
     return (char *)hs_shm_post(shm, instance, member) + HS_POST_BYTES;
 }
 
-/* The flag for a value in an instance. It wraps after 2^32 instances; compared flags are always close together. */
+/*
+ * The value of the flag that represents a SIGNAL value in an instance. It wraps after 2^32 instances; compared flags
+ * are always close together.
+ */
 static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 {
     return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
 }
 
-/* Flags: values are those of the list, the instance number makes them grow. */
+/* Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list. */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
-/* Whether all members have finished the previous instance in the slot. */
+/* True if all members have finished the previous instance in the slot of `instance`. */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance);
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);
-/* Marks this rank as failed; ranks that wait for it give up. */
+/* Marks this rank as failed; ranks that wait for it return an error. */
 void hs_shm_break(struct hs_shm *shm);
 int hs_shm_broken(const struct hs_shm *shm, int member);
-/* Reads `bytes` from a member's IN (which = 0) or OUT (1) at an offset. HSUMMA_ERR_INTERNAL if the system refuses. */
+/*
+ * Reads `bytes` bytes from offset `at` of a member's IN (which = 0) or OUT (which = 1). Returns HSUMMA_ERR_INTERNAL if
+ * the operating system does not allow it.
+ */
 hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member, int which, int64_t at, void *to,
                           int64_t bytes);
 

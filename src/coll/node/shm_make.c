@@ -7,7 +7,7 @@
 
 enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
 
-/* The memory budget of a node divided among its ranks, within bounds. */
+/* The default is the memory budget of a node divided among its ranks, within bounds. */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish)
 {
     int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
@@ -19,7 +19,7 @@ int64_t hs_shm_bytes_for(int ranks, int64_t wish)
     return hs_in_pages(shared_bytes);
 }
 
-/* Allocates what each process needs privately; NULL if memory is exhausted. */
+/* Allocates the struct and its private arrays; NULL if memory is exhausted. */
 static struct hs_shm *make_tables(int members, const struct hs_allocator *memory)
 {
     struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm);
@@ -48,9 +48,10 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     MPI_Comm_rank(mates, &shm->me);
     shm->members = members;
     shm->bells = comm->block ? &comm->block->bells : NULL;
-    shm->index = node->index; /* members are the ranks of the node in ascending order */
+    shm->index = node->index; /* members and node->index have the same ascending order of ranks */
     shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
-    shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* the post takes a page, so parts begin on page boundaries */
+    shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
+                                                       boundary */
     shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
     if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, shm->process, sizeof mine, MPI_BYTE, mates) == MPI_SUCCESS)
         shm->base = hs_mapping_make(mates, shm->bytes, 1, NULL);
@@ -65,12 +66,12 @@ int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates)
     const uint64_t word = 0x6873756d6d610000u;
     volatile uint64_t mine = word + (uint64_t)shm->me;
     hs_shm_publish(shm, 0, (const void *)(uintptr_t)&mine, NULL);
-    int well = hs_agreed(mates, HSUMMA_OK) == HSUMMA_OK; /* all have published */
+    int well = hs_agreed(mates, HSUMMA_OK) == HSUMMA_OK; /* when this agreement ends, all have published */
     for (int m = 0; m < shm->members && well; m++) {
         uint64_t read = 0;
         well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
     }
-    /* All have read when the agreement ends, so `mine` may go out of scope. */
+    /* When this agreement ends, all have read `mine`, which may then go out of scope. */
     return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED) == HSUMMA_OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Channels from 0 on belong to the loop of the running plan. */
+/* Channels. Those from 0 on, not named here, belong to the loop of the running plan. */
 enum {
     HS_CHANNELS = 32,
     HS_INSTANCES = 1024,
@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * Numbers in HS_CHANNEL_AGREE: agreements that may be open concurrently, failure notices, bells (bells.h), and the
- * gathering of timelines.
+ * Instance numbers in HS_CHANNEL_AGREE: of agreements that may be in progress at the same time, failure notices, bells
+ * (bells.h), and the gathering of timelines.
  */
 enum hs_agreement_number {
     HS_AGREE_CONTEXT,

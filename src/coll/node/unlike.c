@@ -6,9 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 7, GIVEN_TEXT = 150 }; /* of a vote, which is not negative; of a value in the message */
+enum {
+    LETTERS = 7,
+    GIVEN_TEXT = 150
+}; /* letters that fit into hs_vote.value, which is not negative; bytes of a value
+      in the message */
 
-/* Gives the text of rank `source` to all; others lose theirs. */
+/* Copies the text of rank `source` to all ranks. */
 static hsumma_status share(const struct hs_voters *voters, int source, char *text, size_t size)
 {
     int64_t letters = 0;
@@ -46,7 +50,7 @@ static void write_value(const struct hs_given *given, char *text, size_t size)
         snprintf(text, size, "%" PRId64, given->number);
 }
 
-/* Who has given another value than rank `first`, and both values. */
+/* Finds a rank whose value differs from that of rank `first`, and sets the message to both values. */
 static hsumma_status compare(const struct hs_voters *voters, const struct hs_given *given, int first,
                              struct hs_message *message)
 {
@@ -89,7 +93,7 @@ hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status min
                                struct hs_message *message)
 {
     struct hs_message theirs = {""};
-    if (verdict.status >= HSUMMA_ERR_MPI) /* some may not come to another agreement */
+    if (verdict.status >= HSUMMA_ERR_MPI) /* some ranks may not start another agreement */
         return verdict.status == mine ? mine
                                       : hs_fail(message, verdict.status, "rank %d reports: %s", verdict.rank,
                                                 hsumma_status_string(verdict.status));

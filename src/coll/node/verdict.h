@@ -1,7 +1,7 @@
 /*
  * Votes and verdicts: each member of a group votes, and all get the same verdict, so no member waits for one that has
- * failed. MPI combines the votes until the library's own collectives can be used (agree_mpi.h), coll/run/agree.h
- * afterwards.
+ * failed. Votes are combined by MPI until the library's own collectives can run (agree_mpi.h), and by coll/run/agree.h
+ * after that.
  */
 #ifndef HS_COLL_NODE_VERDICT_H
 #define HS_COLL_NODE_VERDICT_H
@@ -10,21 +10,24 @@
 
 #include <stdint.h>
 
-/* All zero is a vote to proceed. */
+/* A vote. With all fields 0, it is a vote to proceed. */
 struct hs_vote {
     hsumma_status status;
-    int about;     /* for an error: what it concerns, a code of the caller's, 0..255 */
-    int64_t value; /* the verdict takes the maximum */
-    int64_t hash;  /* of data that must be equal on all members */
+    int about;     /* the subject of an error, a code defined by the caller, 0..255 */
+    int64_t value; /* a number, whose maximum over all votes is in the verdict */
+    int64_t hash;  /* hash of data that must be equal on all members */
 };
 
-/* The verdict takes the worst status, then the highest `about`, then the lowest rank. */
+/*
+ * The result of a vote: the worst status; of the votes with this status, the highest `about`; of those, the lowest
+ * rank.
+ */
 struct hs_verdict {
     hsumma_status status;
     int about;
-    int rank;      /* rank in the communicator of one that voted for this status */
-    int64_t value; /* the largest */
-    int alike;     /* whether all voted with the same hash */
+    int rank;      /* rank in the communicator of the member that cast this vote */
+    int64_t value; /* the largest value of all votes */
+    int alike;     /* true if all votes have the same hash */
 };
 
 /* A vote encoded in words; ballots are combined by the maximum of each word. */
@@ -64,32 +67,38 @@ static inline struct hs_verdict hs_verdict_alone(struct hs_vote vote, int rank)
 }
 
 /*
- * unlike.c: where ranks disagree a verdict only says that they do, or that one has failed.  After it, and only then,
- * further agreements carry the texts of who gave what, a few letters each, so that every rank has the same message.
+ * unlike.c: a verdict only shows that ranks disagree, or that one has failed. In that case further agreements transfer
+ * the text of the error, a few letters each, so that every rank returns the same message.
  */
 
-/* Those that agree: one agreement with this rank's vote, blocking. */
+/* A group that can agree: `agree` runs one agreement with this rank's vote, and blocks. */
 struct hs_voters {
     struct hs_verdict (*agree)(void *state, struct hs_vote mine);
     void *state;
-    int rank; /* this one, as verdicts have it */
+    int rank; /* this rank, numbered as in hs_verdict.rank */
 };
 
-/* Something that all ranks must give alike. */
+/* An argument that must be equal on all ranks. */
 struct hs_given {
-    const char *name, *of; /* "m of A's descriptor"; of may be NULL */
+    const char *name, *of; /* the name of the argument and the object it belongs to, "m" of "A's descriptor"; of may be
+                              NULL */
     int64_t number;
-    const char *text; /* what the message shows; both must be alike.  NULL: the number */
+    const char *text; /* the value as the message shows it, which must also be equal; NULL if the message shows
+                         number */
 };
 
 /*
- * The message and status of ranks that have given something unlike: the name of the call or the first of the list that
- * differs, and who gave which value of it.  Lists are as long on all ranks that are in the same call.
+ * Explains a disagreement: sets the message to the first argument of the list that differs (or to the names of the
+ * calls, if they differ), with the values of two ranks, and returns the status. Ranks in the same call have lists of
+ * the same length.
  */
 hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call, const struct hs_given *given,
                                 int count, struct hs_message *message);
 
-/* The message of a rank whose own verdict was better than the one of all: that of the rank that has failed. */
+/*
+ * Gives all ranks the message of verdict.rank, the rank that has failed, and returns the verdict's status. mine: this
+ * rank's status.
+ */
 hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,
                                struct hs_message *message);
 

@@ -7,7 +7,7 @@
 
 enum { POLLS_BETWEEN_LOOKS = 64 };
 
-/* Combines two ballots; the list's unit is one ballot, hence `bytes` is its size. */
+/* Combines two ballots. The list's unit is one ballot, so `bytes` is always the size of a ballot. */
 static void join(void *dst, const void *left, const void *right, int64_t bytes, void *state)
 {
     struct hs_ballot ballot, other;
@@ -19,15 +19,15 @@ static void join(void *dst, const void *left, const void *right, int64_t bytes, 
 }
 
 /*
- * Finds the leaders of the group's nodes and the group's members on this node. They determine which ranks send
- * messages, and whose ballots this rank reads in the directory.
+ * Finds the leaders of the group's nodes, which become the members of the allreduce, and the group's members on this
+ * node, whose ballots this rank reads in the directory.
  */
 static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
     const struct hs_comm *comm = agreement->comm;
     const struct hs_division *node = &comm->topology.division[HS_NODE];
     struct hs_group *group = &agreement->group;
-    int whole = comm->topology.size == 0; /* the communicator is on one node */
+    int whole = comm->topology.size == 0; /* without a topology the communicator is on one node */
     int parts = whole ? 1 : node->parts, here = whole ? 0 : node->of[comm->rank], leaders = 0;
     int *leader = agreement->places = hs_get(memory, (size_t)(parts + comm->mates.count), sizeof *leader);
     if (!leader)
@@ -51,16 +51,16 @@ static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allo
     int leads = leaders > 1 && mate[0] == agreement->directory->me;
     *group = (struct hs_group){
         .table = group->table, .stride = 1, .size = leads ? leaders : 0, .me = group->me, .at = leader};
-    if (leads) { /* a leader has its own ballot */
+    if (leads) { /* a leader does not read its own ballot */
         agreement->mate++;
         agreement->mates--;
-    } else if (leaders > 1) { /* the leader's ballot is the verdict */
+    } else if (leaders > 1) { /* other ranks read only the leader's ballot, the verdict */
         agreement->mates = 1;
     }
     return HSUMMA_OK;
 }
 
-/* Prepares the allreduce. */
+/* Prepares the allreduce: builds its list and allocates its instance. */
 static hsumma_status connect(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {
     const struct hs_group *group = &agreement->group;
@@ -125,7 +125,7 @@ static hsumma_status send(struct hs_agreement *agreement)
     return hs_start(&agreement->instance, agreement->comm, &binding);
 }
 
-/* Makes mates that wait for this rank's ballot give up, unless a notice tells them anyway. */
+/* Makes mates that wait for this rank's ballot return an error, unless a notice informs them. Returns the status. */
 static hsumma_status fail(struct hs_agreement *agreement, hsumma_status status)
 {
     if (agreement->directory && status != HSUMMA_ERR_DEVICE)
@@ -152,7 +152,7 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement)
     return hs_ballot_verdict(&agreement->result);
 }
 
-/* Combines the ballots that have arrived since the last look. */
+/* Combines the ballots that have arrived since the last call. */
 static void meet(struct hs_agreement *agreement, int *worked)
 {
     struct hs_ballot ballot;
@@ -166,10 +166,10 @@ static void meet(struct hs_agreement *agreement, int *worked)
 }
 
 /*
- * Completes a leader's allreduce. A leader arrives last, and its ballot is the verdict. No ballot is overwritten too
- * early, since a rank finishes reading agreement n before it starts n + 1: when a leader stores verdict n + 1, all its
- * mates have arrived there, hence have read verdict n; when a mate stores vote n + 1, it has read verdict n, so its
- * leader has read vote n.
+ * Advances the allreduce of a rank that sends messages, then stores the result as its ballot in the directory, if there
+ * is one. No ballot is overwritten before it is read, since a rank finishes reading agreement n before it starts n + 1:
+ * when a leader stores verdict n + 1, all its mates have stored vote n + 1, so they have read verdict n; when a mate
+ * stores vote n + 1, it has read verdict n, so its leader has read vote n.
  */
 static hsumma_status lead(struct hs_agreement *agreement, int *worked, int *done)
 {
@@ -180,7 +180,7 @@ static hsumma_status lead(struct hs_agreement *agreement, int *worked, int *done
     return status;
 }
 
-/* Whether another rank has failed. */
+/* Returns an error if another rank has failed. */
 static hsumma_status look_around(const struct hs_agreement *agreement)
 {
     if (hs_notice_has_come(agreement->comm))
@@ -202,7 +202,7 @@ hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
     *done = met;
     if (!status && met && sends(agreement))
         status = lead(agreement, worked, done);
-    /* a blocking rank is woken rarely, so it looks every time */
+    /* a rank that blocks in MPI gets here rarely, so it looks every time */
     if (!status && !*done && (++agreement->polls % POLLS_BETWEEN_LOOKS == 0 || agreement->comm->block))
         status = look_around(agreement);
     return status ? fail(agreement, status) : HSUMMA_OK;

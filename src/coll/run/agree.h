@@ -1,9 +1,11 @@
 /*
- * Agreement by the library's own collectives (coll/node/verdict.h): nonblocking, and concurrent with anything else.
+ * Agreement by the library's own collectives (coll/node/verdict.h): nonblocking, and possible while other collectives
+ * or a plan are in progress.
  *
- * An allreduce combines the votes. Where ranks of a node share a directory, they leave their votes there and send no
- * message: on one node every rank reads them all; over several nodes the leader of each node, the first of the group
- * there, combines the votes of its mates, only the leaders run the allreduce, and each leaves the verdict to its mates.
+ * An allreduce combines the votes. Ranks of a node that share a directory store their votes in it and send no messages.
+ * On one node every rank reads all votes. On several nodes the leader of each node, its first member in the group,
+ * combines the votes of its mates; only the leaders run the allreduce, and each stores the verdict in its node's
+ * directory.
  */
 #ifndef HS_COLL_RUN_AGREE_H
 #define HS_COLL_RUN_AGREE_H
@@ -11,26 +13,29 @@
 #include "coll/node/directory.h"
 #include "coll/run/executor.h"
 
-/* hs_agreement_init allocates all memory, so an agreement cannot fail for lack of it. */
+/*
+ * Resources for a sequence of agreements. hs_agreement_init allocates all memory, so an agreement cannot run out of
+ * memory.
+ */
 struct hs_agreement {
     struct hs_comm *comm;
-    struct hs_group group; /* members of the allreduce; size 0: this rank sends no messages */
+    struct hs_group group; /* members of the allreduce; its size is 0 if this rank sends no messages */
     int tag;
     struct hs_list list;
     struct hs_instance instance;
     void *work;
-    struct hs_directory *directory; /* NULL: all votes are sent as messages */
-    int *places;                    /* one array: the leaders' places in the group's table, then `mate` */
-    const int *mate;                /* mates' indices in the directory: the ranks whose ballots this one reads */
-    int mates, met;                 /* mates: number of these; met: how many of their ballots have been read */
+    struct hs_directory *directory; /* directory of this rank's node; NULL if all votes are sent as messages */
+    int *places;                    /* memory for the leaders' places in the group's table, followed by mate[] */
+    const int *mate;                /* the mates whose ballots this rank reads, as indices in the directory */
+    int mates, met;                 /* mates: number of entries of mate[]; met: number of their ballots read so far */
     uint64_t arrival;
     unsigned polls;
     struct hs_ballot mine, result, scratch[2];
 };
 
 /*
- * directory: of this rank's node, if every node of the group has one. Only agreements of this group may use it, started
- * in the same order on all members. NULL: none. Local; HSUMMA_ERR_MEMORY.
+ * Initialises an agreement. directory is that of this rank's node if every node of the group has one, else NULL. Only
+ * agreements of this group may use it, started in the same order on all members. Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
                                 struct hs_directory *directory, enum hs_agreement_number number,
@@ -38,16 +43,17 @@ hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *
 void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator *memory);
 
 /*
- * Start an agreement, advance it (hs_advance) until it is done, then read the verdict. HSUMMA_ERR_DEVICE: a member has
- * sent a notice; HSUMMA_ERR_MPI: MPI has failed, here or on a rank of this node.
+ * To agree, start an agreement, advance it (an hs_advance function) until it is done, then read the verdict. Errors:
+ * HSUMMA_ERR_DEVICE if a member has sent a notice; HSUMMA_ERR_MPI if MPI has failed, here or on a rank of this node.
  */
 hsumma_status hs_agreement_start(struct hs_agreement *agreement, struct hs_vote mine);
 hsumma_status hs_agreement_advance(void *agreement, int *worked, int *done);
 struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
-/* Whether this rank waits only for others of its node, so that it may sleep until they signal. */
+/* True if this rank waits only for ranks of its node, so that it may sleep until they signal. */
 int hs_agreement_awaits_mates(const struct hs_agreement *agreement);
 /*
- * Starts an agreement, waits for it and returns the verdict. A failure on the way gives a verdict of this rank alone.
+ * Starts an agreement, waits for it and returns the verdict. If MPI or a device fails meanwhile, the verdict is that
+ * error with this rank.
  */
 struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine);
 

@@ -29,8 +29,8 @@ void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, 
 }
 
 /*
- * Whether others may be waiting for this step: it is near the first unfinished step of the oldest instance. Lists
- * complete even if ranks look no further than that (steps.h), so a step there must always get a piece.
+ * True if peers may be waiting for this step, because it is near the first unfinished step of the oldest instance.
+ * Lists complete if ranks execute only such steps (steps.h), so these must always get a piece.
  */
 static int is_urgent(const struct hs_device_comm *on, const struct hs_instance *instance, int step)
 {
@@ -69,7 +69,7 @@ static hsumma_status post(struct hs_bounce_piece *piece, int way)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* Enqueues the copy between buffer and device, and an event after it. */
+/* Enqueues the copy between buffer and device memory, and an event after it. */
 static hsumma_status enqueue(struct hs_device_comm *on, struct hs_bounce_piece *piece, int way)
 {
     hsumma_status status = HSUMMA_OK;
@@ -123,7 +123,7 @@ static void release(struct hs_device_comm *on, struct hs_bounce_piece *piece)
     on->bounce.in_use--;
 }
 
-/* Finishes a piece's step if it was the last piece. */
+/* Finishes a piece's step if all its other pieces are complete, too. */
 static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *piece, int way)
 {
     struct hs_instance *instance = piece->instance;
@@ -138,7 +138,7 @@ static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *pie
     hs_step_finish(instance, piece->step);
 }
 
-/* Posts the pieces that are ready to MPI, in the order in which they were begun. */
+/* Posts to MPI the pieces whose data are ready, in the order in which they were begun. */
 static hsumma_status post_ready(struct hs_device_comm *on, int way, int *worked)
 {
     for (;;) {

@@ -24,7 +24,10 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
     return HSUMMA_OK;
 }
 
-/* Total number of elements; -1 if their bytes overflow, -2 if a count is negative. */
+/*
+ * The total number of elements: the sum of `counts`, or size * count if counts is NULL. -1 if it exceeds `most`, -2 if
+ * a count is negative.
+ */
 static int64_t sum_counts(const int64_t *counts, int64_t count, int size, int64_t most)
 {
     int64_t sum = 0;
@@ -78,7 +81,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);
-    call->collective = (enum hs_collective)from->collective; /* same order in both enums */
+    call->collective = (enum hs_collective)from->collective; /* both enums have the same order */
     call->reduces = call->collective != HS_BCAST && call->collective != HS_ALLGATHER;
     int rooted = call->collective == HS_BCAST || call->collective == HS_REDUCE_TO;
     *about = HS_CALL_ROOT;

@@ -13,7 +13,7 @@ int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *
 {
     if (!on || call->bytes == 0)
         return 0;
-    int in = call->has_in && !call->in_place; /* the pointer decides, even for zero bytes */
+    int in = call->has_in && !call->in_place; /* the kind of memory is that of the pointer, even for zero bytes */
     return (call->has_out && hs_memory_is_reachable(kind_of(on, call->out))) ||
            (in && hs_memory_is_reachable(kind_of(on, call->in)));
 }
@@ -56,11 +56,11 @@ void hs_device_call_put(struct hs_operation *operation)
     on->device->kind->free_event(on->device, operation->io.event);
 }
 
-/* One of the caller's buffers, and whether and where it needs a staged copy. */
+/* One of the caller's buffers. needs: true if it needs a staged copy; pool: true if that copy is in the pool. */
 struct buffer_part {
     char *at;
     int64_t bytes;
-    int host; /* in host memory */
+    int host; /* true if it is in host memory */
     int needs, pool;
 };
 
@@ -87,7 +87,7 @@ static struct buffer_part in_part(const struct hs_signature *signature, const st
     return part;
 }
 
-/* A rank without an OUT of its own has it in SCRATCH, or in the pool if peers read it. */
+/* OUT of a rank whose caller has no out buffer is in SCRATCH, or in the pool if peers read it. */
 static struct buffer_part out_part(const struct hs_signature *signature, const struct hs_call *call)
 {
     if (call->has_out)
@@ -104,7 +104,9 @@ size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs
            (exposed & 1u << HS_OUT ? hs_aligned((size_t)call->out_bytes) : 0);
 }
 
-/* Address of a part's staged copy. at[]: bytes used so far of the operation's own memory (0) and of the pool (1). */
+/*
+ * The address of a part's staged copy. at[]: bytes used so far of the operation's own memory [0] and of the pool [1].
+ */
 static char *stand(const struct hs_operation *operation, const struct buffer_part *part, size_t at[2])
 {
     const struct hs_device_share *pool = &operation->signature->device->pool;
@@ -138,7 +140,8 @@ static void bind(struct hs_operation *operation, const struct hs_call *call)
     const struct buffer_part in = in_part(signature, call), out = out_part(signature, call);
     void **slot = operation->binding.slot;
     size_t at[2] = {0, 0};
-    int source = call->collective == HS_BCAST && call->is_root; /* the root of a broadcast sends from OUT */
+    int source = call->collective == HS_BCAST && call->is_root; /* the root of a broadcast sends from OUT, which is
+                                                                   therefore copied before the list */
     *io = (struct hs_device_io){.event = io->event};
     slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
     if (in.needs)
@@ -170,7 +173,7 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
     hsumma_status status = hs_device_enqueue_copy(on, operation->io.before[0]);
     if (!status)
         status = hs_device_enqueue_copy(on, operation->io.before[1]);
-    /* Needed even if nothing is copied: work of an earlier call may still use the memory. */
+    /* The event is needed even if nothing is copied, because operations of an earlier call may still use the memory. */
     if (!status)
         status = hs_device_record(on, operation->io.event);
     operation->phase = EARLY;

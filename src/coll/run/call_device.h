@@ -1,33 +1,36 @@
 /*
- * Calls on device memory: staged copies of the caller's buffers where these cannot be used in place, and calls that the
- * host does on copies.
+ * Calls on device memory: staged copies of the caller's buffers that cannot be used in place, and calls that the host
+ * performs on copies.
  *
- * If the device does the call, staged copies in device memory replace buffers in host memory, a contribution that lies
- * in out, and memory that peers read but have not mapped (these copies are in the pool). If the host does the call,
- * staged copies in host memory replace buffers in device memory.
+ * If the device performs the call, staged copies in device memory replace buffers in host memory, an in-place
+ * contribution, and memory that peers read but have not mapped (these copies are in the pool). If the host performs the
+ * call, staged copies in host memory replace buffers in device memory.
  */
 #ifndef HS_COLL_RUN_CALL_DEVICE_H
 #define HS_COLL_RUN_CALL_DEVICE_H
 
 #include "coll/run/signature.h"
 
-/* Whether a call that hs_call_read has read uses a device; 0 if `on` is NULL. */
+/* True if a call that hs_call_read has read uses device memory; 0 if `on` is NULL. */
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);
 
-/* Allocates SCRATCH and an event for an operation. HSUMMA_ERR_MEMORY, HSUMMA_ERR_DEVICE; put frees all of it. */
+/*
+ * get allocates `scratch` bytes of SCRATCH and an event for an operation; HSUMMA_ERR_MEMORY, HSUMMA_ERR_DEVICE. put
+ * frees them and the staged copies.
+ */
 hsumma_status hs_device_call_get(struct hs_operation *operation, int64_t scratch);
 void hs_device_call_put(struct hs_operation *operation);
-/* Allocates this call's staged copies outside the pool; they are kept for later calls. */
+/* Allocates the memory for this call's staged copies outside the pool, which is kept for later calls. */
 hsumma_status hs_device_call_need(struct hs_operation *operation, const struct hs_call *call);
-/* Bytes of the pool that calls of this kind may need on this rank. */
+/* The bytes of the pool that calls of this kind may need on this rank. */
 size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call);
 
-/* binding: as for a call on host memory; the function completes it. */
+/* Starts a call. binding is that of a call on host memory; the function replaces slots by staged copies. */
 hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm,
                                    const struct hs_binding *binding);
 hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked);
 int hs_device_call_is_active(const struct hs_operation *operation);
-/* Whether the host has not begun the call yet, because its data are still being copied. */
+/* True if the host performs the call but has not started it, because its data are still being copied. */
 int hs_device_call_is_early(const struct hs_operation *operation);
 
 #endif

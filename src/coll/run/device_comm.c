@@ -6,7 +6,7 @@
 
 enum { DEVICE_SHARED_BYTES = 4 << 20 };
 
-/* Creates flags in host memory, SHARED and events on devices. Collective over the node's ranks. */
+/* Creates the flags in host memory, and SHARED and the events on devices. Collective over the node's ranks. */
 static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, int64_t shared_bytes,
                               struct hs_message *why)
 {

@@ -1,10 +1,10 @@
 /*
- * What a communicator has for devices: shared memory whose SHARED is in device memory, the allocations that the ranks
- * of a node have mapped, and the buffers for messages.
+ * The resources of a communicator for collectives on devices: shared memory whose SHARED is in device memory,
+ * allocations that the ranks of a node have mapped, and buffers for messages.
  *
- * A peer's memory is named by (region, offset): a region is an allocation per rank that all ranks of the node have
- * mapped, with the same number on all of them. So no addresses are exchanged, and only memory allocated for sharing is
- * exported. For a caller's memory outside all regions a part of the pool is used instead.
+ * A peer's memory is addressed by (region, offset): a region is an allocation per rank that all ranks of the node have
+ * mapped, with the same number on all of them. No addresses are therefore exchanged, and only memory allocated for
+ * sharing is exported. A caller's memory outside all regions is replaced by a staged copy in the pool.
  */
 #ifndef HS_COLL_RUN_DEVICE_COMM_H
 #define HS_COLL_RUN_DEVICE_COMM_H
@@ -19,65 +19,68 @@ struct hs_device_comm {
     struct hs_stream *const *stream; /* the context's stream, which may change between calls */
     const struct hs_allocator *memory;
     int rank;                     /* rank in the communicator, for messages */
-    MPI_Comm mates;               /* ranks of the node; MPI_COMM_NULL: no shared memory */
-    struct hs_shm *shm;           /* NULL: device memory is not shared */
-    struct hs_device_share share; /* SHARED and the events */
-    struct hs_topology topology;  /* for lists on devices; its tables belong to the communicator */
-    struct hs_region *region;     /* regions over the ranks of the node, including `pooled` */
-    struct hs_device_share pool;  /* staged copies that peers read */
-    struct hs_region pooled;      /* the pool as a region, once there is one */
+    MPI_Comm mates;               /* communicator of the node's ranks; MPI_COMM_NULL without shared memory */
+    struct hs_shm *shm;           /* flags in host memory; NULL if device memory is not shared */
+    struct hs_device_share share; /* memory of SHARED, and the events of all slots */
+    struct hs_topology topology;  /* topology for lists on devices; its arrays belong to the communicator */
+    struct hs_region *region;     /* list of the regions that the node's ranks have mapped, including `pooled` */
+    struct hs_device_share pool;  /* memory for staged copies that peers read */
+    struct hs_region pooled;      /* the pool as a region; in the list once the pool exists */
     struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* instances in progress, in the order of their start */
-    struct hs_event *pulse;    /* never recorded: querying it reveals errors of the device */
-    struct hs_message failure; /* the error that ended an instance; "": none */
-    struct hs_message note;    /* why device memory is not shared; "": it is, or there are no peers */
+    struct hs_event *pulse;    /* an event that is never recorded; querying it reveals errors of the device */
+    struct hs_message failure; /* the error that ended an instance; "" if none */
+    struct hs_message note;    /* reason why device memory is not shared; "" if it is, or if there are no peers */
 };
 
 struct hs_device_copy {
     void *to;
     const void *from;
-    int64_t bytes; /* 0: none */
+    int64_t bytes; /* 0 if there is nothing to copy */
 };
 
 struct hs_device_options {
-    int64_t shared_bytes; /* bytes of SHARED per rank and slot; 0: none; negative: choose */
-    int direct;           /* 0: never read a peer's IN and OUT */
-    int gpu_aware;        /* MPI accepts device memory; equal on all ranks */
+    int64_t shared_bytes; /* bytes of SHARED per rank and slot; 0 for none, negative for the default */
+    int direct;           /* 0 if a peer's IN and OUT are never to be read */
+    int gpu_aware;        /* true if MPI accepts device memory; equal on all ranks */
 };
 
 /*
- * Call after hs_comm_discover. Collective; same status on all ranks. If devices cannot share memory, that is not an
- * error, and `note` says why. After an error comm->device is NULL.
+ * Makes comm->device; call it after hs_comm_discover. Collective; same status on all ranks. If devices cannot share
+ * memory, that is not an error, and `note` has the reason. After an error comm->device is NULL.
  */
 hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,
                                   const struct hs_device_options *options, const struct hs_allocator *memory,
                                   struct hs_message *message);
 /*
- * Ends in two steps, as a device share does: leave is local, after all work is complete; then all ranks must
- * synchronise; free is collective as MPI_Comm_free is. broken: MPI may still write to message buffers, which are
- * therefore not freed.
+ * Two steps end a comm->device, as they end a device share: leave is local, and requires that all work is complete;
+ * after a synchronisation of all ranks, free is collective in the sense of MPI_Comm_free. broken: true if MPI may still
+ * write to message buffers, which are then not freed.
  */
 void hs_device_comm_leave(struct hs_comm *comm);
 void hs_device_comm_free(struct hs_comm *comm, int broken);
 
-/* The local address of a member's memory; NULL: there is no such region. */
+/* The address in this process of a member's memory; NULL if there is no such region. */
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
 /*
- * Enlarges the pool to at least `bytes`, which is equal on the node's ranks. Collective over them; the old pool must be
- * unused. After an error (the same on all of them) the old pool remains.
+ * Enlarges the pool to at least `bytes` bytes, equal on the node's ranks. Collective over the node's ranks, same status
+ * on all; the old pool must be unused, and is kept after an error.
  */
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
 
-/* Checks the device: work enqueued earlier may have failed. */
+/* Returns an error if work enqueued earlier on the device has failed. */
 hsumma_status hs_device_ask(struct hs_device_comm *on);
-/* Stores the device's error message with the rank, and returns the status. */
+/*
+ * If status is an error, stores the device's message with the rank in on->failure, unless there is one already. Returns
+ * the status.
+ */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
-/* These enqueue on the context's stream, and report errors by hs_device_failed. */
+/* The next three functions enqueue an operation on the context's stream, and report errors by hs_device_failed. */
 hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy);
 hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
 hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);
-/* *complete: whether the work before the event is complete. */
+/* Sets *complete to 1 if the work before the event is complete, else to 0. */
 hsumma_status hs_device_complete(struct hs_device_comm *on, struct hs_event *event, int *complete);
 
 #endif

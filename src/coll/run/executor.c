@@ -4,7 +4,9 @@
 #include <mpi.h>
 #include <string.h>
 
-/* Lays out the six arrays of an instance consecutively; with memory = NULL only computes their size. */
+/*
+ * Lays out the six arrays of an instance consecutively in `memory`; only computes their total size if memory is NULL.
+ */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
     size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
@@ -41,7 +43,7 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* Local address of a reference; NULL: only hs_shm_read can access it. */
+/* The address in this process of a reference; NULL for a peer's IN or OUT, which only hs_shm_read can access. */
 static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -59,7 +61,10 @@ static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref
                        ref.slot == HS_OUT, ref.at + at, to, bytes);
 }
 
-/* Copies a peer's operands into a buffer that stays in the cache, one half per operand, piece by piece. */
+/*
+ * Executes a REDUCE with operands in a peer's IN or OUT: copies them piece by piece into a buffer that stays in the
+ * cache, one half per operand.
+ */
 static hsumma_status reduce_pieces(const struct hs_instance *instance, const struct hs_step *step)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -83,7 +88,7 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     return HSUMMA_OK;
 }
 
-/* The kind of work that a COPY or REDUCE is (coll/model/clock.h). */
+/* The kind of work of a COPY or REDUCE in a simulated run, which determines its cost. */
 static enum hs_work work_of(const struct hs_step *step)
 {
     if (step->kind == HS_REDUCE)
@@ -171,7 +176,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     return HSUMMA_OK;
 }
 
-/* Collects messages that MPI has completed; steps with pieces left post the next one. */
+/* Collects the messages that MPI has completed, and posts the next piece of steps that have further pieces. */
 static hsumma_status collect(struct hs_instance *instance, int *worked)
 {
     if (instance->open.count == 0)
@@ -184,7 +189,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
     if (count == 0 && MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed,
                                    MPI_STATUSES_IGNORE) != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
-    if (count <= 0) /* none, or MPI_UNDEFINED */
+    if (count <= 0) /* no message has completed, or MPI_UNDEFINED */
         return HSUMMA_OK;
     *worked = 1;
     int kept = 0, before = instance->open.count;
@@ -212,7 +217,10 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
-/* Messages are posted in list order per direction and peer. Holds the peers whose later messages must wait. */
+/*
+ * The peers to which, or from which, an earlier message has not been posted completely; later ones must wait, because
+ * messages of a peer and direction are posted in list order.
+ */
 struct held {
     int peer[HS_STEP_WINDOW], count;
 };
@@ -260,7 +268,7 @@ static hsumma_status try_step(struct hs_instance *instance, int index, struct he
         else if (!begun)
             status = host_step(instance, index, worked);
     }
-    if (message && instance->moved[index] < step->count) /* more pieces to come */
+    if (message && instance->moved[index] < step->count) /* further pieces must be posted */
         mine->peer[mine->count++] = step->peer;
     return status;
 }
@@ -284,7 +292,7 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
     return HSUMMA_OK;
 }
 
-/* Enters the instance once its slot of the shared memory is free. */
+/* Enters the instance's slot of the shared memory if the slot is free. */
 static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -1,6 +1,6 @@
 /*
- * The executor of step lists over MPI point-to-point messages: start, progress, done; several instances may be in
- * progress.
+ * The executor of step lists over MPI point-to-point messages and shared memory. An instance is started and progressed
+ * until it is done; several may be in progress.
  */
 #ifndef HS_COLL_RUN_EXECUTOR_H
 #define HS_COLL_RUN_EXECUTOR_H
@@ -21,13 +21,15 @@ struct hs_native;
 int hs_native_start(const struct hs_native *native, const struct hs_step *step, void *const *slot,
                     MPI_Request *request);
 
-/* What MPI needs to do a collective itself. */
+/* The arguments of a collective performed by MPI. */
 struct hs_native {
     int collective; /* enum hs_collective */
-    MPI_Comm comm;  /* exactly the group, in its order; instances start in the same order on all ranks */
+    MPI_Comm comm;  /* communicator of exactly the group, in its order; instances start in the same order on all
+                       ranks */
     MPI_Datatype type;
     MPI_Op op;
-    const int *counts, *displacements; /* allgather, reduce_scatter: elements per rank */
+    const int *counts, *displacements; /* allgather, reduce_scatter: number of elements and offset of each rank's
+                                          part */
 };
 
 struct hs_binding {
@@ -38,14 +40,17 @@ struct hs_binding {
     void *slot[HS_SLOTS];
     hs_combine *combine;
     void *state;                      /* argument of combine */
-    int64_t unit;                     /* bytes of an element; 0: any power of two up to 16 */
-    const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL: a real run */
-    struct hs_shm *shm;               /* for lists that use shared memory: covers the group; NULL: none */
-    int64_t instance;                 /* number of this instance in shm (hs_shm.next), equal on all members */
-    struct hs_native native;          /* for lists with an MPI step */
-    /* For slots in device memory: shm, if any, is the device's; combine, state and unit are unused. */
-    struct hs_device_comm *device; /* NULL: host memory */
-    const struct hs_device_io *io; /* staged copies; NULL: none */
+    int64_t unit;                     /* bytes of an element; 0 for an unknown power of two up to 16 */
+    const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL in a real run */
+    struct hs_shm *shm;               /* shared memory that covers the group, for lists that use it; else NULL */
+    int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
+    struct hs_native native;          /* used by lists with an MPI step */
+    /*
+     * The fields below are for slots in device memory. With them, shm is that of hs_device_comm or NULL, and combine,
+     * state and unit are unused.
+     */
+    struct hs_device_comm *device; /* NULL if the slots are in host memory */
+    const struct hs_device_io *io; /* staged copies; NULL if none */
     hsumma_element element;
     hsumma_op op;
 };
@@ -55,29 +60,38 @@ struct hs_instance {
     struct hs_binding bound;
     struct hs_comm *comm;
     int active, left, head;
-    int entered; /* its slot of the shared memory is free for it */
-    /* On a device: number of SIGNALs so far; whether everything that follows the list is enqueued. */
+    int entered; /* true once its slot of the shared memory is free and it has entered the slot */
+    /*
+     * On a device: signals is the number of SIGNALs so far; ended is true when the copies and events after the list are
+     * enqueued.
+     */
     int signals, ended;
     struct hs_instance *next; /* on a device: the next instance in progress */
-    int capacity;             /* most steps of a list */
+    int capacity;             /* maximum number of steps of a list */
     unsigned char *state;
-    int64_t *moved;                /* bytes of a SEND or RECV whose pieces have been posted */
-    struct hs_in_flight open;      /* messages posted and not completed */
-    int *request_step, *completed; /* step of each open message; indices of those just completed */
-    int64_t *traced;               /* number of each open message in the timeline */
+    int64_t *moved;                /* bytes of each SEND or RECV that have been posted, indexed by step */
+    struct hs_in_flight open;      /* messages that are posted but not completed */
+    int *request_step, *completed; /* request_step: step of each open message; completed: scratch for MPI_Testsome */
+    int64_t *traced;               /* number of each open message's entry in the timeline */
 };
 
 size_t hs_instance_bytes(int steps);
 void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
-/* Calls advance until it is done (base/wait.h); when there is nothing to do, polls or blocks. */
+/*
+ * Calls advance until it reports that it is done (base/wait.h). While no call makes progress, it yields, or blocks in
+ * MPI with wait=block.
+ */
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state);
 /* Starts an instance; the list must not have more steps than the instance's capacity. */
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
-/* Advances an instance without waiting; sets *worked to 1 if anything happened. Does nothing if it is not active. */
+/*
+ * Advances an instance without waiting; sets *worked to 1 if it made progress. Does nothing if the instance is not
+ * active.
+ */
 hsumma_status hs_progress(struct hs_instance *instance, int *worked);
 /*
- * The rank that the first unfinished step waits for, -1: none; *receives: whether it waits for data or a signal from
- * there.
+ * The rank that the instance's first unfinished step waits for, -1 if none. Sets *receives to 1 if the step waits for
+ * data or a signal from that rank, else to 0.
  */
 int hs_instance_awaits(const struct hs_instance *instance, int *receives);
 

@@ -35,7 +35,7 @@ void hs_device_begin(struct hs_instance *instance)
     instance->signals = instance->ended = 0;
 }
 
-/* Publishes where peers find this rank's exposed IN and OUT. */
+/* Publishes the regions and offsets of this rank's exposed IN and OUT. */
 static void publish(const struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -51,7 +51,10 @@ static void publish(const struct hs_instance *instance)
     }
 }
 
-/* The pool passes from one instance to the next in the order of their start, which is the same on all ranks. */
+/*
+ * True if the instance may use the pool, or does not need it. Instances use the pool in the order of their start, which
+ * is the same on all ranks.
+ */
 static int has_pool(const struct hs_instance *instance)
 {
     if (!instance->bound.io || !instance->bound.io->pool)
@@ -85,7 +88,7 @@ static int apart(struct hs_ref a, struct hs_ref b, int64_t bytes)
     return a.slot != b.slot || a.of != b.of || a.at + bytes <= b.at || b.at + bytes <= a.at;
 }
 
-/* Whether a step adds one more operand to the result of `sum`, in place, and may begin now. */
+/* True if a step adds one more operand to the result of step `sum`, in place, and its dependencies are done. */
 static int goes_on(const struct hs_instance *instance, const struct hs_step *sum, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
@@ -94,7 +97,9 @@ static int goes_on(const struct hs_instance *instance, const struct hs_step *sum
            apart(step->right, sum->dst, sum->count) && hs_deps_done(instance, step);
 }
 
-/* Executes in one pass a REDUCE and all others that add to its result and may begin after it. */
+/*
+ * Executes a REDUCE as one operation with all later ones in the window that add to its result and may begin after it.
+ */
 static hsumma_status reduce(struct hs_instance *instance, int index)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -130,7 +135,10 @@ static hsumma_status copy(struct hs_instance *instance, int index)
     return way.to && way.from ? hs_device_enqueue_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
 }
 
-/* Records event i of the slot for a value of the flag; *complete: whether the flag may be raised. */
+/*
+ * Records event i of the slot for a value of the flag. Sets *complete to 1 if the flag may be raised at once, because
+ * peers can wait for the event.
+ */
 static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -165,7 +173,10 @@ static hsumma_status give_signal(struct hs_instance *instance, int index, int *w
     return HSUMMA_OK;
 }
 
-/* The event recorded for the lowest value that is not below `value`. If re-recorded meanwhile, it covers more. */
+/*
+ * The member's event recorded for the lowest value that is not below `value`. If it is re-recorded meanwhile, it covers
+ * more operations.
+ */
 static struct hs_event *event_of(const struct hs_instance *instance, int member, int64_t value)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -224,7 +235,9 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
     return HSUMMA_ERR_INTERNAL;
 }
 
-/* Enqueues what follows the list: copies of results to the caller's memory, and the event that frees the slot. */
+/*
+ * Enqueues the operations after the list: copies of results to the caller's memory, and the event that frees the slot.
+ */
 static hsumma_status put_end(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -1,10 +1,10 @@
-/* Whole collectives done by MPI itself, for the rows "mpi". */
+/* Collectives performed by MPI, for the rows "mpi". */
 #include "coll/run/executor.h"
 #include "coll/schedule/registry.h"
 
 #include <limits.h>
 
-/* Converts the bytes of the vector that a step stands for into a number of elements. */
+/* Converts the bytes of an MPI step into a number of elements. */
 static int elements(const struct hs_native *native, int64_t bytes, int *count)
 {
     int size = 0;

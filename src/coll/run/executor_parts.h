@@ -1,13 +1,13 @@
-/* Shared by the executors: states of steps and the ranks of peers. Not for other files. */
+/* Internal declarations of the executors: states of steps and the ranks of peers. */
 #ifndef HS_COLL_RUN_EXECUTOR_PARTS_H
 #define HS_COLL_RUN_EXECUTOR_PARTS_H
 
 #include "coll/run/executor.h"
 
 enum { HS_STEP_WAITING, HS_STEP_UNDER_WAY, HS_STEP_DONE };
-enum { HS_STEP_WINDOW = 64 }; /* steps looked at beyond the first unfinished one */
+enum { HS_STEP_WINDOW = 64 }; /* number of steps considered, from the first unfinished one on */
 
-/* The rank in the communicator of a rank of the list. */
+/* The rank in the communicator of `peer`, a rank in the list's numbering. */
 static inline int hs_rank_of(const struct hs_instance *instance, int peer)
 {
     const struct hs_group *group = &instance->bound.group;

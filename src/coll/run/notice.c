@@ -8,7 +8,7 @@ static int notice_tag(void)
     return hs_tag(HS_CHANNEL_AGREE, HS_NOTICE);
 }
 
-/* The copy is never freed, since MPI may still read it. */
+/* The copy of the notice is never freed, since MPI may still read it. */
 void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
                     const struct hs_allocator *memory)
 {

@@ -1,6 +1,6 @@
 /*
- * Notices: a rank whose device fails informs all others by an unsolicited message, and ranks that wait for it give up.
- * MPI still works in this case; if MPI itself has failed, no notice can be sent.
+ * Notices: a rank whose device fails sends all others an unsolicited message, and ranks that wait for it return an
+ * error. MPI still works in this case; if MPI itself has failed, no notice can be sent.
  */
 #ifndef HS_COLL_RUN_NOTICE_H
 #define HS_COLL_RUN_NOTICE_H
@@ -17,11 +17,11 @@ struct hs_notice {
 /* Sends a notice to the other members of the group; does nothing if memory is exhausted. */
 void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
                     const struct hs_allocator *memory);
-/* Whether a notice has arrived, in a communicator with a device; it is left for hs_notice_receive. */
+/* True if a notice has arrived, which hs_notice_receive will receive. Always 0 in a communicator without a device. */
 int hs_notice_has_come(const struct hs_comm *comm);
 /*
- * Receives a notice if there is one. Also lets MPI progress other messages, which nothing else may do if ranks
- * communicate only through shared memory.
+ * Receives a notice if one has arrived; returns 1 if so, else 0. The call also lets MPI progress other messages, which
+ * is necessary where ranks otherwise communicate through shared memory only.
  */
 int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice);
 

@@ -27,7 +27,7 @@ int hs_signature_serves(const struct hs_signature *signature, const struct hs_ca
 static const char *no_mpi(const struct hs_call *call)
 {
     int whole = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
-    int64_t unit = call->reduces ? call->unit : 1; /* other collectives are bytes to MPI */
+    int64_t unit = call->reduces ? call->unit : 1; /* other collectives use MPI_BYTE */
     if (hs_simulator())
         return "the simulator cannot wait for MPI's own collectives beside messages";
     if (call->reduces && call->op.op == HSUMMA_USER)
@@ -35,13 +35,19 @@ static const char *no_mpi(const struct hs_call *call)
     return whole && call->bytes / unit > INT_MAX ? "MPI counts no further than 2^31" : NULL;
 }
 
-/* Whether a row's lists may use shared memory. With stages they may: a stage's default may be the row "shared". */
+/*
+ * True if a row's lists may use shared memory. Those of a row with stages may, because "shared" is a default row of
+ * stages.
+ */
 static int may_share(const struct hs_alg *alg)
 {
     return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
 }
 
-/* Why the host does a call on a device by row alg (NULL: by any row); NULL: the device does it. */
+/*
+ * The reason why the host must perform a call on device memory by row alg (by any row if alg is NULL); NULL if the
+ * device can.
+ */
 static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
                             const struct hs_alg *alg)
 {
@@ -75,7 +81,10 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
     return hs_select(maker->selector, &chosen->question, &chosen->answer, message);
 }
 
-/* If the host is to do the call, the algorithm is first chosen for the device, then checked for host memory. */
+/*
+ * The algorithm of a call on device memory is chosen for the device. If the host must perform it, it is chosen again
+ * for host memory, with the first choice as the spec.
+ */
 hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
                                   struct hs_chosen *chosen, struct hs_message *message)
 {
@@ -94,7 +103,7 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
     return status;
 }
 
-/* Sets the parts of a call in bytes and, for MPI, in elements. */
+/* Sets the signature's parts in bytes and, for row "mpi", in elements. */
 static hsumma_status make_parts(struct hs_signature *signature, const struct hs_call *call, int by_mpi,
                                 const struct hs_allocator *memory)
 {
@@ -218,7 +227,7 @@ void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator
     hs_put(memory, signature);
 }
 
-/* Bytes of SCRATCH, and of OUT if a rank has none of its own. */
+/* The bytes of SCRATCH, and of OUT for ranks whose caller has no out buffer. */
 static int64_t scratch_bytes(const struct hs_signature *signature)
 {
     const int64_t *extent = signature->list.extent;
@@ -264,7 +273,11 @@ struct hs_operation *hs_operation_take(struct hs_signature *signature, const str
     return operation;
 }
 
-enum { SPARES = 16, SMALL_RESERVE = 64 * 1024 }; /* in reserve: one, and more if they are small */
+enum {
+    SPARES = 16,
+    SMALL_RESERVE = 64 * 1024
+}; /* Operations in reserve: one, or up to SPARES of at most SMALL_RESERVE
+      bytes each */
 
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory)
 {

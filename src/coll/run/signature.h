@@ -1,6 +1,6 @@
 /*
- * What is kept of a kind of collective call so that later ones start immediately: the choice, the list, and memory for
- * as many operations as are in progress.
+ * A signature is a prepared kind of collective call, so that later calls of the kind start immediately: the choice of
+ * the algorithm, the list, and memory for as many operations as are in progress.
  */
 #ifndef HS_COLL_RUN_SIGNATURE_H
 #define HS_COLL_RUN_SIGNATURE_H
@@ -9,65 +9,68 @@
 #include "coll/run/executor_device.h"
 #include "coll/select/select.h"
 
-/* How a call ends. Belongs to the caller and must not move until the call is done. */
+/* The completion of a call. Owned by the caller; must not move until the call is done. */
 struct hs_ticket {
     int done;
     hsumma_status status;
 };
 
-/* A call in progress, or memory in reserve for one. */
+/* A call in progress, or memory reserved for one. */
 struct hs_operation {
     struct hs_operation *next;
     struct hs_signature *signature;
     struct hs_ticket *ticket;
     struct hs_instance instance;
     int64_t number; /* number among the team's calls */
-    int64_t traced; /* number in the timeline */
+    int64_t traced; /* number of the call's entry in the timeline */
     void *memory, *scratch;
-    void *copy;         /* of a contribution that lies in out; allocated when first needed */
-    hsumma_operator op; /* a copy of the caller's */
-    /* For a call on a device (call_device.h); `copy` then holds the staged copies. */
+    void *copy;         /* memory for a copy of an in-place contribution, allocated when first needed */
+    hsumma_operator op; /* a copy of the caller's operator */
+    /* The fields below are for a call on a device (call_device.h), for which `copy` is the memory of staged copies. */
     size_t copy_bytes;
     struct hs_device_io io;
-    struct hs_binding binding; /* for a call that the host does: starts when its data have been copied */
+    struct hs_binding binding; /* binding of a call that the host performs, which starts when its data have been
+                                  copied */
     int phase;
 };
 
 struct hs_signature {
-    struct hs_signature *next; /* list, most recently used first */
-    /* The key. */
+    struct hs_signature *next; /* next signature in the team's list */
+    /* The fields up to `algorithm` are the key. */
     enum hs_collective collective;
     int root, ordered, user, on_device;
     int64_t unit, bytes;
-    int64_t *part; /* size + 1 offsets of irregular parts; NULL: equal parts, or none */
+    int64_t *part; /* size + 1 byte offsets of irregular parts; NULL for equal parts, and for collectives without
+                      parts */
     char algorithm[HS_ALG_SPEC_TEXT];
 
     struct hs_alg_spec chosen;
-    struct hs_device_comm *device; /* for a call on a device; else NULL */
-    int on_host;                   /* the host does this call on copies of device memory */
+    struct hs_device_comm *device; /* device of a call on device memory; else NULL */
+    int on_host;                   /* true if the host performs the call on copies of device memory */
     int rotation, size;
     struct hs_list list;
-    int *counts;  /* counts and offsets of the parts in elements, for MPI; else NULL */
+    int *counts;  /* for row "mpi": counts, then offsets of the parts in elements; else NULL */
     int64_t cost; /* bytes of memory on the rank that uses most; equal on all ranks */
     struct hs_operation *spare;
     int spares, under_way;
-    int left; /* no longer in the cache: freed with the last operation in progress */
+    int left; /* true if the signature is no longer in the cache and will be freed with its last operation in
+                 progress */
 };
 
-/* What is needed to make a signature. */
+/* The input for making a signature, besides the call. */
 struct hs_signature_maker {
     const struct hs_allocator *memory;
     struct hs_selector *selector;
-    const struct hs_topology *topology; /* NULL: every rank on its own node */
-    struct hs_device_comm *device;      /* for calls on a device; NULL: none */
+    const struct hs_topology *topology; /* NULL if every rank is on its own node */
+    struct hs_device_comm *device;      /* resources for calls on a device; NULL without a device */
     int rank, size;
     int64_t segment;
 };
 
 int hs_signature_serves(const struct hs_signature *signature, const struct hs_call *call, int size);
 /*
- * A call's question and its answer, which point into shape, text and call. why_host: why the host does a call on a
- * device; NULL: it does not, or the call does not use a device.
+ * A call's question and its answer, which point into shape, text and the call. why_host: the reason why the host
+ * performs a call on device memory; NULL if the device performs it, or if the call does not use device memory.
  */
 struct hs_chosen {
     struct hs_shape shape;
@@ -78,20 +81,26 @@ struct hs_chosen {
 };
 hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
                                   struct hs_chosen *chosen, struct hs_message *message);
-/* Chooses, builds, and allocates one operation. After an error *result is NULL. */
+/*
+ * Makes a signature: chooses the algorithm, builds the list and allocates one operation. After an error *result is
+ * NULL, and *about is the subject.
+ */
 hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,
                                 struct hs_signature **result, int *about, struct hs_message *message);
-/* Frees it at once, or with its last operation in progress. */
+/* Frees a signature at once, or with its last operation in progress. */
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
-/* Bytes of the signature and one operation on this rank. */
+/* The bytes of memory of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
-int hs_signature_shares(const struct hs_signature *signature); /* its lists may use shared memory */
+int hs_signature_shares(const struct hs_signature *signature); /* true if its lists may use shared memory */
 
-/* Memory for one operation; NULL if memory is exhausted. */
+/*
+ * take returns a reserved or newly allocated operation, NULL if memory is exhausted; give returns it to the reserve or
+ * frees it.
+ */
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory);
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory);
 
-/* MPI's names for the elements and the operator of a call. */
+/* Sets *type and *op to the MPI datatype and operator of a call; to MPI_BYTE and MPI_OP_NULL if it has none. */
 void hs_native_types(const struct hs_call *call, MPI_Datatype *type, MPI_Op *op);
 
 #endif

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { APART = HS_INSTANCES / 2 }; /* calls in progress are less than this apart, calls that share a tag more */
+enum {
+    APART = HS_INSTANCES / 2
+}; /* numbers of calls in progress differ by less than this, those of calls with the
+      same tag by more */
 enum { VAIN = 64 };
 
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
@@ -43,7 +46,7 @@ static void end(struct hs_team *team, hsumma_status status)
     team->status = status;
     for (struct hs_operation *operation = team->first; operation; operation = operation->next)
         *operation->ticket = (struct hs_ticket){.done = 1, .status = status};
-    team->first = team->last = NULL; /* never freed, since MPI may still write to it */
+    team->first = team->last = NULL; /* the operations are never freed, since MPI may still write to them */
 }
 
 void hs_team_fail(struct hs_team *team, hsumma_status status)
@@ -106,7 +109,8 @@ void hs_team_poll(struct hs_team *team, int *worked)
     int moved = 0;
     progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
-    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* a rank about to block checks everything first */
+    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* with wait=block, a rank checks all other work before it
+                                                          blocks */
         hs_team_listen(team);
         if (team->drive)
             team->drive(team->driven, &moved);
@@ -130,7 +134,7 @@ static int passed(const struct hs_team_waiting *waiting)
     return (!team->first || team->first->number > waiting->number) && !(waiting->native && pieces_under_way(team));
 }
 
-/* Records in the timeline that the oldest call waits. */
+/* Records in the timeline that this rank waits for the oldest call. */
 static void trace_wait(const struct hs_team *team)
 {
     int receives, peer = hs_instance_awaits(&team->first->instance, &receives);
@@ -183,7 +187,10 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
     return status;
 }
 
-/* Memory for one more operation of a kind. If there is none, waits until an earlier one completes. */
+/*
+ * Returns memory for one more operation of a kind. If memory is exhausted, waits until an earlier operation of the kind
+ * completes; NULL if there is none.
+ */
 static struct hs_operation *take(struct hs_team *team, struct hs_signature *signature)
 {
     struct hs_team_waiting waiting = {.team = team, .reserve = signature};
@@ -204,7 +211,8 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         .group = team->group,
         .rotation = signature->rotation,
         .tag = hs_tag(HS_CHANNEL_COLL, operation->number),
-        .slot = {[HS_IN] = (void *)call->in, [HS_OUT] = call->out, [HS_SCRATCH] = scratch}, /* IN is only read */
+        .slot = {[HS_IN] = (void *)call->in, [HS_OUT] = call->out, [HS_SCRATCH] = scratch}, /* IN is only read, so the
+                                                                                               cast is safe */
         .combine = call->reduces ? hs_call_operator(&operation->op) : NULL,
         .state = &operation->op,
         .unit = call->unit,
@@ -266,8 +274,9 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
 }
 
 /*
- * Allocates staged copies. If memory is exhausted, calls in progress may release some on completion. On devices other
- * ranks may have theirs and start, so they must be informed of a failure.
+ * Allocates the memory of staged copies. On devices, if memory is exhausted, it waits for the calls in progress, which
+ * may free some. If that does not help, the team fails, which informs the other ranks, since they may have started the
+ * call.
  */
 static hsumma_status need_staging(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                   struct hs_message *message)
@@ -308,7 +317,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         status = hs_team_prepare(team, call, &signature, mine, about, message);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
     if (!status)
-        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches pieces by their order */
+        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches collectives by the order of
+                                                                             their start, also pieces of them */
     if (!status && !passed(&waiting))
         status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     struct hs_operation *operation = status ? NULL : take(team, signature);

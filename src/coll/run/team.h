@@ -1,8 +1,8 @@
 /*
- * A team: ranks that run collectives together, with what they need: a communicator, shared memory, the choice of
- * algorithms, prepared calls, and the calls in progress.
+ * A team: the ranks that run collective calls together, with their communicator, shared memory, choice of algorithms,
+ * prepared calls, and calls in progress.
  *
- * The first call of a kind (collective, sizes, root, algorithm) is prepared by all ranks and agreed on; later ones
+ * All ranks prepare and agree on the first call of a kind (collective, sizes, root, algorithm); later calls of the kind
  * start immediately. The cache of kinds has the same contents on all ranks, since it depends only on the sequence of
  * calls.
  */
@@ -12,7 +12,7 @@
 #include "coll/run/agree.h"
 #include "coll/run/signature.h"
 
-/* Advances something else while the team waits. */
+/* A function that advances other work while the team waits. */
 typedef void hs_drive(void *state, int *worked);
 
 struct hs_team {
@@ -21,48 +21,53 @@ struct hs_team {
     struct hs_group group;
     struct hs_agreement agreement;
     struct hs_selector selector;
-    const struct hs_compute *compute; /* cost model of a simulated run; NULL: a real run */
+    const struct hs_compute *compute; /* cost of computation in a simulated run; NULL in a real run */
     int64_t segment;
     int check_always;
-    MPI_Comm native; /* for row "mpi"; created when first needed */
+    MPI_Comm native; /* communicator for row "mpi", created when first needed */
 
-    struct hs_signature *signature; /* list, most recently used first */
+    struct hs_signature *signature; /* the cached kinds of calls, most recently used first */
     int signatures;
-    int64_t cost; /* bytes of all signatures */
+    int64_t cost; /* bytes of memory of all signatures */
 
-    struct hs_operation *first, *last; /* in progress, in the order of their start */
+    struct hs_operation *first, *last; /* calls in progress, in the order of their start */
     int64_t number;                    /* number of calls so far */
     hs_drive *drive;
     void *driven;
     int idle;   /* consecutive polls without progress */
-    int broken; /* set after an MPI or device error, here or elsewhere: */
+    int broken; /* true after an MPI or device error, here or on another rank, with this status: */
     hsumma_status status;
-    struct hs_message failure; /* of a device; "": nothing is known */
+    struct hs_message failure; /* message of a device's error; "" if unknown */
 };
 
-/* Afterwards the caller may set machine and own of the selector, segment, check_always and drive. */
+/*
+ * Initialises a team. After that the caller may set machine and own of the selector, segment, check_always and drive.
+ */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);
-/* No call may be in progress, unless MPI has failed: then memory that MPI may still write to is not freed. */
+/*
+ * Frees a team. No call may be in progress, unless MPI or a device has failed; in that case nothing is freed, since MPI
+ * may still write to it.
+ */
 void hs_team_free(struct hs_team *team);
-/* Call before MPI_Comm_free of the team's communicator; collective. */
+/* Frees the communicator for row "mpi"; call it before MPI_Comm_free of the team's communicator. Collective. */
 void hs_team_leave_mpi(struct hs_team *team);
 
 /*
- * Starts a call. mine, about, message: what hs_call_read found. After HSUMMA_OK the ticket says when the call is done;
- * ticket NULL: the caller has no memory for one.
+ * Starts a call. mine, about, message: the results of hs_call_read. After HSUMMA_OK, *ticket shows when the call is
+ * done. ticket is NULL if the caller ran out of memory for it.
  */
 hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message);
-/* Advances all calls in progress, and after some unsuccessful polls also other work (drive). */
+/* Advances all calls in progress, and after several unsuccessful polls also other work (team->drive). */
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
 /*
- * Waits for an MPI request while calls progress, until it completes or the team fails; also for an uninitialised team.
+ * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be uninitialised.
  */
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request);
-/* Describes what would serve the call. */
+/* Writes the algorithm that would serve the call, and the reason of its choice. */
 hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call, char *text, size_t size,
                                struct hs_message *message);
 

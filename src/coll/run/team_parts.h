@@ -1,4 +1,4 @@
-/* Shared by team.c and team_prepare.c. Not for other files. */
+/* Internal declarations of team.c and team_prepare.c. */
 #ifndef HS_COLL_RUN_TEAM_PARTS_H
 #define HS_COLL_RUN_TEAM_PARTS_H
 
@@ -6,30 +6,35 @@
 
 struct hs_team_waiting {
     struct hs_team *team;
-    struct hs_ticket *ticket;           /* wait until it is done, or ... */
-    const struct hs_signature *reserve; /* ... until memory is back in its reserve, or ... */
-    MPI_Request *request;               /* ... until MPI has completed it, or ... */
-    int64_t number;                     /* ... until no call up to this number is in progress and, ... */
-    int native;                         /* ... if nonzero, no MPI collective that consists of several pieces, or ... */
-    int pool;                           /* ... until no call on a device is in progress */
+    struct hs_ticket *ticket;           /* the condition to wait for: this ticket is done, or ... */
+    const struct hs_signature *reserve; /* ... this signature has an operation in reserve or none in progress, or ... */
+    MPI_Request *request;               /* ... MPI has completed this request, or ... */
+    int64_t number;                     /* ... no call up to this number is in progress and, ... */
+    int native;                         /* ... if native is nonzero, no MPI collective of several pieces is, or ... */
+    int pool;                           /* ... if pool is nonzero, no call on a device is in progress */
 };
 /* The hs_advance of a struct hs_team_waiting. */
 hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 
-/* team_prepare.c */
+/* The functions below are in team_prepare.c, except the last two. */
 struct hs_signature_maker hs_team_maker(struct hs_team *team);
-/* Finds the signature that serves a call and moves it to the front; NULL: there is none. */
+/* Finds the signature that serves a call, and moves it to the front of the list. Returns NULL if there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call);
-/* Allocates staged copies: for a contribution that lies in out, and for calls on devices. */
+/* Allocates the memory for copies: of an in-place contribution, and for calls on devices. */
 hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                 struct hs_message *message);
-/* Prepares a new kind of call, or checks a known one again. Collective. */
+/*
+ * Prepares a new kind of call (*signature is NULL), or checks a known one again. mine, about: this rank's errors so
+ * far. Collective.
+ */
 hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                               hsumma_status mine, int about, struct hs_message *message);
 
-/* Ends all calls in progress with the error. If it is a device's, not MPI's, sends a notice to the other ranks. */
+/*
+ * Ends all calls in progress with an error. If the error is of a device, not of MPI, sends a notice to the other ranks.
+ */
 void hs_team_fail(struct hs_team *team, hsumma_status status);
-/* Checks for a notice from another rank. */
+/* Receives a notice if another rank has sent one, and ends all calls in progress with its error. */
 void hs_team_listen(struct hs_team *team);
 
 #endif

@@ -1,4 +1,4 @@
-/* The first call of a kind: prepared by all ranks and agreed on. */
+/* The first call of a kind, which all ranks prepare and agree on. */
 #include "coll/run/team_parts.h"
 
 #include "base/hash.h"
@@ -8,7 +8,11 @@
 
 #include <inttypes.h>
 
-enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 }; /* limits of the cache, which always keeps the most recent one */
+enum {
+    SIGNATURES = 128,
+    CACHE_BYTES = 64 << 20
+}; /* limits of the cache, which always keeps the most recently used
+      signature */
 
 static const struct hs_topology *places(const struct hs_team *team)
 {
@@ -26,12 +30,13 @@ struct hs_signature_maker hs_team_maker(struct hs_team *team)
                                        .segment = team->segment};
 }
 
-/* Hash of all that must be equal on all ranks: the call, and the chosen algorithm. */
+/* The hash of the data that must be equal on all ranks: the call and the chosen algorithm. */
 static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
 {
     char algorithm[HS_ALG_SPEC_TEXT];
     hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
-    int user = call->op.op == HSUMMA_USER; /* user operators have no `element`, others no `commutative` */
+    int user = call->op.op == HSUMMA_USER; /* the hash omits fields that do not apply: `element` of user operators,
+                                              `commutative` of all others */
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
                              call->op.op,          user ? 0 : call->op.element,
@@ -47,7 +52,10 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
     return (int64_t)(hash >> 1);
 }
 
-/* Advances the agreement together with the calls in progress: other ranks may get here only after those complete. */
+/*
+ * Advances the agreement together with the calls in progress, because other ranks may start the agreement only after
+ * these complete.
+ */
 static hsumma_status advance_agreement(void *state, int *worked, int *done)
 {
     struct hs_team *team = state;
@@ -58,7 +66,7 @@ static hsumma_status advance_agreement(void *state, int *worked, int *done)
 static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
                            struct hs_message *message);
 
-/* This rank's vote is a good one: it only carries what has been given. */
+/* The agreement of hs_voters. Votes have no error status here; they only transfer values and text. */
 static struct hs_verdict agree_again(void *team, struct hs_vote vote)
 {
     struct hs_verdict verdict = {0};
@@ -78,7 +86,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     if (!status)
         status = hs_comm_wait(team->comm, advance_agreement, team);
     if (status) {
-        hs_team_listen(team); /* gets the notice's text, which says more than the status */
+        hs_team_listen(team); /* the text of a notice is more specific than the status */
         hs_team_fail(team, status);
         return hs_fail(message, team->status, "%s when a collective began",
                        team->failure.text[0] ? team->failure.text : "MPI failed");
@@ -88,7 +96,10 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     return verdict->status ? hs_unlike_report(&voters, mine.status, *verdict, message) : HSUMMA_OK;
 }
 
-/* Says what differs between ranks. The kind of memory affects the algorithm, so it is compared first. */
+/*
+ * Sets the message to the argument that differs between ranks. The kind of memory affects the algorithm, so it is
+ * compared first.
+ */
 static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature,
                             struct hs_message *message)
 {
@@ -118,7 +129,7 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
     return hs_unlike_explain(&voters, "a collective", given, sizeof given / sizeof *given, message);
 }
 
-/* Creates the communicator for MPI's own collectives. */
+/* Creates the communicator for row "mpi", unless it exists. */
 static hsumma_status need_native(struct hs_team *team, struct hs_message *message)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -130,7 +141,6 @@ static hsumma_status need_native(struct hs_team *team, struct hs_message *messag
     return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");
 }
 
-/* Finds the signature that serves a call and moves it to the front; NULL: there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
 {
     for (struct hs_signature **link = &team->signature; *link; link = &(*link)->next) {
@@ -163,7 +173,6 @@ static void keep(struct hs_team *team, struct hs_signature *signature, int64_t c
     }
 }
 
-/* Allocates the copy that a call in place needs, or a device call's staged copies. */
 hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                 struct hs_message *message)
 {
@@ -181,8 +190,8 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 }
 
 /*
- * Enlarges the pool to what this kind of call may need on any rank, so that later calls find it there: on devices peers
- * must have mapped what they read. *refused: there is not enough memory for that.
+ * Enlarges the pool to the bytes that this kind of call may need on any rank, so that later calls need not: peers must
+ * map the pool, which is collective. Sets *refused to 1 if there is not enough memory.
  */
 static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
                                int *refused, struct hs_message *message)
@@ -198,7 +207,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return status;
     bytes = verdict.value;
     status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    if (!status) /* all ranks learn of a failure here: the next step would not notice one */
+    if (!status) /* all ranks detect a failure here, because hs_device_pool_want would not */
         status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)
         return status;
@@ -208,7 +217,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
     return status;
 }
 
-/* Prepares a new kind of call, or checks a known one again. */
+/* Prepares a new kind of call, or checks a known one again. Sets *refused as need_pool does. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                              hsumma_status mine, int about, int *refused, struct hs_message *message)
 {
@@ -244,7 +253,8 @@ hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, 
 {
     int refused = 0;
     hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
-    if (refused && team->comm->device->topology.direct) { /* use SHARED from now on */
+    if (refused && team->comm->device->topology.direct) { /* without memory for the pool, peers' IN and OUT are not read
+                                                             any more, and lists use SHARED */
         team->comm->device->topology.direct = refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);
     }

@@ -26,8 +26,7 @@ typedef void gridinfo(const int *context, int *nprow, int *npcol, int *row, int 
 typedef void get(const int *context, const int *what, int *value);
 typedef void cabort(int context, char *routine, int info);
 
-/* BLACS functions that are not visible here, because the program loaded ScaLAPACK privately (dlopen, as Python does).
- */
+/* BLACS functions of programs that load ScaLAPACK after this library (dlopen, as Python does), for all or privately. */
 static struct {
     _Atomic(gridinfo *) gridinfo;
     _Atomic(get *) get;
@@ -49,13 +48,15 @@ void *hs_symbol_of(const void *caller, const char *name)
 /* memcpy, because ISO C has no cast from a data pointer to a function pointer. */
 #define FIND(caller, function, name)               \
     do {                                           \
-        void *symbol = hs_symbol_of(caller, name); \
+        void *symbol = dlsym(RTLD_DEFAULT, name);  \
         function *address = NULL;                  \
+        if (!symbol)                               \
+            symbol = hs_symbol_of(caller, name);   \
         memcpy(&address, &symbol, sizeof address); \
         atomic_store(&found.function, address);    \
     } while (0)
 
-void hs_blacs_find(const void *caller)
+void hs_blacs_find(const void *caller, const char *routine)
 {
     if (EXISTS(blacs_gridinfo_) && EXISTS(blacs_get_))
         return;
@@ -64,6 +65,10 @@ void hs_blacs_find(const void *caller)
     FIND(caller, gridinfo, "blacs_gridinfo_");
     FIND(caller, get, "blacs_get_");
     FIND(caller, cabort, "PB_Cabort");
+    if (atomic_load(&found.gridinfo) && atomic_load(&found.get))
+        return;
+    fprintf(stderr, "hsumma: %s: no BLACS is visible to hsumma: load ScaLAPACK with RTLD_GLOBAL\n", routine);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 const char *hs_pgemm_name(hsumma_type type)

@@ -207,9 +207,9 @@ void hs_pgemr2d(const struct hs_pgemr2d *call)
 {
     int shape[2], coord[2], context = *call->context;
     const char *why = NULL;
-    hs_blacs_find(call->caller);
     if (call->interposed && wants_original() && call_original_move(call))
         return;
+    hs_blacs_find(call->caller, name_of(call));
     if (*call->extent[0] == 0 || *call->extent[1] == 0 || !hs_blacs_grid(context, shape, coord) || coord[0] < 0)
         return;
     MPI_Comm comm = hs_blacs_comm(context);

@@ -133,7 +133,7 @@ static int repeat(const struct hs_pgemm *call)
 void hs_pgemm(const struct hs_pgemm *call)
 {
     struct hs_arguments args;
-    hs_blacs_find(call->caller);
+    hs_blacs_find(call->caller, hs_pgemm_name(call->type));
     if (repeat(call))
         return;
     int info = hs_arguments_read(call, &args);

@@ -120,8 +120,9 @@ struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis
 /* This process's view of an operand. */
 struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
 
-/* Looks for BLACS in the caller's library, for programs that loaded it privately (dlopen). */
-void hs_blacs_find(const void *caller);
+/* Looks for BLACS, for programs that load it after this library, in the caller's library where they loaded it privately
+ * (dlopen). If there is none, the program ends: the call cannot be served. */
+void hs_blacs_find(const void *caller, const char *routine);
 /* A function in the caller's library or its dependencies; NULL if there is none. */
 void *hs_symbol_of(const void *caller, const char *name);
 /* The shape of a BLACS context's grid and this process's coordinates. Returns 0 if there is no such grid. */

@@ -6,7 +6,7 @@
 
 #include "pmpi/pmpi.h"
 
-struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID};
+struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID, .self = MPI_COMM_NULL};
 
 /* The attribute of all communicators whose calls are passed on. */
 static struct pmpi_comm none;
@@ -42,6 +42,17 @@ static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
+/* A duplicate would run the program's attribute callbacks. */
+static void make_self(void)
+{
+    MPI_Group group;
+
+    PMPI_Comm_group(MPI_COMM_SELF, &group);
+    PMPI_Comm_create(MPI_COMM_SELF, group, &pmpi_state.self);
+    PMPI_Group_free(&group);
+    PMPI_Comm_set_errhandler(pmpi_state.self, MPI_ERRORS_RETURN);
+}
+
 static int make_keyval(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,11 +61,19 @@ static int make_keyval(void)
 
     pthread_mutex_lock(&lock);
     if (pmpi_state.keyval == MPI_KEYVAL_INVALID) {
+        make_self();
         PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL);
         pmpi_state.keyval = made;
     }
     pthread_mutex_unlock(&lock);
     return pmpi_state.keyval;
+}
+
+MPI_Comm pmpi_self(void)
+{
+    if (pmpi_state.keyval == MPI_KEYVAL_INVALID)
+        make_keyval();
+    return pmpi_state.self;
 }
 
 int pmpi_is_word(const char *word)
@@ -137,4 +156,6 @@ void pmpi_comms_free(void)
         if (PMPI_Comm_delete_attr(record->comm, pmpi_state.keyval) && pmpi_state.first == record)
             unlink_record(record); /* its memory is freed at process exit */
     }
+    if (pmpi_state.self != MPI_COMM_NULL)
+        PMPI_Comm_free(&pmpi_state.self);
 }

@@ -1,7 +1,7 @@
 /* Maps MPI's datatypes and operators to hsumma's. */
 #include "pmpi/pmpi.h"
 
-enum kind { REAL, COMPLEX, SIGNED };
+enum kind { REAL, COMPLEX, SIGNED, BYTES };
 
 static const struct {
     MPI_Datatype type;
@@ -32,6 +32,8 @@ static const struct {
     {MPI_COMPLEX16, COMPLEX},
     {MPI_CXX_FLOAT_COMPLEX, COMPLEX},
     {MPI_CXX_DOUBLE_COMPLEX, COMPLEX},
+    {MPI_BYTE, BYTES},
+    {MPI_CHAR, BYTES},
 };
 
 enum { TYPES = sizeof types / sizeof *types };
@@ -44,6 +46,14 @@ static int find(MPI_Datatype type)
     while (i < TYPES && types[i].type != type)
         i++;
     return i;
+}
+
+int pmpi_is_valid(MPI_Datatype type)
+{
+    char none = 0;
+    int place = 0;
+
+    return find(type) < TYPES || PMPI_Pack(&none, 0, type, &none, 0, &place, pmpi_self()) == MPI_SUCCESS;
 }
 
 int pmpi_is_basic(MPI_Datatype type, MPI_Count *size)
@@ -70,6 +80,8 @@ static int element_of(enum kind kind, MPI_Count size)
         return size == 2 * sizeof(float)    ? (int)HSUMMA_FLOAT_COMPLEX
                : size == 2 * sizeof(double) ? (int)HSUMMA_DOUBLE_COMPLEX
                                             : -1;
+    if (kind == BYTES)
+        return -1;
     return size == 4 ? (int)HSUMMA_INT32 : size == 8 ? (int)HSUMMA_INT64 : -1;
 }
 

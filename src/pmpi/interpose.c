@@ -10,22 +10,44 @@ static void count_call(struct pmpi_count *count, long long bytes)
     count->bytes += bytes;
 }
 
-/* Counts a call that is passed on to MPI. */
-static void count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type)
+/* Counts a call that was passed on to MPI, and returns its result. */
+static int count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type, int error)
 {
     MPI_Count size = 0;
 
     if (pmpi_state.inside)
-        return;
-    if (type != MPI_DATATYPE_NULL && PMPI_Type_size_x(type, &size))
+        return error;
+    if (error || count < 1 || PMPI_Type_size_x(type, &size))
         size = 0;
-    count_call(&pmpi_state.passed[function], count > 0 ? count * size : 0);
+    count_call(&pmpi_state.passed[function], count * size);
+    return error;
 }
 
-/* Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. */
+/*
+ * Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. An error that one rank
+ * can find goes to MPI before anything collective: MPI reports it to that rank alone, and the others need not call.
+ */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     return pmpi_state.inside || count < 1 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL;
+}
+
+/*
+ * The error of a served call: a class of hsumma's own, with hsumma's message as its text, because MPICH has no texts
+ * for codes in its own classes. MPI_Error_class() below gives MPI's class.
+ */
+static int report(const struct pmpi_comm *record, hsumma_status status)
+{
+    int *code = &pmpi_state.code[status];
+    char text[MPI_MAX_ERROR_STRING];
+
+    if (!*code && PMPI_Add_error_class(code))
+        *code = MPI_ERR_OTHER;
+    snprintf(text, sizeof text, "hsumma: %s", hsumma_message(record->ctx));
+    if (*code != MPI_ERR_OTHER)
+        PMPI_Add_error_string(*code, text);
+    PMPI_Comm_call_errhandler(record->comm, *code);
+    return *code;
 }
 
 /*
@@ -45,17 +67,12 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
             pmpi_warn(hsumma_message(record->ctx));
         return 0;
     }
-    *error = MPI_SUCCESS;
-    if (status) {
-        PMPI_Comm_call_errhandler(record->comm, MPI_ERR_OTHER);
-        *error = MPI_ERR_OTHER;
-    }
+    *error = status ? report(record, status) : MPI_SUCCESS;
     count_call(&pmpi_state.served[function], bytes);
     return 1;
 }
 
-/* Whether root is valid in a communicator that can be served. Checked before anything collective, because MPI reports a
- * wrong root to one process alone. */
+/* Whether root is valid in a communicator that can be served. */
 static int is_root(MPI_Comm comm, int root)
 {
     int inter = 1, size = 0;
@@ -64,6 +81,12 @@ static int is_root(MPI_Comm comm, int root)
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
+
+/* Whether MPI accepts the buffers of a rank that has a result, or none. */
+static int are_buffers(const void *in, const void *out, int has_out)
+{
+    return has_out ? in && out && out != MPI_IN_PLACE && in != out : in && in != MPI_IN_PLACE;
+}
 
 static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm, enum pmpi_function function, int *error)
@@ -81,9 +104,8 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
     if (is_for_mpi(count, type, comm) || !pmpi_operator(op, type, &call.op, &size) || !is_root(comm, root) ||
         PMPI_Comm_rank(comm, &rank))
         return 0;
-    if ((in != MPI_IN_PLACE && !in) || (!out && (function == PMPI_ALLREDUCE_CALL || rank == root)) ||
-        !(record = pmpi_comm_of(comm)))
-        return 0; /* MPI reports the error */
+    if (!are_buffers(in, out, function == PMPI_ALLREDUCE_CALL || rank == root) || !(record = pmpi_comm_of(comm)))
+        return 0;
     return serve(record, &call, function, count * size, error);
 }
 
@@ -103,29 +125,33 @@ static MPI_Datatype from_bottom(MPI_Datatype type, void **buffer)
     return type;
 }
 
-/* Broadcasts elements with gaps, or out of memory order, through a copy. A process that cannot allocate the copy cannot
- * signal the others. */
+/*
+ * Broadcasts elements with gaps, or out of memory order, through a copy. A process that cannot allocate or fill the
+ * copy cannot signal the others.
+ */
 static int serve_packed(struct pmpi_comm *record, void *buffer, MPI_Count count, MPI_Datatype type, hsumma_coll *call,
                         int *error)
 {
     void *copy = malloc((size_t)call->count);
     MPI_Datatype used = type;
-    int served, place = 0;
+    int served = 1, place = 0;
 
-    if (!copy) {
-        PMPI_Comm_call_errhandler(record->comm, MPI_ERR_NO_MEM);
-        *error = MPI_ERR_NO_MEM;
-        return 1;
-    }
+    *error = copy ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (buffer == MPI_BOTTOM)
         used = from_bottom(type, &buffer);
-    if (record->rank == call->root)
-        PMPI_Pack(buffer, (int)count, used, copy, (int)call->count, &place, record->comm);
+    if (!*error && record->rank == call->root)
+        *error = PMPI_Pack(buffer, (int)count, used, copy, (int)call->count, &place, pmpi_self());
     call->out = copy;
-    served = serve(record, call, PMPI_BCAST_CALL, call->count, error);
     place = 0;
-    if (served && *error == MPI_SUCCESS && record->rank != call->root)
-        PMPI_Unpack(copy, (int)call->count, &place, buffer, (int)count, used, record->comm);
+    if (*error)
+        PMPI_Comm_call_errhandler(record->comm, *error);
+    else
+        served = serve(record, call, PMPI_BCAST_CALL, call->count, error);
+    if (served && !*error && record->rank != call->root) {
+        *error = PMPI_Unpack(copy, (int)call->count, &place, buffer, (int)count, used, pmpi_self());
+        if (*error)
+            PMPI_Comm_call_errhandler(record->comm, *error);
+    }
     if (used != type)
         PMPI_Type_free(&used);
     free(copy);
@@ -139,7 +165,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     MPI_Count size;
     int basic;
 
-    if (is_for_mpi(count, type, comm) || !is_root(comm, root))
+    if (is_for_mpi(count, type, comm) || !is_root(comm, root) || buffer == MPI_IN_PLACE || !pmpi_is_valid(type))
         return 0;
     basic = pmpi_is_basic(type, &size);
     if (size < 1 || count > INT32_MAX / size) /* nothing to send, or more than MPI can pack on another process */
@@ -156,38 +182,48 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
  */
 
 /* Defines the functions with 32-bit or 64-bit counts; processes may mix the two in one call. */
-#define FUNCTIONS(suffix, integer)                                                                                \
-    PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op, \
-                                          MPI_Comm comm)                                                          \
-    {                                                                                                             \
-        int error;                                                                                                \
-        if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))                      \
-            return error;                                                                                         \
-        count_passed(PMPI_ALLREDUCE_CALL, count, type);                                                           \
-        return PMPI_Allreduce##suffix(in, out, count, type, op, comm);                                            \
-    }                                                                                                             \
-    PMPI_EXPORT int MPI_Reduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,    \
-                                       int root, MPI_Comm comm)                                                   \
-    {                                                                                                             \
-        int error;                                                                                                \
-        if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))                      \
-            return error;                                                                                         \
-        count_passed(PMPI_REDUCE_CALL, count, type);                                                              \
-        return PMPI_Reduce##suffix(in, out, count, type, op, root, comm);                                         \
-    }                                                                                                             \
-    PMPI_EXPORT int MPI_Bcast##suffix(void *buffer, integer count, MPI_Datatype type, int root, MPI_Comm comm)    \
-    {                                                                                                             \
-        int error;                                                                                                \
-        if (serve_bcast(buffer, count, type, root, comm, &error))                                                 \
-            return error;                                                                                         \
-        count_passed(PMPI_BCAST_CALL, count, type);                                                               \
-        return PMPI_Bcast##suffix(buffer, count, type, root, comm);                                               \
+#define FUNCTIONS(suffix, integer)                                                                                     \
+    PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,      \
+                                          MPI_Comm comm)                                                               \
+    {                                                                                                                  \
+        int error;                                                                                                     \
+        if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))                           \
+            return error;                                                                                              \
+        return count_passed(PMPI_ALLREDUCE_CALL, count, type, PMPI_Allreduce##suffix(in, out, count, type, op, comm)); \
+    }                                                                                                                  \
+    PMPI_EXPORT int MPI_Reduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,         \
+                                       int root, MPI_Comm comm)                                                        \
+    {                                                                                                                  \
+        int error;                                                                                                     \
+        if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))                           \
+            return error;                                                                                              \
+        return count_passed(PMPI_REDUCE_CALL, count, type, PMPI_Reduce##suffix(in, out, count, type, op, root, comm)); \
+    }                                                                                                                  \
+    PMPI_EXPORT int MPI_Bcast##suffix(void *buffer, integer count, MPI_Datatype type, int root, MPI_Comm comm)         \
+    {                                                                                                                  \
+        int error;                                                                                                     \
+        if (serve_bcast(buffer, count, type, root, comm, &error))                                                      \
+            return error;                                                                                              \
+        return count_passed(PMPI_BCAST_CALL, count, type, PMPI_Bcast##suffix(buffer, count, type, root, comm));        \
     }
 
 FUNCTIONS(, int)
 #if MPI_VERSION >= 4
 FUNCTIONS(_c, MPI_Count)
 #endif
+
+PMPI_EXPORT int MPI_Error_class(int code, int *class)
+{
+    static const int class_of[PMPI_STATUSES] = {
+        [HSUMMA_ERR_ARGUMENT] = MPI_ERR_ARG, [HSUMMA_ERR_MEMORY] = MPI_ERR_NO_MEM};
+
+    for (int status = 0; status < PMPI_STATUSES; status++)
+        if (code && code == pmpi_state.code[status]) {
+            *class = class_of[status] ? class_of[status] : MPI_ERR_OTHER;
+            return MPI_SUCCESS;
+        }
+    return PMPI_Error_class(code, class);
+}
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 

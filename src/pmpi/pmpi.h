@@ -32,6 +32,8 @@
 
 enum pmpi_function { PMPI_ALLREDUCE_CALL, PMPI_REDUCE_CALL, PMPI_BCAST_CALL, PMPI_FUNCTIONS };
 
+enum { PMPI_STATUSES = HSUMMA_ERR_DEVICE + 1 };
+
 struct pmpi_count {
     atomic_llong calls, bytes;
 };
@@ -54,6 +56,8 @@ struct pmpi_state {
     int records;                    /* number of records */
     int warned;                     /* 1: a warning has been printed */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
+    MPI_Comm self;                  /* this process alone; errors return, and no handler of the program's runs */
+    int code[PMPI_STATUSES];        /* MPI's error classes for hsumma's statuses; 0: not made yet */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };
 extern struct pmpi_state pmpi_state;
@@ -61,6 +65,8 @@ extern struct pmpi_state pmpi_state;
 /* communicators.c: the record of a communicator, made at its first call; NULL if the call must be passed on. Collective
  * over comm. */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
+/* pmpi_state.self, made when first needed. */
+MPI_Comm pmpi_self(void);
 /* Frees all contexts, in order of creation. */
 void pmpi_comms_free(void);
 /* Warns the user, once, why calls are not served. */
@@ -69,6 +75,8 @@ void pmpi_warn(const char *why);
 int pmpi_is_word(const char *word);
 
 /* datatypes.c */
+/* Whether MPI accepts the type for communication. */
+int pmpi_is_valid(MPI_Datatype type);
 /* Whether a type is one of MPI's own with contiguous elements, of *size bytes each. */
 int pmpi_is_basic(MPI_Datatype type, MPI_Count *size);
 /* Whether hsumma has the operator for this type, of *size bytes; sets *operator if so. */

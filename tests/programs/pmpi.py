@@ -14,6 +14,7 @@ from tap import done, ok, skip
 
 PMPI = os.path.join(BUILD, "libhsumma_pmpi.so")
 CALLS = os.path.join(BUILD, "tests", "mpi", "product", "calls")
+WRONG_CALLS = os.path.join(BUILD, "tests", "mpi", "product", "wrong_calls")
 
 
 def launch(ranks, program, *args, preload=True, settings=(), cwd=None):
@@ -80,6 +81,19 @@ def test_passed_on():
        "off on one process is off on all", *said(process))
 
 
+def test_wrong_calls():
+    """What MPI finds wrong on one rank alone ends as it does without the library."""
+    for warm in ("0", "100"):
+        plain = launch(2, WRONG_CALLS, warm, preload=False)
+        process = launch(2, WRONG_CALLS, warm)
+        ok(plain.returncode == process.returncode == 0 and plain.stdout.count("\n") > 12
+           and process.stdout == plain.stdout, f"the same errors after {warm} correct calls",
+           *said(process), "without:", *said(plain))
+    process = launch(2, WRONG_CALLS, "100", "unlike")
+    ok(process.returncode == 0 and process.stdout == "class MPI_ERR_ARG, handled 1: hsumma: rank 1 gave count = 8, "
+       "rank 0 gave 4; expected one value on all\n", "an error of hsumma's has its class and its text", *said(process))
+
+
 # Each runs for seconds, with its data file beside it. xdllt is left out: on 4 processes Debian's sometimes hangs in
 # pdlacon, under plain MPICH as well.
 TESTERS = ["xdlu", "xdqr", "PBLAS/dpb1tst"]
@@ -120,7 +134,7 @@ def main():
     if os.environ.get("SANITIZE"):
         skip("libhsumma_pmpi.so", "a program without the sanitizer cannot load it")
         return done()
-    for test in (test_link, test_calls, test_passed_on, test_scalapack):
+    for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_scalapack):
         test()
     return done()
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes that the system could provide now; if unknown, the machine's memory.  Reserving more than that would succeed,
- * and the kernel would later kill a process. */
+/* Bytes that the system could provide now; if unknown, the bytes of the machine's memory.  The system would accept a
+ * larger reservation, and the kernel would later kill a process. */
 static int64_t available(void)
 {
     char line[128];
@@ -23,8 +23,8 @@ static int64_t available(void)
     return kib >= 0 ? kib * 1024 : pages > 0 ? pages * sysconf(_SC_PAGESIZE) : INT64_MAX;
 }
 
-/* The size of a part in whole pages; at least one page, so that a part of 0 bytes has its own address.  0: too
- * large. */
+/* The bytes of a part in whole pages: at least one page, so that a part of 0 bytes has its own address.  0 if the part
+ * is too large. */
 static size_t in_pages(uint64_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -37,7 +37,7 @@ struct asked {
     int64_t available;
 };
 
-/* The size of all mates' parts; 0: more than `limit`. */
+/* The bytes of all mates' parts; 0 if they exceed `limit`. */
 static size_t total_of(const struct asked *asked, int mates, int64_t limit)
 {
     size_t total = 0;
@@ -59,7 +59,7 @@ static int rank_of(const struct hs_comm *comm, int m)
     return rank;
 }
 
-/* Maps all parts at once; base stays NULL where that is not possible. */
+/* Maps all parts at once; base stays NULL if the processes cannot share memory. */
 static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const struct asked *asked,
                              struct hs_message *message)
 {
@@ -86,7 +86,7 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
     return HSUMMA_OK;
 }
 
-/* Maps private memory from the system: it is zeroed, and pages that are never touched take no memory. */
+/* Maps private memory.  Unlike malloc's, it is zeroed, and pages that are never touched take no memory. */
 static hsumma_status map_mine(struct hs_allocation *allocation)
 {
     allocation->bytes = in_pages(allocation->mine_bytes);
@@ -105,7 +105,7 @@ static void unmap(struct hs_allocation *allocation)
         munmap(allocation->mine, allocation->bytes);
 }
 
-/* Maps this process's part: together with its mates' parts if they can share memory, else privately. */
+/* Maps this process's part, together with its mates' parts if the processes can share memory, else privately. */
 static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm *comm, struct asked *asked,
                          struct hs_message *message)
 {
@@ -122,7 +122,8 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     return status;
 }
 
-/* Agrees on the buffers needed, then on the outcome of the mapping. */
+/* Maps the parts.  Agrees with all processes first that `asked` and `allocation` exist, then on the result of the
+ * mapping. */
 static hsumma_status take(struct hs_allocation *allocation, struct asked *asked, struct hs_agreement *agreement,
                           size_t bytes, struct hs_message *message)
 {
@@ -135,7 +136,7 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
                        verdict.rank, hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
     status = map(allocation, comm, asked, &mine);
-    /* The largest request among the processes that fail. */
+    /* the verdict has the largest request among the processes that fail */
     int64_t failed = !status ? 0 : bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
     verdict = hs_agree(agreement, (struct hs_vote){.status = status, .value = failed});
     if (!verdict.status)
@@ -146,7 +147,8 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
                                   verdict.rank, hsumma_status_string(verdict.status));
 }
 
-/* parts: the parts of all ranks, mapped by all, to be found in `list`; NULL: not shared. */
+/* Adds an allocation to the context's allocations.  parts: the parts of all mates, whose region is then added to
+ * `list`; NULL if the memory is not shared. */
 static void keep(struct hs_allocations *all, struct hs_allocation *allocation, struct hs_region **list,
                  char *const *parts, int me)
 {
@@ -182,7 +184,7 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
 static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, struct hs_device *device,
                                     size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
 {
-    size_t least = bytes ? bytes : 1; /* so that it has its own address */
+    size_t least = bytes ? bytes : 1; /* so that an allocation of 0 bytes has its own address */
     hsumma_status status = hs_device_share_make(&allocation->share, mates, device, 0, least, memory, message);
     void *mine = status ? NULL : allocation->share.memory[allocation->share.me];
     if (status == HSUMMA_ERR_DEVICE) {
@@ -203,7 +205,7 @@ static void leave_device(struct hs_allocation *allocation, const struct hs_alloc
     hs_device_share_free(&allocation->share, memory);
 }
 
-/* Releases device memory that no mate has mapped any more. */
+/* Releases the device memory in all->left.  No mate may have it mapped any more. */
 static void free_left(struct hs_allocations *all, const struct hs_allocator *memory)
 {
     while (all->left) {
@@ -240,7 +242,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     struct hs_verdict verdict =
         hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     hsumma_status status = verdict.status;
-    if (!status) /* every process is here, and so has unmapped what it freed before */
+    if (!status) /* every process has arrived, and so has unmapped all that it freed before */
         free_left(all, memory);
     if (!status)
         status = take_on_device(allocation, mates, device, bytes, memory, message);
@@ -248,7 +250,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
         verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
             hs_device_share_leave(&allocation->share);
-            hs_agreed(mates, HSUMMA_OK); /* all have unmapped */
+            hs_agreed(mates, HSUMMA_OK); /* all processes have unmapped the parts after this */
             leave_device(allocation, memory);
         }
     }

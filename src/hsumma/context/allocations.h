@@ -1,4 +1,4 @@
-/* Memory allocated by hsumma_malloc; where possible it is mapped by all processes of a node. */
+/* Memory allocated by hsumma_malloc, which all processes of a node map if the system allows it. */
 #ifndef HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 #define HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 
@@ -10,13 +10,13 @@
 
 struct hs_allocation {
     struct hs_allocation *next;
-    struct hs_region region;      /* by which this process and its mates find it */
-    struct hs_region **list;      /* the list that the region is in; NULL: private to this process */
+    struct hs_region region;      /* the region through which this process and its mates find the memory */
+    struct hs_region **list;      /* the list that contains `region`; NULL if the memory is private to this process */
     char *mine;                   /* the part returned to this process's caller */
-    size_t mine_bytes;            /* as requested */
-    char *base;                   /* this process's mapping of all parts; NULL: private memory, or a device's */
-    size_t bytes;                 /* of the mapping of all parts; private memory: of this process's part */
-    struct hs_device_share share; /* of device memory: the mappings of the mates' parts; otherwise its device is NULL */
+    size_t mine_bytes;            /* bytes of `mine` as requested */
+    char *base;                   /* this process's mapping of all parts; NULL for private and device memory */
+    size_t bytes;                 /* bytes of the mapping of all parts; for private memory, bytes of `mine` */
+    struct hs_device_share share; /* mappings of the mates' parts of device memory; its device is NULL without any */
     struct hs_device *device;     /* the device of unshared device memory; otherwise NULL */
     char *part[];                 /* each mate's part of the mapping, on pages of its own */
 };
@@ -42,13 +42,13 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
                                     struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
                                     void **given, struct hs_message *message);
 /*
- * Frees an allocation; local; returns 0 if `given` is none of them.  For device memory, all work that uses it must be
- * complete.  Mates may still have it mapped: it is released by the next collective allocation, since by then all have
- * freed theirs.
+ * Frees an allocation.  Local.  Returns 0 if `given` is not an allocation.  For device memory, all work that uses it
+ * must be complete; because mates may still have it mapped, it is released by the next collective allocation, which all
+ * processes begin after they have freed their parts.
  */
 int hs_allocation_free(struct hs_allocations *all, const void *given, const struct hs_allocator *memory);
 /* Unmaps the mates' device memory (hs_device_share_leave).  hs_allocations_free may be called once all processes have
- * done so. */
+ * called this function. */
 void hs_allocations_leave(struct hs_allocations *all);
 void hs_allocations_free(struct hs_allocations *all, const struct hs_allocator *memory);
 

@@ -1,5 +1,5 @@
-/* The objects behind the public handles.  A context is held by its owner, its grids and its plans, and is destroyed by
- * the last release. */
+/* The objects behind the public handles.  The holders of a context are its owner, its grids and its plans; the last
+ * release destroys it. */
 #ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_CONTEXT_H
 
@@ -26,37 +26,37 @@ struct hsumma_context {
     struct hs_compute *compute; /* costs in a simulated run; NULL on a real machine */
     struct hs_comm comm;
     struct hs_options options;
-    struct hs_texts texts; /* of `options` */
+    struct hs_texts texts; /* the memory of texts in `options` */
     struct hs_profile profile;
     struct hs_clock_memo memo;       /* clock values for the profile */
-    int measures;                    /* the network between nodes is measured at creation */
-    uint64_t network_key;            /* of its set of hosts, on rank 0 (hs_network_key) */
+    int measures;                    /* 1 if the network between nodes is measured at creation */
+    uint64_t network_key;            /* key of the context's set of hosts, on rank 0 (hs_network_key) */
     struct hs_tuned tuned;           /* measured choices for products */
-    int trials;                      /* trials in progress: `tuned` has room for the result of each */
-    char tuned_file[HS_OPTION_TEXT]; /* where to store new measurements; "": nowhere */
-    char note[HS_OPTION_TEXT];       /* about files that were not used; "": none */
-    int threads;         /* this process's share of its node's cores; 0: the user has set the BLAS threads */
-    int threads_model;   /* the first process's share: used for choices, which must agree on all processes */
-    int on_machine;      /* processes of the context on this process's machine */
-    int grids;           /* grids made so far, the same on all processes */
-    uint64_t tile_bytes; /* limit on the bytes of a grid's tiles on each node, the same on all processes */
+    int trials;                      /* number of trials in progress; `tuned` has space for the result of each */
+    char tuned_file[HS_OPTION_TEXT]; /* path of the file that stores new measurements; "" if they are not stored */
+    char note[HS_OPTION_TEXT];       /* message about files that were not used; "" if there is none */
+    int threads;         /* this process's share of its node's cores; 0 if the user has set the BLAS threads */
+    int threads_model;   /* `threads` of rank 0, used for choices, which must be equal on all processes */
+    int on_machine;      /* number of the context's processes on this process's machine */
+    int grids;           /* number of grids made so far, equal on all processes */
+    uint64_t tile_bytes; /* limit on the bytes of a grid's tiles on each node, equal on all processes */
     struct hs_node_device *left_tiles; /* tiles of grids that this process has freed */
-    uint64_t left_hash;                /* a hash of those grids */
-    struct hs_message no_tiles;        /* why devices cannot share tiles; "": not known to be impossible */
-    struct hs_device *device;          /* NULL: none */
-    int64_t device_bytes;              /* memory of the smallest of all processes' devices */
+    uint64_t left_hash;                /* a hash of the grids of left_tiles */
+    struct hs_message no_tiles;        /* the reason why devices cannot share tiles; "" if none is known */
+    struct hs_device *device;          /* NULL if the context has no device */
+    int64_t device_bytes;              /* bytes of memory of the smallest of all processes' devices */
     struct hs_stream *stream;          /* the stream on which results are ordered */
-    struct hs_local *local;            /* does local products on the device; NULL: the BLAS does */
+    struct hs_local *local;            /* computes local products on the device; NULL if the BLAS computes them */
     struct hs_event *turned;           /* recorded on the previous stream when a new one is set */
-    int *ranks;                        /* 0, 1, 2, ...: the group of all ranks */
+    int *ranks;                        /* 0, 1, 2, ...: the rank table of the group of all ranks */
     struct hs_agreement agreement;
     struct hs_registry own;            /* algorithms registered by the user */
-    struct hs_team team;               /* of all ranks: runs the collective calls */
-    struct hs_allocations allocations; /* of hsumma_malloc */
+    struct hs_team team;               /* the team of all ranks, which runs the collective calls */
+    struct hs_allocations allocations; /* memory of hsumma_malloc */
     struct hs_workspace *workspace;    /* panel buffers of the running plan (workspace.h) */
-    int plans;                         /* plans that may need the workspace */
+    int plans;                         /* number of plans that may need the workspace */
     hsumma_plan *running;
-    int broken; /* MPI has failed: messages may still be in flight, so nothing is started and no buffer is reused */
+    int broken; /* 1 after MPI has failed: messages may be in flight, so nothing is started and no buffer is reused */
     struct hs_plan_cache *cache;
     struct hs_message message;
 };
@@ -64,10 +64,10 @@ struct hsumma_context {
 struct hsumma_grid {
     hsumma_context *ctx;
     int holders;
-    int number; /* index among the grids that the context has made, the same on all processes */
+    int number; /* index among the grids that the context has made, equal on all processes */
     struct hs_grid grid;
     struct hs_product_memory shared;
-    struct hs_node_device *on_device; /* tiles for products on devices; NULL: none yet */
+    struct hs_node_device *on_device; /* tiles for products on devices; NULL if there are none yet */
     int *rank;
 };
 
@@ -82,20 +82,21 @@ hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t 
 hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                              hsumma_grid **result);
 
-/* HSUMMA_OK if something can be started in the context, else HSUMMA_ERR_BUSY or HSUMMA_ERR_MPI. */
+/* HSUMMA_OK if a plan or call can be started in the context, else HSUMMA_ERR_BUSY or HSUMMA_ERR_MPI. */
 hsumma_status hs_context_check_free(hsumma_context *ctx);
 
-/* Passes on the status of a call of this process's device; on failure copies the device's message to the context. */
+/* Returns the status of a call of this process's device; on failure copies the device's message to the context. */
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
 
 /* Joins the votes of all processes of the context; marks the context as broken if MPI fails.  Collective. */
 struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
-/* After it: a status alike on all, with a message: that of the rank that has failed, or who has given what unlike
- * in the call (coll/node/verdict.h).  mine: the status of this rank's vote.  Collective. */
+/* Turns the verdict of hs_context_agree into a status that is equal on all ranks and a message: the error of the rank
+ * that failed, or the argument of the call in which ranks differ (coll/node/verdict.h).  mine: the status of this
+ * rank's vote.  Collective. */
 hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const char *call,
                                const struct hs_given *given, int count);
 
-/* Drops one holder; the last one destroys the object. */
+/* Removes one holder of a context or grid; removing the last one destroys the object. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);
 

@@ -16,7 +16,7 @@ static hsumma_status list(hsumma_context *ctx, const int *ranks, int count, int 
     return HSUMMA_OK;
 }
 
-/* Brings the listed ranks into the requested order, and finds this process among them. */
+/* Arranges the listed ranks in the requested order, and finds this process's coordinates. */
 static hsumma_status place(hsumma_context *ctx, const int extent[2], char order, hsumma_grid *grid)
 {
     hsumma_status status = hs_grid_order(extent, order, &ctx->comm.topology, grid->rank, &ctx->memory);
@@ -31,7 +31,7 @@ static hsumma_status place(hsumma_context *ctx, const int extent[2], char order,
     return HSUMMA_OK;
 }
 
-/* The local part of the creation; *result stays NULL if there is no memory. */
+/* Makes the grid without communication.  *result stays NULL if there is no memory. */
 static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                                hsumma_grid **result)
 {
@@ -69,7 +69,7 @@ static int64_t hash_of(const struct hs_grid *grid)
     return (int64_t)(hash >> 1);
 }
 
-/* After an agreement on the grid. */
+/* Turns the verdict of the agreement on a grid into a status and a message (hs_context_judge). */
 static hsumma_status judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const hsumma_grid *made,
                            char order)
 {
@@ -78,7 +78,7 @@ static hsumma_status judge(hsumma_context *ctx, hsumma_status mine, struct hs_ve
     const char order_text[2] = {order};
     struct hs_given given[] = {
         {"nprow", .number = 0}, {"npcol", .number = 0}, {"order", .text = order_text}, {"ranks", .text = ranks}};
-    if (!verdict.status && !verdict.alike) { /* then every rank has a grid */
+    if (!verdict.status && !verdict.alike) { /* every rank has made a grid, but they differ */
         given[0].number = grid->extent[0];
         given[1].number = grid->extent[1];
         given[3].number = hash_of(grid);

@@ -16,7 +16,7 @@ static hsumma_status make_streams(struct hs_node_device *on)
     return status;
 }
 
-/* Frees tiles and all older ones; no process has them mapped any more. */
+/* Frees tiles and all older tiles of the list.  No process may have them mapped any more. */
 static void free_all(struct hsumma_context *ctx, struct hs_node_device *on)
 {
     while (on) {
@@ -33,7 +33,7 @@ static void free_all(struct hsumma_context *ctx, struct hs_node_device *on)
     }
 }
 
-/* Waits for this process's work on the tiles, and unmaps those of other processes. */
+/* Waits for this process's work on all tiles of the list, and unmaps tiles in other processes' memory. */
 static void leave_all(struct hs_node_device *on)
 {
     for (; on; on = on->older) {
@@ -56,7 +56,7 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
         *on = (struct hs_node_device){.device = ctx->device, .owner = owner, .bytes = bytes};
         status = hs_context_device_said(ctx, make_streams(on));
     }
-    /* While a plan runs, its execution may use the current memory. */
+    /* the vote's value is 1 while a plan runs, because its execution may use the current memory */
     struct hs_verdict verdict =
         hs_agree(&ctx->agreement, (struct hs_vote){.status = status, .value = ctx->running != NULL});
     if (verdict.status && !status)
@@ -84,7 +84,8 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
 void hs_device_tiles_leave(struct hsumma_context *ctx, struct hs_node_device **tiles, int number)
 {
     struct hs_node_device **end = tiles;
-    if (!*tiles || ctx->broken) /* when broken, work may wait for a process that has ended; all is kept to the end */
+    if (!*tiles ||
+        ctx->broken) /* in a broken context, work may wait for a process that has ended, so nothing is freed */
         return;
     leave_all(*tiles);
     while (*end)

@@ -39,7 +39,7 @@ enum hs_mpi_family hs_mpi_runs(char *name, size_t size)
                     {"MPICH", HS_MPI_MPICH},
                     {"Intel(R) MPI", HS_MPI_MPICH},
                     {"MVAPICH", HS_MPI_MPICH}};
-    enum { MPICH_LONGEST = 8192 }; /* the loaded library may not be that of mpi.h */
+    enum { MPICH_LONGEST = 8192 }; /* the loaded library may differ from mpi.h's */
     char text[MPICH_LONGEST > MPI_MAX_LIBRARY_VERSION_STRING ? MPICH_LONGEST : MPI_MAX_LIBRARY_VERSION_STRING] = "";
     enum hs_mpi_family family = HS_MPI_UNKNOWN;
     int length;

@@ -1,5 +1,5 @@
-/* The MPI that hsumma was compiled for, and the one that the process has loaded. Handles and constants differ between
- * the families, so a mismatch crashes at the first call with a handle. */
+/* The family of the MPI that hsumma was compiled for, and of the MPI that the process has loaded.  Handles and
+ * constants differ between families, so a mismatch crashes at the first call with a handle. */
 #ifndef HS_HSUMMA_CONTEXT_MPI_FAMILY_H
 #define HS_HSUMMA_CONTEXT_MPI_FAMILY_H
 
@@ -12,8 +12,8 @@ extern const char *const hs_mpi_family_name[HS_MPI_FAMILIES];
 
 enum hs_mpi_family hs_mpi_built(void);
 
-/* The family of the MPI library in the process; up to size bytes of its name, such as "MPICH 4.0.2". Works before
- * MPI_Init. */
+/* The family of the MPI library that the process has loaded.  Stores its name, such as "MPICH 4.0.2", in up to `size`
+ * bytes.  Works before MPI_Init. */
 enum hs_mpi_family hs_mpi_runs(char *name, size_t size);
 
 #endif

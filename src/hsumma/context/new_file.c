@@ -49,7 +49,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
     return errno == ENOENT ? HSUMMA_OK : hs_file_fail(what, "look at", target->path, message);
 }
 
-/* mkstemp is not used: a new file shall have the permissions that the user's umask allows. */
+/* mkstemp is not used, because a new file must have the permissions that the user's umask allows. */
 hsumma_status hs_new_file_open(struct hs_new_file *target, struct hs_message *message)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

@@ -1,6 +1,6 @@
 /*
- * A file that is replaced atomically: written next to its path under a temporary name, which is unique and no symbolic
- * link, and renamed when complete.  So readers see the old file or the new one.
+ * A file that is replaced atomically.  It is written in the same directory under a temporary name, which is unique and
+ * not a symbolic link, and renamed when complete, so readers see the old file or the new one.
  */
 #ifndef HS_HSUMMA_CONTEXT_NEW_FILE_H
 #define HS_HSUMMA_CONTEXT_NEW_FILE_H
@@ -13,14 +13,14 @@
 
 struct hs_new_file {
     const char *what;         /* the option that names the file, for messages */
-    char path[PATH_MAX];      /* with symbolic links resolved */
-    char name[PATH_MAX + 32]; /* temporary */
-    int file;                 /* -1: not open */
-    int there;                /* an existing file is replaced, whose mode is `mode` */
+    char path[PATH_MAX];      /* the path with symbolic links resolved */
+    char name[PATH_MAX + 32]; /* the temporary name */
+    int file;                 /* descriptor of the temporary file; -1 if it is not open */
+    int there;                /* 1 if an existing file, with mode `mode`, is replaced */
     mode_t mode;
 };
 
-/* Resolves symbolic links; the path must lead to a regular file or to none.  All errors are HSUMMA_ERR_OPTION. */
+/* Resolves symbolic links.  The path must name a regular file or no file.  All errors are HSUMMA_ERR_OPTION. */
 hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, const char *path,
                                struct hs_message *message);
 hsumma_status hs_new_file_open(struct hs_new_file *target, struct hs_message *message);

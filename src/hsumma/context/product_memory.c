@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Most bytes for the tiles of one grid on a node: a quarter of its memory, within fixed bounds. */
+/* The maximum bytes for the tiles of one grid on a node: a quarter of the node's memory, within fixed bounds. */
 static uint64_t quarter_of_memory(void)
 {
     const uint64_t least = (uint64_t)64 << 20, most = (uint64_t)1 << 36;
@@ -29,10 +29,11 @@ static size_t directory_bytes(const struct hs_mates *mates)
     return (size_t)hs_in_pages((int64_t)hs_directory_bytes(mates->count));
 }
 
-/* Why a node has no memory (vote.about): an hs_mapping_fault, or NO_MACHINE. */
+/* The reason why a node has no shared memory (vote.about) is an hs_mapping_fault, or NO_MACHINE if its processes are on
+ * several machines. */
 enum { NO_MACHINE = HS_NOT_MADE + 1 };
 
-/* Maps this node's memory; returns why there is none. */
+/* Maps this node's memory; returns HS_MAPPED or the reason why there is none. */
 static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
 {
     const struct hs_mates *mates = &ctx->comm.mates;
@@ -41,7 +42,8 @@ static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
         return NO_MACHINE;
     uint64_t bytes = ctx->tile_bytes;
     for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED; tries++, bytes /= 2) {
-        shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE; /* smaller each time: the address space may be limited */
+        shared->bytes =
+            (size_t)bytes / HS_PAGE * HS_PAGE; /* smaller at each try, because the address space may be limited */
         shared->mapped_bytes = directory_bytes(mates) + shared->bytes;
         shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, &fault);
     }
@@ -79,7 +81,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
                                      : shared->mapped ? HSUMMA_OK
                                                       : HSUMMA_ERR_UNSUPPORTED,
                            .about = fault,
-                           /* The largest vote wins: that of the node with least memory. */
+                           /* the largest value wins, so that the node with least memory decides */
                            .value = -(int64_t)shared->bytes,
                            .hash = (int64_t)(ctx->left_hash >> 1)};
     struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);

@@ -3,33 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process, with its place in the given table of the area. */
+/* A process: its part, its place in the given table of the area, and its rank. */
 struct member {
     int part, place, rank;
 };
 
-/* A part: its members are consecutive in `member`. */
+/* A part, whose members are member[first .. first + size). */
 struct piece {
     int first, size;
 };
 
 /* A rectangle of the grid. */
 struct area {
-    int *table, pitch; /* its first place in the grid's table; distance between its rows */
+    int *table, pitch; /* address of its first place in the grid's table; distance between its rows in the table */
     int extent[2];
     struct member *member;
     struct piece *piece; /* largest first */
     int pieces;
-    int *seen; /* of each row, then of each column: 1 + the last piece that touched it */
+    int *seen; /* for each row, then for each column: 1 + the last piece that touched it */
 };
 
-/* A cut into strips along an axis (0: strips of rows) of `thick` rows or columns; thick 0: the order as given. */
+/* A cut into strips of `thick` rows (axis 0) or columns (axis 1).  If thick is 0, the given order remains. */
 struct strips {
     int axis, thick;
 };
 
-/* Smaller is better, compared in this order: rows and columns touched by the worst piece, touched by all pieces, and
- * the latter as shares of all rows and columns, which differ if the grid is not square. */
+/* The measure of an arrangement; smaller is better, `most` first, then `all`, then `shares`.  most: rows and columns
+ * touched by the worst piece; all: their sum over all pieces; shares: that sum in shares of the rows and of the
+ * columns, which differs from `all` if the grid is not square. */
 struct measure {
     int64_t most, all, shares;
 };
@@ -68,8 +69,8 @@ static void find_pieces(struct area *area, const int *part)
     qsort(area->piece, (size_t)area->pieces, sizeof *area->piece, compare_pieces);
 }
 
-/* The place at position `at` of the path through the strips.  The path winds, so that pieces stay connected at its
- * turns. */
+/* The place at position `at` of the path through the strips.  The path reverses its direction at each strip and row, so
+ * that pieces stay connected. */
 static int place_on_way(const struct area *area, const struct strips *strips, int at)
 {
     int along = area->extent[1 - strips->axis], full = strips->thick * along, strip = at / full, inside = at % full;
@@ -113,8 +114,8 @@ static int is_less(const struct measure *a, const struct measure *b)
     return a->most != b->most ? a->most < b->most : a->all != b->all ? a->all < b->all : a->shares < b->shares;
 }
 
-/* Finds the best thickness.  Strips thicker than a square of the largest piece would repeat the tiles of the other
- * axis. */
+/* Finds the best strips.  Strips thicker than a square of the size of the largest piece would repeat the tiles of the
+ * other axis. */
 static struct strips best_strips(const struct area *area)
 {
     struct strips best = {0, 0};

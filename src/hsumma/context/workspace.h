@@ -1,6 +1,6 @@
 /*
  * Panel buffers.  One plan of a context runs at a time, so all plans share one buffer, as large as the most demanding
- * of them needs; it is freed with the last plan.  A running plan keeps the buffer with which it started.
+ * plan needs, which is freed with the last plan.  A running plan keeps the buffer with which it started.
  */
 #ifndef HS_HSUMMA_CONTEXT_WORKSPACE_H
 #define HS_HSUMMA_CONTEXT_WORKSPACE_H
@@ -14,13 +14,13 @@ struct hs_workspace {
     char *base;
 };
 
-enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* always allowed, however small the matrices are */
+enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* bytes that are always allowed, however small the matrices are */
 
-/* The bytes per process that the option workspace_limit allows; a share is relative to the largest parts of the
- * views. */
+/* The bytes per process that the option workspace_limit allows.  A limit given as a share refers to the largest parts
+ * of all views. */
 int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *const *view, int views, size_t size);
 
-/* Ensures at least `bytes` for one more plan; HSUMMA_ERR_MEMORY: nothing has changed. */
+/* Ensures that the buffer has at least `bytes`, for one more plan.  After HSUMMA_ERR_MEMORY nothing has changed. */
 hsumma_status hs_workspace_want(hsumma_context *ctx, size_t bytes);
 /* Undoes one hs_workspace_want. */
 void hs_workspace_leave(hsumma_context *ctx);

@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-/* What a holder and a taker share of the pinned dimension, as a part of the whole. */
+/* The pinned indices that a holder and a taker share, as fractions of the whole dimension. */
 struct shares {
     const struct hs_axis *own, *want;
-    int same;     /* holder q has exactly what taker q wants */
-    int replicas; /* as in hs_role */
-    double *both; /* both[q * want->nprocs + i]; NULL: `same`, or too many pairs, which are assumed to share evenly */
+    int same;     /* 1 if holder q has exactly the indices that taker q wants */
+    int replicas; /* hs_role.replicas */
+    double *both; /* both[q * want->nprocs + i]; NULL if `same`, or if too many pairs are assumed to share evenly */
 };
 
 /* Data that a process sends or receives for one owner's panels. */
 struct port {
-    double between, inside; /* between nodes and inside nodes, as parts of the operand */
+    double between, inside; /* data between nodes and inside nodes, as fractions of the operand */
     int messages;
 };
 
@@ -21,10 +21,10 @@ struct exchange_look {
     const struct hs_role *role;
     struct shares shares;
     struct port *holder;
-    int *to, *from;        /* number of messages of each holder to one member of each line, and of each taker */
-    int *first, *next;     /* holders by node: the first, and after each the next one; -1: none */
-    double *leave, *enter; /* data that leave and enter each node */
-    double *ways;          /* sums of leave and enter over all owners examined */
+    int *to, *from;        /* to[q]: messages of holder q to one member of each line; from[i]: messages to taker i */
+    int *first, *next;     /* lists of holders by node: first[node], then next[holder]; -1 at the end */
+    double *leave, *enter; /* data that leave and enter each node, as fractions of the operand */
+    double *ways;          /* sums of leave[], then of enter[], over all owners examined */
     double network, inside, inject;
     int nodes, holders, takers, members, spread, owner;
 };
@@ -34,7 +34,7 @@ static void raise_to(double *most, double value)
     *most = value > *most ? value : *most;
 }
 
-/* Walks over both layouts once; if they have many blocks, a prefix is representative of the period. */
+/* Fills both[] in one walk over the layouts.  If they have many blocks, a prefix represents the whole. */
 static void walk(const struct shares *shares)
 {
     enum { BLOCKS = 4096 };
@@ -65,7 +65,7 @@ static double share(const struct shares *shares, int q, int i)
                         : part_of(shares->own, q) * part_of(shares->want, i);
 }
 
-/* The node of a process; if nodes are unknown, each process has its own. */
+/* The node of a process; if nodes are unknown, each process counts as a node. */
 static int node_of(const struct exchange_look *exchange, int place)
 {
     const struct hs_topology *topology = exchange->lines->topology;
@@ -77,8 +77,8 @@ static double busy(const struct exchange_look *exchange, const struct port *port
     return port->between * exchange->network + port->inside * exchange->inside;
 }
 
-/* One owner's panels arrive at member m of line i.  Returns what it receives, and subtracts the shares of holders on
- * its own node from the traffic between nodes. */
+/* Returns the data that member m of line i receives of one owner's panels.  Moves the shares of holders on the member's
+ * node from the traffic between nodes to the traffic inside. */
 static struct port take(const struct exchange_look *exchange, int i, int m, double part)
 {
     const struct hs_role *role = exchange->role;
@@ -118,7 +118,8 @@ static void begin_owner(struct exchange_look *exchange)
     }
 }
 
-/* For one owner, in seconds: the busiest sender, receiver, and node link; and the most messages of one process. */
+/* For one owner: the seconds that the busiest sender, receiver and node link work, and the most messages of a process.
+ */
 struct most {
     double given, taken, way, messages;
 };
@@ -153,8 +154,8 @@ static struct most look_at_owner(struct exchange_look *exchange)
     return most;
 }
 
-/* Examines all owners, or on large grids some, at even distances; then the load of all owners is assumed even over
- * nodes. */
+/* Examines all owners or, on large grids, some owners at even distances; the load of all owners together is then
+ * assumed to be even over nodes. */
 static struct hs_exchange_pace look(struct exchange_look *exchange)
 {
     enum { AFFORDABLE = 1 << 13, LEAST = 2 };
@@ -187,7 +188,7 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     return pace;
 }
 
-/* Counts the processes with which each process shares something, including itself. */
+/* Counts the processes with which each process shares indices, including itself. */
 static void count_messages(struct exchange_look *exchange)
 {
     const struct shares *shares = &exchange->shares;

@@ -1,6 +1,6 @@
 /*
- * The time of an exchange per byte, derived from the messages of its schedule.  An executor posts all of them at once,
- * so they share ports and the nodes' links; the busiest of these determines when all have arrived.
+ * The time of an exchange per byte, derived from the messages of its schedule.  An executor posts all messages at once,
+ * so they share ports and the nodes' links, and the busiest port or link determines when all have arrived.
  */
 #ifndef HS_HSUMMA_COST_EXCHANGE_PACE_H
 #define HS_HSUMMA_COST_EXCHANGE_PACE_H
@@ -9,9 +9,9 @@
 #include "hsumma/cost/lines.h"
 
 /*
- * Computed once per exchanged operand, since it does not depend on widths.  The messages are those of
- * hs_mover_exchange_lists: every holder sends to every taker the indices of the pinned dimension that both have, except
- * to itself.  Those of C flow in the other direction and take as long.  HSUMMA_ERR_MEMORY.
+ * Computes the pace of an exchanged operand, which does not depend on panel widths.  The messages are those of
+ * hs_mover_exchange_lists: every holder sends to every other process that is a taker the pinned indices that both have.
+ * Messages of C go in the other direction and take as long.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role *role, int spread,
                                const struct hs_machine *machine, const struct hs_allocator *memory,

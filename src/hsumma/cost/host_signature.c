@@ -9,8 +9,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Appends up to `most` characters of a text's first line, or up to a comma.  Runs of blanks become one blank; '#' is
- * dropped, since it would begin a comment. */
+/* Appends up to `most` characters of a text, up to the first comma or the end of the line.  Runs of blanks become one
+ * blank; '#' is dropped, because it would begin a comment. */
 static void add(char signature[HS_HOST_TEXT], const char *text, size_t most)
 {
     size_t at = strlen(signature), begin = at;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of owners whose roots are examined; on long axes one represents all. */
+/* Number of owners whose roots are examined.  If there are many lines, one owner represents all. */
 static int owners_looked_at(int lines)
 {
     return lines > 16 ? 1 : 4;
@@ -65,13 +65,13 @@ static int node_of(const struct hs_line_table *lines, int axis, int line, int me
 struct line_shape {
     int cells;
     int first;    /* the first member of the largest cell */
-    int together; /* members of each cell, if all are contiguous and of equal size; else 0 */
+    int together; /* number of members of each cell, if all cells are contiguous and equally large; else 0 */
 };
 
 /* The lines of an axis on one node. */
 struct node_share {
-    int members;    /* of the current line */
-    int lines, all; /* lines with several members on the node; all members of these */
+    int members;    /* number of members of the current line on the node */
+    int lines, all; /* number of lines with several members on the node; number of all their members there */
 };
 
 static struct line_shape shape_of(const struct hs_line_table *lines, int axis, int line, struct node_share *share,
@@ -88,7 +88,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
         struct node_share *here = &share[node_of(lines, axis, line, m)];
         int members = here->members;
         here->members = 0;
-        if (members == 0) /* counted with its first member */
+        if (members == 0) /* this cell was counted with its first member */
             continue;
         smallest = members < smallest ? members : smallest;
         shape.first = members > largest ? m : shape.first;
@@ -105,7 +105,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
     return shape;
 }
 
-/* The least common multiple of a and b; if it exceeds `most`, most + 1. */
+/* The least common multiple of a and b, or most + 1 if it exceeds `most`. */
 static int common_multiple(int a, int b, int most)
 {
     int x = a, y = b;
@@ -118,7 +118,7 @@ static int common_multiple(int a, int b, int most)
     return multiple > most ? most + 1 : (int)multiple;
 }
 
-/* share: one per node, zeroed. */
+/* Finds the cells of all lines along an axis.  share: one entry per node, zeroed. */
 static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, struct node_share *share,
                                    struct hs_line_cells *cells, const struct hs_allocator *memory)
 {
@@ -165,7 +165,7 @@ int hs_line_cut(const struct hs_line_table *lines, int axis, const struct hs_fac
     for (int l = 0; l < members->levels; l++) {
         if (members->size[l] == 1)
             continue;
-        /* `outer` is an outer level, now that one inside it is known */
+        /* `outer` has another level inside it, so its groups may cut through cells */
         if (outer >= 0 && (together == 0 || members->stride[outer] % together))
             return outer;
         outer = l;
@@ -201,7 +201,7 @@ static double weight_of(const struct hs_axis *want, int line)
     return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
 }
 
-/* Sums, per node, the weights of the processes whose lines are busy together with the one through `coord`. */
+/* Sums, per node, the weights of the processes whose lines are busy at the same time as the line through `coord`. */
 static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord, const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;
@@ -214,7 +214,7 @@ static void count_busy(const struct hs_line_table *lines, int axis, int stride, 
     }
 }
 
-/* Fills in where, sharing and nodes. */
+/* Sets line->where, line->sharing and line->nodes. */
 static void describe(const struct hs_line_table *lines, struct hs_line *line)
 {
     const struct hs_division *node = &lines->topology->division[HS_NODE],
@@ -237,7 +237,7 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
     }
 }
 
-/* Counts a line's busy cells (every stride-th) on their nodes; a line of one cell sends nothing. */
+/* Adds a line's weight to the nodes of its busy cells, which are every stride-th.  A line of one cell sends nothing. */
 static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, double weight)
 {
     int *seen = lines->on_node;
@@ -252,7 +252,7 @@ static void add_busy_cells(const struct hs_line_table *lines, int axis, int stri
     }
 }
 
-/* The first line of a level of cells represents the level: all its cells are on different nodes. */
+/* The line that represents a level of cells: any line would do, because all its cells are on different nodes. */
 static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size,
                                              const struct hs_axis *want)
 {
@@ -322,7 +322,8 @@ static void add_rooted(const struct hs_line_table *lines, const struct hs_line *
     }
 }
 
-/* Lines with different roots crowd their nodes less than lines whose roots have one coordinate. */
+/* Reduces sharing and crowd of a line: lines with different roots crowd their nodes less than lines whose roots have
+ * one coordinate. */
 static void spread_roots(const struct hs_line_table *lines, const struct hs_exchanged *exchanged, int stride,
                          struct hs_line *line)
 {

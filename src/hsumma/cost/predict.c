@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The cost of one moving operand: all its panels one after the other; the busiest port's work with several in flight;
- * the first panel alone; this process's copies. */
+/* The cost of one moving operand.  seconds: all panels one after the other; busy: the busiest port's work with several
+ * panels in flight; first: the first panel alone; copy: this process's copies. */
 struct movement_cost {
     double seconds, busy, first, copy;
 };
@@ -19,8 +19,8 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
 }
 
 /*
- * The cost of all panels on one level of one operand, and of one panel in *first.  It is computed from the pairs'
- * widths: whole panels, and the ragged last ones.
+ * The cost of all panels of one operand on one level; sets *first to the seconds of one panel.  Panels are counted from
+ * the widths of the pairs: whole panels, and the narrower last panel of each pair.
  */
 static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                  const struct hs_line *line, const struct hs_alg *alg, const struct hs_parameters *with,
@@ -29,7 +29,7 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
 {
     struct hs_cost all = {.seconds = 0};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
-    /* Ragged widths are rounded up to eighths: few distinct values for the clock. */
+    /* narrower widths are rounded up to eighths of a panel, so that the clock is evaluated for few values */
     int64_t whole = 0, eighth = (width + 7) / 8;
     for (int i = 0; i < pairs->count; i++) {
         int64_t ragged = (pairs->pair[i].width % width + eighth - 1) / eighth * eighth;
@@ -45,7 +45,7 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     return hs_cost_add(all, one, (double)whole);
 }
 
-/* Number of panels in flight. */
+/* Number of panels of one operand in flight. */
 static int window_of(const struct hs_profile *profile, const struct hs_spec *spec)
 {
     int ahead = spec->owners > 1 ? spec->owners - 1 : spec->lookahead;
@@ -70,7 +70,8 @@ static const char *how(const struct hs_mover *mover)
     return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0 ? 1 : mover->members > 1 ? 2 : 0];
 }
 
-/* The latency of one panel's messages: the full latency of the first, and a shorter one of each that follows. */
+/* The latency of one panel's messages: the full latency for the first message, and exchange_alpha for each later one.
+ */
 static double exchange_latency(const struct hs_line_table *lines, const struct hs_profile *profile, double messages,
                                double bytes)
 {
@@ -81,7 +82,7 @@ static double exchange_latency(const struct hs_line_table *lines, const struct h
     return (is_long ? link->alpha_long : link->alpha) + (messages > 1 ? (messages - 1) * behind : 0);
 }
 
-/* The exchange of all panels, one after the other; adds to the operand's cost. */
+/* Adds the cost of the exchange of all panels to the operand's cost. */
 static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs_mover *mover,
                                      const struct hs_spec *spec, const struct hs_pairs *pairs,
                                      struct hs_line_table *lines, struct movement_cost *cost, hsumma_status *status)
@@ -94,7 +95,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
     int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
     int64_t panels = hs_panel_count(pairs, spec->width[mover->tier0]);
     hs_exchange_root(role, &mover->problem->grid, lines->topology, 0, role->looped->nprocs - 1, &among);
-    for (int root = 0; root < among; root++) { /* a root takes panels of the owners assigned to it */
+    for (int root = 0; root < among; root++) { /* a root takes the panels of the owners that are dealt to it */
         int64_t taken = 0;
         for (int owner = root; owner < role->looped->nprocs; owner += among)
             taken += hs_axis_count(role->looped, owner);
@@ -113,7 +114,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1);
         double first =
             exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
-        /* Owners whose panels are in flight together: a taker that unpacks has a buffer for one panel. */
+        /* number of owners whose panels are in flight together; a taker that unpacks has a buffer for one panel only */
         double owners = flight.window / flight.run, most = role->direct ? owners : mover->spread ? 1 : among;
         owners = owners < most ? owners : most;
         owners = owners > 1 ? owners : 1;
@@ -127,7 +128,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 
-/* Bytes that a member of a cell adds up: its share of the partial panels of all members but one. */
+/* Bytes of partial panels that a member of a cell adds up: its share of the panels of all members but one. */
 static double gathered(const struct hs_mover *mover)
 {
     double panels = (double)mover->role->looped->n * (double)hs_axis_count_max(mover->role->want) *
@@ -178,7 +179,7 @@ struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs
     return mover;
 }
 
-/* The need of one operand. */
+/* The panel buffers that one operand needs. */
 static struct hs_need need_of_mover(const struct hs_line_table *lines, struct hs_mover *mover,
                                     const struct hs_spec *spec, const struct hs_pairs *pairs)
 {
@@ -189,7 +190,7 @@ static struct hs_need need_of_mover(const struct hs_line_table *lines, struct hs
         size_t shared = hs_conveyor_shared_bytes(mover, spec, pairs, cells->lines, cells->members);
         need.shared = shared > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)shared;
     }
-    /* The smallest cell gives its members the largest share; a cell of one member adds up nothing. */
+    /* members of the smallest cell have the largest share, but a cell of one member has no buffers for sums */
     for (int i = 0; i < (mover->cells && cells->least_of_several ? 2 : 1); i++) {
         if (mover->cells)
             mover->members = i ? cells->least_of_several : cells->least;

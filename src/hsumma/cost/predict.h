@@ -7,43 +7,44 @@
 
 struct hs_prediction {
     double seconds, comm, gemm, copy;
-    int exchanges; /* A or B passes through an exchange */
+    int exchanges; /* 1 if A or B passes through an exchange */
     hsumma_movement operand[3];
 };
 
 /*
- * comm: all panels on all levels and their exchanges by the clock, for the processes with the largest parts.  Without
- * lookahead, and inside a node (where the cores themselves do the work), panels are communicated one after the other.
- * Otherwise, after the first panel, a window of panels and all operands are in flight together: this takes as long as
- * ports are busy, or as one operand's panels take with a window of them in flight, whichever is longer.  copy: packing,
- * unpacking and adding on these processes.  gemm: the local products.  seconds: the total.  With lookahead between
- * nodes, the products hide the profile's share (overlap) of the communication, except of the first panel in and the
- * last one out; inside a node nothing is hidden.
+ * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
+ * and their exchanges, by the clock.  Without lookahead, and inside a node (where the cores do the communication),
+ * panels are communicated one after the other.  Otherwise, after the first panel, a window of panels and all operands
+ * are in flight together, which takes as long as ports are busy, or as one operand's panels take with a window of them
+ * in flight, whichever is longer.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.
+ * With lookahead between nodes, the products hide the profile's share (overlap) of the communication, except that of
+ * the first panel in and the last panel out; inside a node nothing is hidden.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction);
 
 /*
- * An operand's mover as seen by the process that represents its line's cells, the one with the largest part.  A pure
- * function of global arguments, except for this process's own fields (length, place).
+ * An operand's mover on the line that represents all lines, as seen by the process with the largest part.  A pure
+ * function of global arguments, except for the fields `length` and `place`, which are this process's own.
  */
 struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
                               const struct hs_variant *variant, const struct hs_spec *spec, int operand);
 
 /* Bytes of panel buffers. */
 struct hs_need {
-    int64_t workspace; /* on the process that needs most, including its share of the buffers that cells share */
-    /* On the node that shares most, with room for all lines whatever their levels are; 0 without cells. */
+    int64_t workspace; /* bytes on the process that needs most, including its share of buffers that cells share */
+    /* Bytes on the node that shares most, enough for all lines whatever their levels are; 0 without cells. */
     int64_t shared;
 };
 struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
 
-/* Number of panels of a width. */
+/* Number of panels of width `width`. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* How the panels of a moving operand (index: as in a pair's owners) follow each other on the level of this stride. */
+/* The sequence of a moving operand's panels on a level.  index: of the operand in hs_pair.owner; stride: the level's.
+ */
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs, int index, int stride);
 

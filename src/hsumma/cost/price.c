@@ -12,7 +12,7 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
     memo->memory = memory;
 }
 
-/* The entry of a key, or the free entry where it belongs. */
+/* The entry with a key or, if there is none, the free entry to fill. */
 static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
     uint64_t hash = hs_mix(hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
@@ -37,9 +37,9 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
 }
 
 /*
- * All lines of a kind are busy with the same work at the same time, so those that leave a node share its outgoing link
- * evenly.  (In the clock's own fluid model an early message of one line could delay a late one of the same line: there
- * a faster network can be slower.)
+ * The machine as seen by one line.  All lines of a kind do the same work at the same time, so the lines that leave a
+ * node share its outgoing link evenly.  (In the clock's own fluid model an early message of a line could delay a late
+ * message of the same line, so that a faster network could be slower.)
  */
 static struct hs_machine shared_machine(const struct hs_machine *machine, double sharing)
 {
@@ -73,10 +73,10 @@ static double larger(double a, double b)
 }
 
 /*
- * The clock with this root.  If the lines' roots are on different nodes, fewer lines leave a node together, and the
- * total load is even: a node has the mean load of a line's members, for all its lines.  In rows that keep the order of
- * the line most messages do not depend on the root: these are priced halfway between that and lines whose roots share a
- * node.
+ * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines leave a
+ * node together, and the load is even: a node carries the mean load of a line's members for each of its lines.  In
+ * algorithms that keep the order of the line most messages do not depend on the root; their price is halfway between
+ * this price and the price of lines whose roots share a node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                     const struct hs_line *line, int root, const struct hs_shape *shape,
@@ -98,9 +98,10 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
 }
 
 /*
- * Roots change from panel to panel, and ranks are counted from the root.  If several members share a node, a tree
- * crosses between nodes more often for a root in the middle of a node than for its first process.  With two members per
- * node, both roots count half; with more, one in the middle represents all.
+ * Finds one or two roots that represent all, and returns their number.  Roots change from panel to panel, and ranks are
+ * counted from the root.  If several members share a node, a tree crosses between nodes more often for a root in the
+ * middle of a node than for its first process.  With two members per node, both roots count half; with more members, a
+ * root in the middle represents all.
  */
 static int typical_roots(const struct hs_line_table *lines, const struct hs_line *line, int root[2])
 {
@@ -153,7 +154,7 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     return key.cost;
 }
 
-/* Prices MPI's own collective, whose algorithm is unknown, as the cheapest of those that MPI may use. */
+/* The price of MPI's own collective, whose algorithm is unknown: the least price of the algorithms that MPI may use. */
 static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                    const struct hs_line *line, enum hs_collective collective, int64_t bytes,
                                    int64_t unit, hsumma_status *status)
@@ -171,8 +172,8 @@ static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_l
 }
 
 /*
- * The two stored sizes for interpolation (or extrapolation): powers of two; for rows that cut messages into segments,
- * two numbers of segments once the pipeline is long, from where the price grows linearly.
+ * Sets size[] to the two stored sizes from which the price of `bytes` is interpolated or extrapolated: powers of two
+ * or, for an algorithm with segments, two long pipelines, beyond which the price grows linearly.
  */
 static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t size[2])
 {

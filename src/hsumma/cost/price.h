@@ -6,8 +6,8 @@
 #include "hsumma/cost/profile.h"
 
 struct hs_cost {
-    double seconds;            /* one collective alone */
-    struct hs_clock_load load; /* per collective, with many in flight */
+    double seconds;            /* seconds of one collective alone */
+    struct hs_clock_load load; /* load per collective when many are in flight */
 };
 static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, double times)
 {
@@ -23,7 +23,7 @@ struct hs_pipeline {
     int window;
     double run;
 };
-/* Seconds per panel for which the busiest part of a line works in this sequence. */
+/* Seconds per panel that the busiest port or link of a line works in a sequence of panels. */
 static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struct hs_pipeline pipeline)
 {
     double roots = pipeline.window / pipeline.run;
@@ -35,12 +35,12 @@ static inline double hs_least_in_pipeline(double seconds, double busy, int windo
 {
     return window == 1 || busy < seconds / window ? seconds / window : busy;
 }
-/* Panels in flight together save this share of the ideal, in which they share nothing but ports; slightly below what
- * was measured on TCP (doc/results/planner.md). */
+/* The share of the ideal saving that panels in flight together achieve; ideally they would share only ports.  The value
+ * is slightly below measurements on TCP (doc/results/planner.md). */
 #define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {
-    const struct hs_alg *alg; /* NULL: free */
+    const struct hs_alg *alg; /* NULL if the entry is free */
     uint64_t where;
     int size;
     int64_t bytes, unit, segment;
@@ -49,9 +49,9 @@ struct hs_clock_entry {
 };
 
 /*
- * Known clock values for a profile that does not change.  Only a few sizes are stored (powers of two, interpolated
- * linearly), so that shapes that never repeat cost little, and the number of entries is bounded.  A full table is
- * cleared; that changes no value.
+ * Known clock values for a profile that does not change.  Only sizes that are powers of two are stored; others are
+ * interpolated linearly, so that shapes that never repeat cost little and the number of entries is bounded.  A full
+ * table is cleared, which changes no value.
  */
 enum { HS_CLOCK_ENTRIES = 1 << 12 };
 struct hs_clock_memo {
@@ -64,7 +64,7 @@ struct hs_clock_memo {
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory);
 
-/* The price of one collective.  with NULL: the row's default parameters.  *status is only set on failure. */
+/* The price of one collective.  with: NULL for the algorithm's default parameters.  *status is only set on failure. */
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
                         int64_t segment, hsumma_status *status);

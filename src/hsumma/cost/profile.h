@@ -1,4 +1,4 @@
-/* The properties of a machine that the choices need: built in, or measured by hsumma calibrate. */
+/* The properties of a machine on which choices depend: built in, or measured by hsumma calibrate. */
 #ifndef HS_HSUMMA_COST_PROFILE_H
 #define HS_HSUMMA_COST_PROFILE_H
 
@@ -18,24 +18,24 @@ struct hs_gemm_cost {
 enum { HS_PROFILE_SOURCE = 256, HS_HOST_TEXT = 256 };
 
 struct hs_profile {
-    struct hs_machine machine; /* messages, sums, copies */
-    /* Messages, sums and copies of data in device memory; messages pass through the host.  The number of devices per
-     * node is not in the file: it comes from the context's processes. */
+    struct hs_machine machine; /* costs of messages, sums and copies of data in host memory */
+    /* Costs of messages, sums and copies of data in device memory; messages pass through the host.  The number of
+     * devices per node is not in the file: it comes from the context's processes. */
     struct hs_machine device_machine;
-    /* Seconds per message of an exchange after the first, when many processes send to many at once; 0: like a single
-     * message. */
+    /* Seconds per message after the first of an exchange in which many processes send to many at once; 0 if a message
+     * costs as much as a single one. */
     double exchange_alpha;
-    double overlap; /* share of a message's time that a multiplication hides, between nodes: 0 to 1 */
-    /* [0] in double and [1] in single precision, of real elements, with `threads` threads. */
+    double overlap; /* share, 0 to 1, of the time of messages between nodes that a multiplication hides */
+    /* GEMM of real elements in double [0] and single [1] precision, with `threads` threads. */
     struct hs_gemm_cost gemm[2];
-    int threads;                    /* of the measurement; other numbers are priced in proportion */
+    int threads;                    /* threads of the measurement; other numbers are priced in proportion */
     int64_t knee;                   /* panel width from which the local GEMM runs at nearly full rate */
     int64_t slice;                  /* flops of a slice of the local GEMM, between polls of the messages */
     char source[HS_PROFILE_SOURCE]; /* "built-in", or the file's name */
-    int one_node;                   /* all processes of the context are on one node; not in the file */
+    int one_node;                   /* 1 if all processes of the context are on one node; not in the file */
 };
 
-/* Built in: a current server, with all ranks on one node. */
+/* The built-in profile: a current server, with all ranks on one node. */
 extern const struct hs_profile hs_profile_builtin;
 
 /* Seconds of one local GEMM call of m x n x k with `threads` threads. */
@@ -46,9 +46,9 @@ double hs_profile_gemm_seconds(const void *profile, size_t scalar_size, int comp
                                double n, double k);
 
 /*
- * profile_text.c: the file format.  The first line is "hsumma profile 1"; then follow lines "NAME VALUE", and "end".  #
- * begins a comment.  Unknown names are refused; missing names keep their built-in value.  "host TEXT" is the signature
- * of the measured machine (hs_host_signature); a profile of another machine is refused.
+ * Implemented in profile_text.c: reading and writing a profile file.  Its first line is "hsumma profile 1", then lines
+ * "NAME VALUE", then "end".  # begins a comment.  Unknown names are refused; missing names keep their built-in value.
+ * "host TEXT" is the signature of the measured machine (hs_host_signature); a profile of another machine is refused.
  *
  * hs_profile_read: host NULL accepts any machine; on HSUMMA_ERR_OPTION the message has the offending line, and *profile
  * is unchanged.  hs_profile_write returns the length, like snprintf.
@@ -57,7 +57,7 @@ hsumma_status hs_profile_read(const char *text, const char *host, struct hs_prof
                               struct hs_message *message);
 int hs_profile_write(const struct hs_profile *profile, const char *host, char *text, size_t size);
 
-/* host_signature.c: processor, cores, MPI and BLAS of this machine, as one line without a newline. */
+/* Implemented in host_signature.c: processor, cores, MPI and BLAS of this machine, as one line without a newline. */
 void hs_host_signature(char text[HS_HOST_TEXT]);
 
 #endif

@@ -17,7 +17,7 @@ enum { VERSION = 1, SHOWN = 80 };
         name, AT(member), FIELD_REAL, 0, 1e6 \
     }
 #define LINK(name, link) TIME(name ".alpha_s", link.alpha), TIME(name ".beta_s_per_byte", link.beta)
-/* An eager limit is only useful with the costs of longer messages. */
+/* A line NAME.eager_bytes requires the two lines with the costs of longer messages. */
 #define MESSAGES(name, link)                                                 \
     LINK(name, link), TIME(name ".gap_s", link.gap),                         \
         {name ".eager_bytes", AT(link.eager), FIELD_WITH_NEXT_TWO, 0, 1e18}, \
@@ -34,7 +34,7 @@ static const struct profile_field {
         FIELD_WHOLE,
         FIELD_WITH_NEXT_TWO,
         FIELD_INT
-    } kind; /* double; int64_t, and one that requires the next two rows; int */
+    } kind; /* REAL: double; WHOLE: int64_t; WITH_NEXT_TWO: int64_t that requires the next two rows; INT: int */
     double least, most;
 } table[] = {
     MESSAGES("network", machine.network),
@@ -71,11 +71,11 @@ struct text_part {
 };
 
 struct profile_reading {
-    const char *rest;         /* not yet read */
-    struct text_part line;    /* without its comment, and without blanks at its ends */
-    int number;               /* the line's number */
-    int said[PROFILE_FIELDS]; /* the line that gave each field; 0: none yet */
-    int said_host;
+    const char *rest;         /* the text that has not been read yet */
+    struct text_part line;    /* the current line without its comment and without blanks at its ends */
+    int number;               /* number of the current line */
+    int said[PROFILE_FIELDS]; /* number of the line that gave each field; 0 if none has */
+    int said_host;            /* number of the line that gave the host; 0 if none has */
     const char *host;
     struct hs_profile profile;
     struct hs_message *message;
@@ -108,7 +108,7 @@ static int begins(struct text_part part, const char *text)
     return part.length > strlen(text) && memcmp(part.text, text, strlen(text)) == 0;
 }
 
-/* Reads the next line.  A line without a newline is refused: it may have been truncated in a number. */
+/* Reads the next line.  A line without a newline is refused, because it may have been truncated in a number. */
 static hsumma_status next_line(struct profile_reading *reading)
 {
     const char *text = reading->rest;
@@ -140,7 +140,7 @@ static hsumma_status read_head(struct profile_reading *reading)
     return refuse(reading, "a version %s than this library's; expected \"%s\"", order[number > VERSION], expected);
 }
 
-/* Returns 0; or -1 if the value is not a number, or out of range. */
+/* Reads the value of a field into the profile.  Returns 0, or -1 if the value is not a number or out of range. */
 static int read_number(const struct profile_field *row, struct text_part value, struct hs_profile *profile)
 {
     char text[64], *end, *at = (char *)profile + row->offset;
@@ -184,7 +184,7 @@ static hsumma_status read_line(struct profile_reading *reading)
         value.text++;
     if (value.length == 0)
         return refuse(reading, "expected NAME VALUE");
-    if (begins(name, "measured.")) /* informative only */
+    if (begins(name, "measured.")) /* for human readers only */
         return HSUMMA_OK;
     if (is(name, "host"))
         return read_host(reading, value);

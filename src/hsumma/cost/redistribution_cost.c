@@ -1,7 +1,7 @@
 #include "hsumma/cost/redistribution_cost.h"
 
 struct links {
-    double between, inside, alpha; /* s per byte between and inside nodes, s per message */
+    double between, inside, alpha; /* seconds per byte between nodes, per byte inside nodes, and per message */
 };
 
 static struct links links_of(const struct hs_profile *profile)
@@ -22,8 +22,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The time of one process: that of its slower direction, plus its copies.  Adds its traffic between nodes to
- * node_bytes. */
+/* The seconds of one process: those of its slower direction, plus its copies.  Adds the bytes that it receives [0] and
+ * sends [1] between nodes to node_bytes. */
 static double process_seconds(const struct hs_redistribution_load *load, const struct links *links,
                               const struct hs_machine *machine, double bytes, double node_bytes[2])
 {
@@ -39,7 +39,7 @@ static double process_seconds(const struct hs_redistribution_load *load, const s
     return seconds + copied * machine->copy;
 }
 
-/* The processes on the node of `rank`; *count: their number. */
+/* The processes on the node of `rank`; sets *count to their number. */
 static const int *node_of(const struct hs_topology *topology, const int *rank, int *count)
 {
     if (!topology) {

@@ -128,10 +128,10 @@ void hs_fit_line(const double *bytes, const double *seconds, int points, struct 
     line_error(bytes, seconds, points, &link->alpha, &link->beta);
 }
 
-/* Root mean square error below which one line is good enough, and the part of it that a second line must remove. */
+/* Root mean square error below which one line is good enough; share of the error that a second line must remove. */
 static const double good_enough = 0.05, clear_margin = 0.2;
 
-enum { LEAST_POINTS = 3 /* of a line */ };
+enum { LEAST_POINTS = 3 /* minimum number of points on a line */ };
 
 void hs_fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link)
 {

@@ -7,14 +7,15 @@
 /* Points beyond HS_FIT_POINTS are ignored, except by hs_fit_nonnegative. */
 enum { HS_FIT_UNKNOWNS = 4, HS_FIT_POINTS = 64 };
 
-/* The x >= 0 that minimises the relative errors of the rows times x against the (positive) seconds; returns their root
- * mean square.  Unknowns that the points do not determine are 0. */
+/* Finds the x >= 0 that minimises the relative errors of row[i] * x against seconds[i] > 0; returns the root mean
+ * square of these errors.  Unknowns that the points do not determine are 0. */
 double hs_fit_nonnegative(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int points, int unknowns,
                           double x[HS_FIT_UNKNOWNS]);
 
-/* Fits messages, in ascending order of size: one line alpha + n beta, or two where these fit clearly better. */
+/* Fits the times of messages, in ascending order of size, by one line alpha + n beta, or by two lines if they fit
+ * clearly better. */
 void hs_fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link);
-/* Fits a single line. */
+/* Fits the times of messages by a single line alpha + n beta. */
 void hs_fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link);
 
 #endif

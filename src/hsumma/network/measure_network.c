@@ -1,8 +1,9 @@
 /*
- * The measurement.  Pairs of ranks on different nodes send to each other, all pairs of a step at once.  After each step
- * all ranks agree on the slowest pair's times and on the time left, so that all skip the same steps.  Short messages
- * are measured with all pairs, since all lines of a product send at once.  Long ones use one pair of ranks per pair of
- * nodes, since the model shares a node's outgoing link by itself (clock.h, Injection).
+ * The measurement of the network.  Pairs of ranks on different nodes send to each other, all pairs of a step at once.
+ * After each step all ranks agree on the slowest pair's times and on the time left, so that all skip the same steps.
+ * Short messages are measured with all pairs, because all lines of a product send at once.  Long messages are measured
+ * with one pair of ranks per pair of nodes, because the model itself divides a node's outgoing link among its ranks
+ * (clock.h, Injection).
  */
 #include "hsumma/network/network.h"
 
@@ -21,14 +22,14 @@ enum { STEP_SIZES = 3, MOST_POINTS = 8, FEW_TRIALS = 2, ALL_TRIALS = 4, CALLS_OF
 struct network_bench {
     struct hs_comm *comm;
     struct hs_message_trial trial;
-    double begun, budget, left; /* seconds; `left` is agreed upon */
-    int place;                  /* of this rank's pair; -1: it has none */
-    hsumma_status status;       /* the first failure of this rank, which continues nevertheless */
+    double begun, budget, left; /* start, budget and rest of the time in seconds; `left` is equal on all ranks */
+    int place;                  /* hs_rank_pairs.place of this rank's pair; -1 if it has none */
+    hsumma_status status;       /* the first error of this rank, which continues nevertheless */
     int points;
-    double bytes[MOST_POINTS], seconds[MOST_POINTS]; /* of messages between nodes */
+    double bytes[MOST_POINTS], seconds[MOST_POINTS]; /* measured sizes and times of messages between nodes */
 };
 
-/* Replaces the values by the maximum over all ranks. */
+/* Replaces each value by its maximum over all ranks, and updates b->left. */
 static void agree(struct network_bench *b, double *value, int count)
 {
     MPI_Request request;
@@ -40,13 +41,13 @@ static void agree(struct network_bench *b, double *value, int count)
     b->left = b->budget - value[count];
 }
 
-/* The messages of a step: several sizes, sent by the pairs with place below `places`. */
+/* The messages of a step: several sizes, sent by the pairs whose place is below `places`. */
 struct network_step {
     int64_t size[STEP_SIZES];
     int sizes, places, length, calls, trials;
 };
 
-/* Seconds per message of each size: the fastest trial of a pair, the slowest of all pairs. */
+/* Measures the seconds per message of each size: the fastest trial of each pair, and of these the slowest pair's. */
 static void run_step(struct network_bench *b, const struct network_step *s, double seconds[STEP_SIZES + 1])
 {
     memset(seconds, 0, (STEP_SIZES + 1) * sizeof *seconds);
@@ -65,8 +66,8 @@ static void run_step(struct network_bench *b, const struct network_step *s, doub
     agree(b, seconds, s->sizes);
 }
 
-/* Number of trials of a step that takes about `seconds` each: as many as a tenth of the budget allows, at least one if
- * there is time for it; 0: skip the step. */
+/* Number of trials of a step, each of which takes about `seconds`: as many as a tenth of the budget allows, at least
+ * one if there is time for it.  0 if the step must be skipped. */
 static int trials_for(const struct network_bench *b, double seconds, int most)
 {
     double count = b->budget / 10 / seconds;
@@ -81,7 +82,7 @@ static void add_points(struct network_bench *b, const struct network_step *s, co
     }
 }
 
-/* Round trips; the first trial also makes the connections. */
+/* Measures round trips of several sizes.  The first trial also makes the connections. */
 static void measure_sizes(struct network_bench *b)
 {
     static const struct network_step steps[] = {
@@ -97,7 +98,7 @@ static void measure_sizes(struct network_bench *b)
         int64_t bytes = 0;
         for (int size = 0; size < step.sizes; size++)
             bytes += step.size[size];
-        /* Upper bound on the growth of the time. */
+        /* upper bound on the growth of the time from the last step to this one */
         double growth = i ? (double)bytes / b->bytes[b->points - 1] : step.sizes;
         if (i == 0) /* on oversubscribed nodes the first calls of a trial wait for ranks to be scheduled */
             step.calls = (int)fmin(fmax(b->budget / 20 / (2 * growth * last), 1), CALLS_OF_SHORT);
@@ -112,8 +113,8 @@ static void measure_sizes(struct network_bench *b)
     }
 }
 
-/* The first `places` pairs of each sending node send a megabyte together; returns the seconds per byte of one pair, 0:
- * no time. */
+/* Sends a megabyte from each sending node, by its first `places` pairs together.  Returns the seconds per byte of one
+ * pair; 0 if there was no time. */
 static double measure_stream(struct network_bench *b, int places, double guess)
 {
     double seconds[STEP_SIZES + 1];
@@ -126,7 +127,8 @@ static double measure_stream(struct network_bench *b, int places, double guess)
     return seconds[0] / (double)bytes;
 }
 
-/* Limits the measured rates to the sustained one: a network may be faster for a moment. */
+/* Limits the measured rates to the sustained rate, because a network may be faster for a short time.  pace: seconds per
+ * byte of the sustained rate; 0 if unknown. */
 static void slow_down(struct network_bench *b, double pace)
 {
     for (int i = 0; i < b->points; i++)
@@ -138,7 +140,7 @@ static void slow_down(struct network_bench *b, double pace)
     }
 }
 
-/* Seconds of a short message among consecutive ones, all pairs at once; 0: no time. */
+/* Seconds per message in a sequence of short messages, with all pairs at once; 0 if there was no time. */
 static double measure_row(struct network_bench *b)
 {
     double seconds[STEP_SIZES + 1];
@@ -148,7 +150,7 @@ static double measure_row(struct network_bench *b)
     if (step.trials == 0)
         return 0;
     run_step(b, &step, seconds);
-    /* Without the first message's latency, and the answer's. */
+    /* minus the latencies of the first message and of the answer */
     return fmax(seconds[0] - 2 * b->seconds[0] / GAP_LENGTH, 1e-9);
 }
 
@@ -164,9 +166,9 @@ static void measure_between(struct network_bench *b, const struct hs_rank_pairs 
     hs_fit_link(b->bytes, b->seconds, b->points, &network->between);
     network->between.alpha = fmax(network->between.alpha, 1e-9);
     double pace = one > 0 ? one : network->between.eager ? network->between.beta_long : network->between.beta;
-    if (pairs->per_node > 1) /* if not measured, one pair may already saturate the node */
+    if (pairs->per_node > 1) /* without a measurement, assume that one pair saturates the node */
         network->inject = all <= 0 ? pace : all > 1.1 * one ? all / pairs->per_node : 0;
-    if (in_row > 0) /* the time for which its ports are busy, without the latency */
+    if (in_row > 0) /* the time for which a message keeps its ports busy, without the latency */
         network->between.gap = fmin(fmax(in_row - SHORT_MESSAGE * network->between.beta, 1e-9), network->between.alpha);
 }
 

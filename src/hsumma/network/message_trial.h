@@ -8,14 +8,14 @@
 
 struct hs_message_trial {
     MPI_Comm comm;
-    int peer, first; /* the other rank of the pair, and whether this one begins */
-    int64_t bytes;   /* of one message */
-    int length;      /* messages in one direction that count as one call; 0: a call is a round trip */
+    int peer, first; /* the other rank of the pair, and whether this rank begins */
+    int64_t bytes;   /* bytes of one message */
+    int length;      /* number of messages in one direction that form a call; 0 if a call is a round trip */
     char *out, *in;  /* memory for one message each */
 };
 
-/* Seconds of `calls` calls from a common start of both ranks; round trips count half.  A rank whose MPI has failed
- * continues, so that its peer does not wait for it.  HSUMMA_ERR_MPI. */
+/* Measures the seconds of `calls` calls from a common start of both ranks; for round trips half the seconds.  A rank
+ * continues after an MPI error, so that its peer does not wait for it.  HSUMMA_ERR_MPI. */
 hsumma_status hs_message_trial_run(const struct hs_message_trial *trial, int calls, double *seconds);
 
 /* Completes requests by polling and yielding, as the library does.  MPICH's MPI_Wait never yields.  HSUMMA_ERR_MPI. */

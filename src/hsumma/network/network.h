@@ -13,9 +13,9 @@
 #include "hsumma/cost/profile.h"
 
 struct hs_network {
-    struct hs_link between; /* between nodes */
-    double inject;          /* s per byte that leaves a node, over all its ranks; 0: no limit was seen */
-    struct hs_link inside;  /* inside a node; alpha and beta 0: no node has two ranks */
+    struct hs_link between; /* messages between nodes */
+    double inject;          /* seconds per byte that leaves a node, over all its ranks; 0 if no limit was seen */
+    struct hs_link inside;  /* messages inside a node; alpha and beta are 0 if no node has two ranks */
 };
 
 /*
@@ -30,13 +30,13 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const stru
 void hs_network_use(const struct hs_network *network, const char *source, struct hs_profile *profile);
 
 /*
- * network_key.c: a hash that identifies a set of hosts: their names, the number of ranks on each, virtual nodes, and
- * the MPI library.  The key is 0 on all ranks but the first.  Collective, with the same status on all ranks:
- * HSUMMA_ERR_MPI.
+ * Implemented in network_key.c: a hash that identifies a set of hosts by their names, the number of ranks on each, the
+ * virtual nodes, and the MPI library.  The key is 0 on all ranks but the first.  Collective, with the same status on
+ * all ranks.  HSUMMA_ERR_MPI.
  */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key);
 
-/* network_text.c: writes a line of the tuned file; returns the length, like snprintf. */
+/* Implemented in network_text.c: writes a line of the tuned file; returns the length, like snprintf. */
 int hs_network_write(uint64_t key, const struct hs_network *network, char *text, size_t size);
 /* Reads the last line with this key from a tuned file's text; returns 0 if there is none. */
 int hs_network_recall(const char *text, uint64_t key, struct hs_network *network);

@@ -13,7 +13,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* The hosts are combined by a sum over the ranks, which is independent of their order. */
+/* The hosts are combined by a sum over the ranks, so the key does not depend on the order of ranks. */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -12,7 +12,7 @@
 #define AT(member) offsetof(struct hs_network, member)
 static const struct {
     const char *name;
-    size_t offset; /* of a double */
+    size_t offset; /* offset of a double in struct hs_network */
 } figures[] = {{"alpha", AT(between.alpha)},
                {"beta", AT(between.beta)},
                {"gap", AT(between.gap)},
@@ -38,7 +38,7 @@ int hs_network_write(uint64_t key, const struct hs_network *network, char *text,
     return length;
 }
 
-/* Reads NAME=VALUE at *at and moves *at past it; returns 0 if it is something else. */
+/* Reads NAME=VALUE at *at and advances *at past it; returns 0 if the text is something else. */
 static int read_figure(const char **at, const char *end, const char *name, double *value)
 {
     char word[FIGURE_TEXT], *stop;

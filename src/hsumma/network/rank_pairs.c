@@ -12,7 +12,7 @@ static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
     pairs->count++;
 }
 
-/* Pairs rank i of one part with rank i of another. */
+/* Pairs rank i of part x with rank i of part y. */
 static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
 {
     int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
@@ -35,7 +35,7 @@ static int node_of_socket(const struct hs_topology *topology, int socket)
     return topology->division[HS_NODE].of[hs_division_ranks(&topology->division[HS_SOCKET], socket)[0]];
 }
 
-/* The next socket of the same node; -1: none. */
+/* The next socket of the same node; -1 if there is none. */
 static int next_socket(const struct hs_topology *topology, int socket)
 {
     for (int other = socket + 1; other < topology->division[HS_SOCKET].parts; other++)
@@ -44,7 +44,7 @@ static int next_socket(const struct hs_topology *topology, int socket)
     return -1;
 }
 
-/* The number of sockets of its node that precede it. */
+/* The number of sockets of the same node that precede a socket. */
 static int place_of_socket(const struct hs_topology *topology, int socket)
 {
     int before = 0;
@@ -61,7 +61,7 @@ struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum h
     struct hs_rank_pairs pairs = {.peer = -1, .number = -1};
 
     if (tier == HS_BETWEEN_NODES)
-        for (int i = 0; i < node->parts / 2; i++) /* not neighbours, which may be closer than most nodes are */
+        for (int i = 0; i < node->parts / 2; i++) /* neighbouring nodes are not paired: most nodes are farther apart */
             add_between(&pairs, node, i, i + node->parts / 2, rank);
     else if (tier == HS_IN_NODE && sockets)
         for (int s = 0; s < socket->parts; s++) {

@@ -1,4 +1,4 @@
-/* The text of a plan: the line of options that gives it again, and the origin of each choice. */
+/* The text of a plan: the line of options that gives the same plan, and the origin of each choice. */
 #include "hsumma/plan/plan.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@ struct plan_text {
 };
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
-/* unsaid: the line has no hierarchy, so that one name per level would not fit the plan it gives. */
+/* Writes the algorithms of all levels.  unsaid: 1 if the line has no hierarchy, so that a list with one name per level
+ * would not fit the plan that the line gives. */
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[], const struct hs_parameters with[], int unsaid)
 {
@@ -27,7 +28,7 @@ static void add_names(struct plan_text text, const char *option, const struct hs
     }
 }
 
-/* Options that all plans have. */
+/* Writes the options that the lines of all plans end with. */
 static void write_rest(int threads, const struct hs_options *options, struct plan_text text)
 {
     if (threads)
@@ -41,8 +42,8 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
     }
 }
 
-/* The value of `node` if the other options do not imply it: the context has several nodes, and all groups consist of
- * whole nodes or could share otherwise.  -1: implied. */
+/* The value of the option `node` that the line needs; -1 if it needs none.  A product inside a node needs it, cells
+ * unless a group cuts through a node, and messages if the caller requested them on several nodes. */
 static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options)
 {
     const struct hs_topology *topology = &plan->ctx->comm.topology;
@@ -54,7 +55,8 @@ static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, 
     return several && options->settings.node == HS_NODE_MESSAGES ? HS_NODE_MESSAGES : -1;
 }
 
-/* A hierarchy is only written if all processes own something, since it applies to the whole grid. */
+/* Writes the options of a choice.  The hierarchy is only written if all processes own a part of the matrices, because
+ * it would apply to the whole grid. */
 static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options,
                        struct plan_text text)
 {
@@ -143,11 +145,11 @@ const char *hs_plan_maker(const hsumma_plan *plan)
     return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
 }
 
-/* The line is that of the layers' plan, after the option layers. */
+/* Describes a plan with layers.  Its line is the option `layers`, then the line of a layer's plan. */
 static void describe_layered(hsumma_plan *plan, const struct hs_options *options)
 {
     const struct hs_layered *layered = plan->layered;
-    /* The remaining limit of the inner plan. */
+    /* the inner plan's workspace_limit is the rest of the caller's limit, and is left out */
     const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit=");
     int length = limit ? (int)(limit - inside) : (int)strlen(inside);
     snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, length, inside);

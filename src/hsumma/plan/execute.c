@@ -1,4 +1,4 @@
-/* Executions of a plan: the agreement at the start, the loop or the node, and trials. */
+/* Executions of a plan: the agreement at the start, the loop or the product inside a node, and trials. */
 #include "hsumma/plan/plan.h"
 
 #include "base/simulator.h"
@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* Sets the address of each operand's first local element; fails if a pointer is NULL where this process owns
- * something. */
+/* Sets the address of each operand's first local element; fails if the pointer to a matrix of which this process owns a
+ * part is NULL. */
 static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
                           struct hs_matrix matrix[3], int *about)
 {
@@ -18,7 +18,7 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
     for (int x = 0; x < 3; x++) {
         const struct hs_view *view = &problem->view[x];
         size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
-        /* Any address, never used if nothing is owned: arithmetic on NULL is undefined, even adding 0. */
+        /* an arbitrary address, which is not used if nothing is owned; arithmetic on NULL would be undefined */
         matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
         if (view->rows == 0 || view->cols == 0)
             continue;
@@ -50,7 +50,8 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
     return status;
 }
 
-/* The place of this process's part of an operand, if it lies in memory of hsumma_malloc that others have mapped. */
+/* The place of this process's part of an operand in memory of hsumma_malloc that the node's processes have mapped;
+ * region -1 if it is in other memory. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
 {
     const struct hs_view *view = &plan->problem.view[x];
@@ -192,7 +193,7 @@ static void trace_product(const hsumma_plan *plan)
                          .operand = -1});
 }
 
-/* The message where another rank has failed, and nobody may wait for its words. */
+/* Sets the message when another rank has failed.  Does not fetch that rank's message, because no rank may wait here. */
 static void blame(hsumma_context *ctx, struct hs_verdict verdict)
 {
     static const char *const about[] = {"",
@@ -215,7 +216,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
-    if (status != HSUMMA_ERR_MPI) /* after an MPI error MPI may still write to it */
+    if (status != HSUMMA_ERR_MPI) /* after an MPI error MPI may still write to the workspace */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
     hs_staging_drop(plan);
@@ -237,7 +238,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
-/* Ends the multiplication on this process, and with it most executions. */
+/* Ends the multiplication on this process, and the execution unless a device's errors must be reported. */
 static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 {
     plan->failure = plan->failure ? plan->failure : status;
@@ -248,7 +249,7 @@ static hsumma_status end(hsumma_plan *plan, hsumma_status status)
     return hs_agreement_start(&plan->agreement, (struct hs_vote){.status = hs_plan_end(plan)});
 }
 
-/* Advances the multiplication, wherever it runs. */
+/* Advances the multiplication in layers, in a trial, on a device, in the node's memory or over messages. */
 static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
 {
     hsumma_plan *holder = hs_plan_holder(plan);
@@ -300,13 +301,13 @@ hsumma_status hs_plan_advance_inner(hsumma_plan *plan, int *worked, int *over)
     return HSUMMA_OK;
 }
 
-/* Moves an execution from phase to phase, as far as possible now (hs_advance). */
+/* Advances an execution through its phases as far as possible without waiting (an hs_advance function). */
 static hsumma_status advance(void *state, int *worked, int *done)
 {
     hsumma_plan *plan = state;
     struct hs_agreement *agreement = &plan->agreement;
     hsumma_status status = HSUMMA_OK;
-    int over = 1; /* whether the phase is complete */
+    int over = 1; /* 1 if the phase is complete */
     for (*done = 0; !status && over && !*done;)
         switch (plan->phase) {
         case HS_PLAN_AGREEING:
@@ -343,8 +344,8 @@ static hsumma_status advance(void *state, int *worked, int *done)
 }
 
 /*
- * A product over several nodes.  With messages in flight this process polls.  Otherwise it waits for its node only and
- * may sleep, as on a single node, but still probes MPI from time to time.
+ * Waits in a product over several nodes.  With messages in flight this process polls.  Otherwise it waits only for
+ * processes of its node and may sleep, but still probes MPI from time to time.
  */
 static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
 {
@@ -367,9 +368,9 @@ static const struct hs_agreement *agreement_of(hsumma_plan *plan)
 }
 
 /*
- * Progresses MPI between two tests by the caller.  While this process waits only for memory of its node it does not
- * call MPI, but processes of other nodes may wait for its earlier messages.  In a simulator messages progress by
- * themselves.
+ * Progresses MPI between two tests by the caller.  A process that waits only for signals in its node's memory does not
+ * call MPI otherwise, but processes of other nodes may wait for its earlier messages.  In a simulator messages progress
+ * by themselves.
  */
 static void let_messages_move(hsumma_plan *plan)
 {
@@ -384,8 +385,8 @@ static void let_messages_move(hsumma_plan *plan)
 }
 
 /*
- * With shared memory, this process sleeps until others have done what it waits for.  Those may wait for earlier
- * messages of this process, so it probes MPI too.
+ * Waits once for other processes.  With shared memory, this process sleeps until their signal arrives.  They may wait
+ * for earlier messages of this process, so it also probes MPI.
  */
 static hsumma_status idle(void *state, int times)
 {
@@ -406,7 +407,7 @@ static hsumma_status idle(void *state, int times)
     int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
     int busy = hs_local_is_busy(plan->problem.local); /* no bell rings when a device completes */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
-        sched_yield(); /* this process polls for the completion of its own work, which others wait for */
+        sched_yield(); /* this process polls for completion of its own device work, which other processes wait for */
     } else if (sharing) {
         if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
@@ -420,7 +421,7 @@ static hsumma_status idle(void *state, int times)
     return HSUMMA_OK;
 }
 
-/* The plan that runs for the plan that the caller holds, itself or a rival; NULL: none. */
+/* The running plan for the plan that the caller holds: that plan or a rival; NULL if none runs. */
 static hsumma_plan *plan_under_way(hsumma_plan *plan)
 {
     hsumma_plan *running = plan->ctx->running;

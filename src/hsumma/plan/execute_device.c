@@ -10,7 +10,7 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
-    /* The tiles that all processes see now: another plan may replace them before this execution begins. */
+    /* use the current tiles, equal on all processes: another plan may replace them before this execution begins */
     if (device->possible)
         device->tiles = plan->grid->on_device;
     if (!ctx->device || !plan->member)
@@ -38,7 +38,7 @@ hsumma_status hs_plan_settle(hsumma_plan *plan, int vote)
         plan->staged = vote;
     else
         plan->on_device = vote == ON_DEVICE;
-    /* Agree on whether all have the memory, and whether any process needs it. */
+    /* agree on whether all processes have memory for staged copies, and whether any process needs copies */
     if (device->possible && !staging && !plan->on_device) {
         hs_staging_drop(plan);
         hsumma_status mine = plan->member ? hs_staging_make(plan, 0) : HSUMMA_OK;

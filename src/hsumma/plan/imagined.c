@@ -1,4 +1,4 @@
-/* Grids that exist only on this process, to ask what plans on them would cost. */
+/* Grids that exist only on this process, for predictions of the cost of plans on them. */
 #include "hsumma/context/tiling.h"
 #include "hsumma/plan/plan.h"
 
@@ -8,7 +8,7 @@ hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *ran
     int one_node = ctx->profile.one_node && ctx->comm.size > 1, known = topology->size >= extent[0] * extent[1];
     int several = known && topology->division[HS_NODE].parts > 1;
     *grid = (hsumma_grid){.ctx = ctx,
-                          .holders = 2, /* the caller, and one more, so that it is never freed */
+                          .holders = 2, /* the caller, and one more so that the grid is never freed */
                           .grid = {.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = rank},
                           .rank = rank};
     if (hs_grid_order(extent, 'A', known ? topology : NULL, rank, &ctx->memory))

@@ -54,7 +54,7 @@ static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count
                           "%c is on a grid of other processes than A; expected the same processes in any order", name);
 }
 
-/* Each of A, B and C must have at most 2^58 elements, since hs_layers_count multiplies pairs of dimensions. */
+/* Checks that A, B and C have at most 2^58 elements each, because hs_layers_count multiplies pairs of dimensions. */
 static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *message)
 {
     const int64_t most = (int64_t)1 << 58;
@@ -157,8 +157,8 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     return status;
 }
 
-/* Makes the three redistributions, each with buffers of at most `limit` bytes; those of A and B run at the same
- * time. */
+/* Makes the three redistributions, each with buffers of at most `limit` bytes.  The redistributions of A and B run at
+ * the same time, so they use different channels. */
 static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *request, int64_t limit, int64_t *needs)
 {
     static const int channel[] = {HS_CHANNEL_MOVE, HS_CHANNEL_MOVE_B, HS_CHANNEL_MOVE};
@@ -177,8 +177,8 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     return status;
 }
 
-/* Allocates this process's parts, one after the other.  *most: bytes on the process with the largest parts, at most
- * `limit`. */
+/* Allocates this process's parts in one block.  Sets *most to the bytes of the largest parts of any process, which may
+ * not exceed `limit`. */
 static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], int64_t limit, int64_t *most)
 {
     struct hs_layered *layered = plan->layered;
@@ -242,7 +242,7 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
             layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     layered->bytes +=
-        /* Buffers and the inner plan use the same memory, one after the other. */
+        /* the buffers and the inner plan use the same memory at different times */
         (int64_t)buffers > inside ? (int64_t)buffers : inside;
     return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
 }
@@ -252,7 +252,7 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     if (!layered)
         return;
     hs_plan_destroy(layered->inner);
-    if (!ctx->broken) { /* after an MPI error MPI may still write to their memory */
+    if (!ctx->broken) { /* after an MPI error MPI may still write to the memory that is freed here */
         for (int x = 0; x < 3; x++)
             hs_redistribution_free(&layered->move[x], &ctx->memory);
         hs_put(&ctx->bulk, layered->memory);
@@ -265,7 +265,7 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
-/* The operands that the current step moves: A and B together, or C. */
+/* The first operand that the current step moves: A of A and B, or C. */
 static int first_moving(const struct hs_layered *layered)
 {
     return layered->step == HS_LAYERED_INWARD ? HS_A : HS_C;

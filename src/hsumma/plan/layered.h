@@ -7,9 +7,9 @@
  * layouts are read and written once.  Inside a layer the product is like any other.
  *
  * Layers are runs of the grid's processes in the order of their ranks, so layers consist of whole nodes where ranks are
- * consecutive on nodes; inside a layer processes are placed as by order 'A'.  In layer l process (i, j) has, of A, rows
- * i and columns (l, j) of P x (L Q) blocks; of B, rows (l, i) and columns j of (L P) x Q blocks.  A transposed matrix
- * is distributed as stored.
+ * consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has block
+ * (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
+ * blocks.  A transposed matrix is distributed as stored.
  */
 #ifndef HS_HSUMMA_PLAN_LAYERED_H
 #define HS_HSUMMA_PLAN_LAYERED_H
@@ -20,26 +20,26 @@
 struct hs_request;
 
 struct hs_layered {
-    int count;          /* layers */
-    int extent[2];      /* P x Q of each layer */
-    hsumma_grid **grid; /* one per layer */
-    int mine;           /* the layer of this process; -1: none */
-    /* The plan of that layer; without one, of the first layer, of which this process is no member. */
+    int count;          /* number of layers, L */
+    int extent[2];      /* P and Q */
+    hsumma_grid **grid; /* grid[l]: the grid of layer l */
+    int mine;           /* the layer of this process; -1 if it is in none */
+    /* The plan of this process's layer; if it is in none, the plan of layer 0, of which it is not a member. */
     hsumma_plan *inner;
     struct hs_redistribution move[3];
-    int in_place[3];           /* of A and B: already laid out as the layers need it, and not moved */
-    int64_t moved[3];          /* bytes that this process sends in each */
-    double move_seconds[3];    /* predicted */
-    struct hs_axis axis[3][2]; /* of each operand over all layers; of C over one layer */
-    char *memory;              /* of this process's parts of A, B and C in its layer */
-    int64_t bytes;             /* of `memory` and of buffers */
+    int in_place[3];           /* 1 for A or B if it already has the layout of the layers, and is not moved */
+    int64_t moved[3];          /* bytes that this process sends in each redistribution */
+    double move_seconds[3];    /* predicted seconds of each redistribution */
+    struct hs_axis axis[3][2]; /* axes of A and B over all layers, and of C over one layer */
+    char *memory;              /* memory of this process's parts of A, B and C in its layer */
+    int64_t bytes;             /* bytes of `memory` and of buffers */
     struct hs_matrix part[3];
-    struct hs_matrix *partial; /* C's part, once per layer: the sources of its redistribution */
+    struct hs_matrix *partial; /* part[HS_C], once per layer: the sources of C's redistribution */
 
-    /* Of the current execution. */
+    /* State of the current execution. */
     enum { HS_LAYERED_INWARD, HS_LAYERED_PRODUCT, HS_LAYERED_OUTWARD, HS_LAYERED_OVER } step;
     int64_t sent_bytes, sent_messages;
-    double seconds; /* of the last execution */
+    double seconds; /* seconds of the last execution */
 };
 
 /* Whether a request needs layers or, with a single layer, a layout other than that of its matrices. */
@@ -48,18 +48,19 @@ int hs_layered_wanted(const struct hs_request *request, const struct hs_settings
 /* The layout of a view of a matrix on a grid. */
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
 
-/* layered_places.c.  hs_layered_place: chooses P x Q and the axes for layered->count layers.  hs_layered_axis_of_k: the
- * stored axis of A or B on which k lies.  hs_layered_desc: an operand in the plan of a layer.  hs_layered_layout: the
- * layout of C in a layer, or of A or B in all layers; rank: memory for all ranks. */
+/* Implemented in layered_places.c, as the next functions are: chooses P x Q and the axes for layered->count layers. */
 void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
+/* The stored axis of A or B on which k lies. */
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
+/* The descriptor of an operand in the plan of a layer. */
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
+/* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks. */
 struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                    int layer, int *rank);
-/* Sets in_place: whether A and B already have the layout of the layers.  HSUMMA_ERR_MEMORY. */
+/* Sets layered->in_place for A and B.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct hs_request *request,
                                        const struct hs_problem *problem, const struct hs_allocator *memory);
-/* The layout that hs_layered_layouts gives an operand; rank: memory for all ranks. */
+/* The layout that hs_layered_layouts chooses for an operand.  rank: memory for all ranks. */
 struct hs_layout hs_layered_free_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                         int *rank);
 /* Bytes of the parts of A, B and C that are not in place, on the process with the largest parts. */
@@ -70,35 +71,35 @@ struct hs_layered_ends {
     struct hs_layout given[3], inside[2], *of_c;
     const struct hs_layout *source[3], *target[3];
     int sources[3];
-    int *rank[2]; /* memory for the tables of A and B over all layers */
+    int *rank[2]; /* memory for the rank tables of A and B over all layers */
 };
 hsumma_status hs_layered_ends_make(const struct hs_layered *layered, const struct hs_request *request,
                                    const struct hs_problem *problem, const struct hs_allocator *memory,
                                    struct hs_layered_ends *ends);
 void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocator *memory);
 
-/* The ranks of a grid in ascending order; NULL: no memory. */
+/* The ranks of a grid in ascending order; NULL if out of memory. */
 int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
-/* Makes the plan of a layer: the caller's options, with layers=1 and the given workspace limit. */
+/* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`. */
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
                                     int64_t limit, int silent, hsumma_plan **inner);
 
-/* What a choice of layers is compared with.  seconds: predicted for one layer; -1: none.  free: A, B and C will have
- * the layouts of hs_layered_layouts instead of their present ones. */
+/* The alternative to a choice of layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if A, B
+ * and C will have the layouts of hs_layered_layouts instead of their present layouts. */
 struct hs_layered_rival {
     double seconds;
     int free;
 };
 /*
- * layered_choice.c: layers=auto.  Chooses the number of layers with the least predicted time, among those that divide
- * the processes and fit into the workspace limit; 1 unless others are clearly faster.  The same on all processes that
- * return HSUMMA_OK.
+ * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers with the least predicted time,
+ * among the divisors of the number of processes that fit into the workspace limit; 1 unless more layers are clearly
+ * faster.  *count is equal on all processes that return HSUMMA_OK.
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count);
 /* Whether the options and the context permit a choice of layers. */
 int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *settings);
-/* Predicts the seconds of the redistributions. */
+/* Sets layered->move_seconds. */
 hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
                                       const struct hs_layered_ends *ends, size_t size);
 
@@ -106,32 +107,33 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
 struct hs_layered_price {
     int count, extent[2];
     double product, move[3], seconds;
-    int64_t part_bytes, workspace_bytes; /* bytes per process: of the parts of A, B and C; of the parts and of panels */
+    int64_t part_bytes, workspace_bytes; /* bytes per process of the parts of A, B and C; of these parts and panels */
 };
-/* Prices `count` layers on the processes of A's grid, without creating them.  HSUMMA_ERR_WORKSPACE if the parts exceed
- * the limit; errors of a layer's plan; HSUMMA_ERR_MEMORY. */
+/* Prices `count` layers on the processes of A's grid, without creating them.  Errors: HSUMMA_ERR_WORKSPACE if the parts
+ * exceed the limit, HSUMMA_ERR_MEMORY, and errors of a layer's plan. */
 hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *request, int count, int64_t limit,
                                struct hs_layered_price *price);
 
-/* Creates the layers and their grids.  Collective over the context, with the same status on all.  After an error
- * *layered is NULL and ctx->message explains it. */
+/* Creates the layers and their grids.  Collective over the context, with the same status on all processes.  After an
+ * error *layered is NULL and ctx->message explains the error. */
 hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered **layered);
-/* Allocates memory, redistributions and the layer's plan for plan->layered.  HSUMMA_ERR_WORKSPACE, the same on all
- * processes; errors of the layer's plan. */
+/* Allocates memory, redistributions and the layer's plan for plan->layered.  Errors: HSUMMA_ERR_WORKSPACE on all
+ * processes, and errors of the layer's plan. */
 hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
                                  const struct hs_settings *settings, struct hs_message *message);
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
 
 /*
- * The distributions in which the layers of a product need A and B, and in which each process of a layer owns one block
- * of its tile of C: with them only partial results of C move between layers.  The grid of request->desc[] names the
- * processes.  Collective like hs_layered_create; the caller frees the grids.
+ * Makes the distributions in which the layers of a product need A and B, and in which each process of a layer owns one
+ * block of its tile of C, so that only partial results of C move between layers.  The processes are those of the grid
+ * of request->desc[].  Collective over the context; the caller frees the grids.
  */
 hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
                                  const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3]);
 
-/* Begins an execution of a plan whose matrices, alpha and beta are bound; then call advance until *over. */
+/* Begins an execution of a plan whose matrices, alpha and beta are set.  The caller then repeats hs_layered_advance
+ * until *over is 1. */
 void hs_layered_begin(hsumma_plan *plan);
 hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over);
 /* The layer's plan while it runs; NULL while data move between layouts. */

@@ -17,7 +17,7 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
     return status;
 }
 
-/* Places the layers of processes rank[] on imagined grids; grid: memory for them. */
+/* Places the layers of processes rank[] on imagined grids.  grid: memory for these grids. */
 static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *request, int *rank, int processes,
                              struct hs_layered *layered, hsumma_grid *grid)
 {
@@ -46,8 +46,8 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
     return status;
 }
 
-/* What is to be priced.  Layers whose redistributions alone take `enough` seconds are not priced further; -1: all
- * are. */
+/* The product whose layers are priced.  If the redistributions alone take `enough` seconds or more, the rest is not
+ * priced; enough is -1 if everything is priced. */
 struct question {
     const struct hs_request *request;
     const struct hs_problem *problem;
@@ -77,7 +77,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     if (result->part_bytes >= limit)
         return hs_fail(&ctx->message, HSUMMA_ERR_WORKSPACE, "the parts of %d layers do not fit", layered->count);
     status = hs_layered_ends_make(layered, request, problem, &ctx->memory, &ends);
-    if (!status && question->free) /* the memory for A's table is free */
+    if (!status && question->free) /* the memory for A's rank table is unused, and serves C */
         ends.given[HS_C] = hs_layered_free_layout(layered, request, HS_C, ends.rank[HS_A]);
     if (!status)
         status = hs_layered_move_seconds(ctx, layered, &ends, size);
@@ -131,7 +131,9 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count)
 {
-    static const double CLEARLY = 0.9; /* of the time without layers: the model is less accurate for redistributions */
+    /* layers must take less than this share of the time without layers, because redistributions are priced less
+     * accurately */
+    static const double CLEARLY = 0.9;
     const int *extent = request->desc[HS_A]->grid->grid.extent;
     struct hs_problem problem;
     struct hs_scalar simulated;

@@ -1,4 +1,4 @@
-/* The shape of the layers, and the parts of A, B and C that each of their processes has. */
+/* The shape of the layers, and the parts of A, B and C that each process of a layer has. */
 #include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 
@@ -10,7 +10,9 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand)
     return cols ? 1 : 0;
 }
 
-/* Chooses P x Q for each layer: it uses as many processes as possible, and minimises what a process receives. */
+/* Chooses P x Q for each layer.  Uses as many processes as possible, and minimises the elements that a process
+ * receives.
+ */
 static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
     int64_t extent[3], least = -1;
@@ -52,7 +54,7 @@ static int64_t common_multiple(int64_t a, int64_t b)
     return a / x * b;
 }
 
-/* Indices of k per layer, a multiple of P and Q; the last layers may have fewer. */
+/* Number of indices of k per layer, a multiple of P and of Q; the last layers may have fewer. */
 static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
 {
     int64_t unit = common_multiple(layered->extent[0], layered->extent[1]);

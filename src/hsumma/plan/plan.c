@@ -34,8 +34,8 @@ void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulat
 }
 
 /*
- * Leaves out rows and columns of processes that own nothing of A, B and C: the problem's grid is smaller, down to one
- * process if each matrix is one block.  Not with a hierarchy given by the caller, which applies to the whole grid.
+ * Leaves rows and columns of processes that own nothing of A, B and C out of the problem's grid, down to a single
+ * process.  Keeps the whole grid if the caller gives a hierarchy, which applies to the whole grid.
  */
 static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
 {
@@ -69,7 +69,7 @@ static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *set
     return HSUMMA_OK;
 }
 
-/* The BLAS counts in 32 bits, so the local extents must fit. */
+/* Checks that local extents fit into the 32-bit integers of the BLAS. */
 static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
 {
     for (int x = 0; x < 3; x++)
@@ -101,7 +101,7 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
-/* The number of layers for layers=auto, the same on all processes; 1 if no other is faster. */
+/* Sets *count to the number of layers for layers=auto, equal on all processes; 1 if no other number is faster. */
 static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_request *request,
                                    const struct hs_settings *settings, int *count)
 {
@@ -124,8 +124,8 @@ static struct hs_sharing sharing_of(const hsumma_plan *plan)
         .bytes = shared->bytes, .in_place = plan->ctx->allocations.first != NULL, .refused = shared->refused};
 }
 
-/* A plan's line cannot express a hierarchy of the smaller grid that leave_idle makes.  So none is searched there,
- * unless the caller has given options for its levels. */
+/* Restricts the search to one level if leave_idle has made the grid smaller, because a plan's line cannot express a
+ * hierarchy of a smaller grid.  Options of the caller for levels take precedence. */
 static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *settings)
 {
     if (plan->ranks && settings->levels < 0 && !settings->outer.count && settings->bcast.count < 2 &&
@@ -133,14 +133,15 @@ static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *setti
         settings->levels = 0;
 }
 
-/* Makes the choice: already made, or remembered if the caller has left it open, or by the model. */
+/* Sets the plan's ranking to the request's choice, to the remembered choice if the caller's options permit it, or to
+ * the model's choices. */
 static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                             struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_options remembered;
     struct hs_settings host = *settings;
-    /* Imagined grids may have more processes than the topology. */
+    /* an imagined grid may have more processes than the topology */
     const int *extent = plan->grid->grid.extent, processes = extent[0] * extent[1];
     struct hs_planner planner = {.memo = &ctx->memo,
                                  .topology = ctx->comm.topology.size >= processes ? &ctx->comm.topology : NULL,
@@ -160,7 +161,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
-        if (plan->remembered || hs_is_own_failure(status)) /* other processes may remember one */
+        if (plan->remembered || hs_is_own_failure(status)) /* other processes may have a remembered plan */
             return status;
         plan->disobeyed = 1;
     }
@@ -178,7 +179,7 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
                              &plan->ctx->memory);
 }
 
-/* Does all local work; *about: the subject of a failure. */
+/* Does all local work of the creation.  Sets *about to the subject of a failure. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                              struct hs_options *options, struct hs_message *message, int *about)
 {
@@ -231,8 +232,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         return status;
     if (plan->member)
         status = hs_loop_init(&plan->loop, &plan->problem, &plan->choice.spec, &ctx->comm, &ctx->memory, message);
-    /* Only named reductions are checked: the model has counted the scratch of rows that it chooses.  A process that
-     * plans alone must not refuse what others accept. */
+    /* Only reductions named by the caller are checked, because the model has counted the scratch of algorithms that it
+     * chooses.  A process that plans alone must not refuse a plan that other processes accept. */
     int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
     if (!status && settings->reduce.count && !request->alone && needs > limit)
         return hs_fail(message, HSUMMA_ERR_WORKSPACE,
@@ -258,7 +259,7 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
 static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
 {
     for (int x = 0; x < 3; x++) {
-        plan->held[x] = (hsumma_grid *)request->desc[x]->grid; /* const, except for its count of holders */
+        plan->held[x] = (hsumma_grid *)request->desc[x]->grid; /* the grid is const except for its count of holders */
         plan->held[x]->holders++;
     }
     hsumma_grid *grid = plan->held[HS_A];
@@ -277,7 +278,7 @@ static void print_plan(const hsumma_plan *plan)
             plan->grid->grid.extent[0], plan->grid->grid.extent[1], plan->line, plan->why);
 }
 
-/* Makes communicators for rows "mpi"; only specs that name one pay for them. */
+/* Makes communicators for rows "mpi" if the spec uses one. */
 static hsumma_status connect(hsumma_plan *plan)
 {
     hsumma_context *ctx = plan->ctx;
@@ -304,7 +305,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status)
         status = hs_request_check(request, ctx, &mine);
-    /* Whatever a process has found, it proceeds to the agreement: others may have a different status. */
+    /* A process proceeds to the agreement also after an error, because others may have a different status. */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
     struct hs_layered *layered = NULL;
@@ -342,7 +343,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
             hs_plan_destroy(plan);
             return status;
         }
-        status = HSUMMA_OK; /* on all processes: the limit leaves no room for the buffers of layers */
+        status = HSUMMA_OK; /* all processes keep the plan without layers, whose buffers would exceed the limit */
     }
     if (!status)
         status = connect(plan);
@@ -373,7 +374,7 @@ void hs_plan_destroy(hsumma_plan *plan)
     if (ctx->running && (ctx->running == plan || ctx->running->holder == plan))
         hs_plan_wait(plan);
     hs_trial_end(plan);
-    if (!ctx->broken) { /* after an MPI error MPI may still write to the buffers: they are not freed */
+    if (!ctx->broken) { /* after an MPI error MPI may still write to the buffers, so they are not freed */
         hs_loop_free(&plan->loop, &ctx->memory);
         hs_node_free(&plan->node, &ctx->memory);
         hs_node_free(&plan->device.node, &ctx->memory);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A grid's tiles may use 1/TILES_PART of a device's memory. */
+/* The tiles of a grid may use 1 / TILES_PART of a device's memory. */
 enum { TILES_PART = 32 };
 
-/* Why products of the plan do not run on devices; NULL: they can. */
+/* The reason why products of the plan cannot run on devices; NULL if they can. */
 static const char *obstacle(const hsumma_plan *plan, const struct hs_request *request,
                             const struct hs_settings *settings)
 {
@@ -25,7 +25,7 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
     return ctx->no_tiles.text[0] ? ctx->no_tiles.text : NULL;
 }
 
-/* Most bytes of tiles, by the caller's limit and the device's memory. */
+/* The maximum bytes of tiles, by the caller's limit and the smallest device's memory. */
 static int64_t limit_of(const hsumma_plan *plan, const struct hs_options *options)
 {
     const int *extent = plan->problem.grid.extent;
@@ -45,7 +45,7 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
     int asked = settings->node == HS_NODE_DEVICE;
     if (!ctx->device)
         return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: the context has no device") : HSUMMA_OK;
-    if (request->choice) /* a rival */
+    if (request->choice) /* a rival in a trial, which has no device part */
         return HSUMMA_OK;
     on->why_not = obstacle(plan, request, settings);
     if (on->why_not)
@@ -83,7 +83,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
              status == HSUMMA_ERR_DEVICE ? "devices cannot share memory" : "no device memory for tiles",
              ctx->message.text);
     on->why_not = on->reason;
-    if (status == HSUMMA_ERR_DEVICE) /* holds for later plans too */
+    if (status == HSUMMA_ERR_DEVICE) /* the reason applies to later plans too */
         hs_fail(&ctx->no_tiles, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,

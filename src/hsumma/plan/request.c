@@ -84,7 +84,7 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     return HSUMMA_OK;
 }
 
-enum { GRID_NUMBER = 10 }; /* among what is given of a descriptor */
+enum { GRID_NUMBER = 10 }; /* index of the grid's number among the fields of hs_desc_given */
 
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])
 {
@@ -123,7 +123,7 @@ hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *req
     static const char *const whose[] = {"A's descriptor", "B's descriptor", "C's descriptor"};
     struct hs_given given[8 + 3 * HS_DESC_GIVEN];
     int count = 0;
-    if (!verdict.status && !verdict.alike) { /* then all have a request that has been checked */
+    if (!verdict.status && !verdict.alike) { /* in this case all processes have a checked request */
         const char op[2][2] = {{request->op[0]}, {request->op[1]}};
         given[count++] = (struct hs_given){"type", .text = type[request->type]};
         given[count++] = (struct hs_given){"transa", .text = op[0]};

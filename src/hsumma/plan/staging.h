@@ -1,6 +1,6 @@
 /*
- * Where this process's matrices of an execution lie, and staged copies of those that it cannot use in place: on the
- * device for host matrices, in host memory for device matrices.
+ * The location of this process's matrices in an execution, and staged copies of the matrices that it cannot use in
+ * place: on the device for host matrices, in host memory for device matrices.
  */
 #ifndef HS_HSUMMA_PLAN_STAGING_H
 #define HS_HSUMMA_PLAN_STAGING_H
@@ -8,8 +8,8 @@
 #include "summa/pack.h"
 
 struct hs_staging {
-    int on_device[3];        /* this process has a part, in memory that its device can access */
-    int has[3];              /* this process has a part */
+    int on_device[3];        /* 1 if this process has a part, in memory that its device can access */
+    int has[3];              /* 1 if this process has a part */
     struct hs_matrix own[3]; /* the caller's matrices */
     struct hs_staged_copy {
         enum hs_staged_copy_kind { HS_NOT_STAGED, HS_OF_DEVICE, HS_PINNED, HS_OF_HOST } kind;
@@ -19,9 +19,10 @@ struct hs_staging {
 
 /* All functions take a running plan in a context with a device, with the caller's matrices in plan->matrix. */
 
-/* Begins an execution: finds out where the matrices lie. */
+/* Begins an execution: determines the location of the matrices. */
 void hs_staging_look(hsumma_plan *plan);
-/* Allocates staged copies where needed, and puts them into plan->matrix.  On error there are none. */
+/* Allocates the staged copies that the execution needs, and puts their addresses into plan->matrix.  After an error
+ * there are no copies. */
 hsumma_status hs_staging_make(hsumma_plan *plan, int on_device);
 int hs_staging_any(const hsumma_plan *plan);
 /* Fills staged copies, after the work on the context's stream; those in host memory are complete on return. */

@@ -10,8 +10,8 @@
 enum { STEPPED_ROUNDS = 2 };
 static const double margin = 0.98; /* a rival must be faster by this factor: smaller differences are noise */
 
-/* A hash of the operands' layout and the placement of the grid on several nodes: another order of processes is another
- * product. */
+/* A hash of the operands' layout and the placement of the grid on several nodes, because a product whose processes are
+ * in another order counts as another product. */
 static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *request)
 {
     const struct hs_grid *grid = &request->desc[0]->grid->grid;
@@ -23,8 +23,8 @@ static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *
     return hash;
 }
 
-/* Makes the key of a product in the tuned file: global arguments, placement, threads, workspace.  The same on all
- * processes. */
+/* Makes the key of a product in the tuned file from global arguments, placement, threads and workspace.  The key is
+ * equal on all processes. */
 static void make_key(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                      char key[HS_TUNED_KEY])
 {
@@ -63,7 +63,7 @@ hsumma_plan *hs_trial_turn(hsumma_plan *plan)
     return plan->trial.count ? plan->trial.plan[plan->trial.turn] : plan;
 }
 
-/* Destroys a rival's plan; the first is the caller's. */
+/* Destroys the plan of candidate i, a rival; plan 0 is the caller's and is not destroyed. */
 static void drop(struct hs_trial *trial, int i)
 {
     hs_plan_destroy(trial->plan[i]);
@@ -108,8 +108,8 @@ static int span_length(const hsumma_plan *plan)
            2 * (int)(hs_spec_ahead(spec) / spec->width[spec->levels - 1]);
 }
 
-/* Determines the candidates that share the first execution, if their spans take at most half of the panels.  The number
- * of panels is the same on all processes. */
+/* Determines the candidates that share the first execution.  They share it only if their spans take at most half of the
+ * panels.  The result is equal on all processes. */
 static void plan_spans(struct hs_trial *trial)
 {
     const hsumma_plan *first = trial->plan[0];
@@ -155,7 +155,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         status = hs_plan_create(ctx, &rival, 1, &trial->plan[trial->count]);
         if (status == HSUMMA_ERR_MPI)
             break;
-        if (status) /* the same on all processes: this rival is skipped */
+        if (status) /* all processes skip this rival, because the status is equal on all */
             continue;
         trial->plan[trial->count]->holder = plan;
         trial->rank[trial->count++] = i;
@@ -166,12 +166,12 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
     }
     plan_spans(trial);
-    if (!plan->in_grid) /* this process made the rivals with the others, but does not execute them */
+    if (!plan->in_grid) /* this process took part in making the rivals, but does not execute them */
         hs_trial_end(plan);
     return HSUMMA_OK;
 }
 
-/* Replaces the time of each candidate by that of the slowest process (hs_advance). */
+/* Replaces each candidate's time by the time on the slowest process (an hs_advance function). */
 static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;
@@ -196,7 +196,7 @@ static hsumma_status agree_on(struct hs_trial *trial, double *seconds, int *work
     return status;
 }
 
-/* The fastest of the remaining candidates; `first`, unless another is clearly faster. */
+/* The fastest of the remaining candidates; `first` unless another candidate is clearly faster. */
 static int fastest(const struct hs_trial *trial, const double *seconds, int first)
 {
     int best = first;
@@ -206,7 +206,7 @@ static int fastest(const struct hs_trial *trial, const double *seconds, int firs
     return seconds[best] > margin * seconds[first] ? first : best;
 }
 
-/* Ends the trial: the fastest serves from now on, and is remembered. */
+/* Ends the trial: the fastest candidate, `best`, runs from now on, and is remembered. */
 static void decide(hsumma_plan *holder, int best)
 {
     struct hs_trial *trial = &holder->trial;
@@ -216,9 +216,9 @@ static void decide(hsumma_plan *holder, int best)
     trial->decided = 1;
     for (int i = 0; i < trial->count; i++)
         trial->out[i] = i != best;
-    if (!trial->remembers) /* the fastest of some candidates need not be the fastest of all */
+    if (!trial->remembers) /* options excluded candidates, so the fastest of the rest need not be the fastest of all */
         return;
-    /* Only what all processes of the context know may decide plans in it. */
+    /* the context may only remember what all its processes know */
     trial->to_remember = holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size;
     if (!ctx->tuned_file[0] || holder->grid->grid.rank[0] != ctx->comm.rank)
         return;
@@ -243,7 +243,7 @@ void hs_trial_remember(hsumma_plan *holder)
     trial->to_remember = 0;
 }
 
-/* Moves to the next remaining candidate; a round ends when the first one's turn comes again. */
+/* Advances `turn` to the next remaining candidate; a round ends after the last candidate. */
 static void next_turn(struct hs_trial *trial)
 {
     do {
@@ -288,13 +288,13 @@ hsumma_status hs_trial_advance(hsumma_plan *holder, double seconds, int *worked,
     return status;
 }
 
-/* The candidate whose turn a span is. */
+/* The candidate that executes a span of the shared execution. */
 static int sharer_of(const struct hs_trial *trial, int span)
 {
     return trial->sharer[span % trial->sharers];
 }
 
-/* The end of a span that begins at `from`: where all sharing candidates can continue. */
+/* The end of a span that begins at panel `from`: the next panel from which all sharing candidates can continue. */
 static int span_end(const struct hs_trial *trial, int from)
 {
     int to = from, before = -1;
@@ -340,7 +340,7 @@ static void start_span(hsumma_plan *holder, int i, int to)
                       &execution, hs_now(), trial->from, to);
 }
 
-/* Ends the shared execution: the candidates that shared it and lost are out. */
+/* Ends the shared execution.  All candidates that shared it, except the fastest, have lost. */
 static void finish_sharing(hsumma_plan *holder)
 {
     struct hs_trial *trial = &holder->trial;
@@ -355,7 +355,7 @@ static void finish_sharing(hsumma_plan *holder)
         decide(holder, trial->turn);
         return;
     }
-    trial->turn = first_in(trial); /* rounds begin with it */
+    trial->turn = first_in(trial); /* rounds begin with the first remaining candidate */
 }
 
 hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
@@ -388,7 +388,7 @@ hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done)
         }
     }
     status = agree_on(trial, trial->step, worked, &complete);
-    if (!status && complete) { /* candidates that do not share have no time per panel */
+    if (!status && complete) { /* candidates that do not share have time 0 per panel, which `fastest` ignores */
         trial->turn = fastest(trial, trial->step, 0);
         start_span(holder, trial->turn, HS_ALL);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FIRST_SEGMENT = 64 << 10 };
-enum { NARROW = 64 }; /* narrower panels waste the local GEMM: a lookahead of 1 is given up first */
+enum { NARROW = 64 }; /* before panels become narrower, which slows the local GEMM, a lookahead of 1 is given up */
 
 const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
 
@@ -17,7 +17,7 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The row that the option coll or the tuned file gives for a line, if a product can use it (hs_may_serve). */
+/* The algorithm that the option coll or the tuned file gives for a line, if a product can use it (hs_may_serve). */
 static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_collective collective,
                                      const struct hs_line *line, int64_t bytes)
 {
@@ -35,7 +35,7 @@ static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_c
     return NULL;
 }
 
-/* The legs of a level that an algorithm for `collective` serves. */
+/* Sets leg[] to the legs of a level on which an algorithm for `collective` runs; returns their number. */
 static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum hs_collective collective, int level,
                    struct hs_leg leg[2])
 {
@@ -90,7 +90,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     return best;
 }
 
-/* Chooses the algorithms of each level: the caller's, else those of the rules, else the cheapest. */
+/* Chooses the algorithms of each level: the caller's, else the algorithm that rules give, else the cheapest. */
 static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
@@ -117,7 +117,7 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
     return status;
 }
 
-/* Whether nothing is communicated or gathered: then a single panel can be as wide as possible. */
+/* Whether nothing is communicated or gathered, so that a single panel can be as wide as possible. */
 static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     for (int x = 0; x < 3; x++) {
@@ -130,8 +130,8 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     return 1;
 }
 
-/* One of the widest panels where that can help: between nodes with several panels in flight, which then have different
- * roots. */
+/* The turn: one outermost panel if that can help, otherwise a whole turn.  Short turns can help between nodes with
+ * several panels in flight, which then have different roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     if (chooser->settings->turn)
@@ -139,7 +139,7 @@ static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *
     return hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
 }
 
-/* Sets the widths of the outer levels for a given innermost one, and the turn. */
+/* Sets the innermost width to `block`, the widths of the outer levels to multiples of it, and the turn. */
 static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec *spec, int64_t block, int times)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -182,8 +182,8 @@ static int64_t largest_divisor(int64_t whole, int64_t most)
     return best;
 }
 
-/* The largest width up to `wanted` that divides the outer panels or the turn, if the caller has given them; else nearly
- * even cuts of a pair's indices. */
+/* The largest width up to `wanted` that divides the outer panels or the turn, if the caller has given one of them; else
+ * the width of nearly even cuts of a pair's indices. */
 static int64_t nested_block(const struct hs_chooser *chooser, const struct hs_spec *spec, int64_t wanted, int times)
 {
     const struct hs_settings *settings = chooser->settings;
@@ -209,7 +209,7 @@ static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block
                    block, need.shared, chooser->planner->sharing.bytes);
 }
 
-/* Sets panel widths and lookahead as in the sketch, reduced to fit the limits; *workspace: the workspace needed. */
+/* Sets panel widths and lookahead as in the sketch, reduced to fit the limits.  Sets *workspace to the bytes needed. */
 static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_spec *spec,
                                    int64_t *workspace)
 {
@@ -224,8 +224,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     else if (settings->owners > 1)
         spec->lookahead = 0;
     spec->owners = spec->lookahead > 0 ? 0 : settings->owners ? settings->owners : sketch->owners;
-    /* A limit given as a share covers all memory of a product, MPI's own buffers included: a fifth is left for
-     * these. */
+    /* a limit given as a share covers all memory of a product, including MPI's own buffers, which get a fifth of it */
     int64_t target = settings->block || settings->workspace.bytes ? chooser->limit : chooser->limit / 5 * 4;
     target = target < HS_WORKSPACE_FLOOR ? clamp(HS_WORKSPACE_FLOOR, 0, chooser->limit) : target;
     const size_t bytes = chooser->planner->sharing.bytes;
@@ -257,10 +256,10 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
 }
 
 /*
- * The slice of the local GEMM.  Progress is needed during a multiplication if others wait for this process to forward
- * data (lines of more than two), or if data move only while the sender polls (between nodes).  Elsewhere cutting only
- * costs, since the BLAS repacks its operands for each slice.  It depends only on the grid, so that the hierarchy does
- * not change the slices.
+ * The slice of the local GEMM, in flops.  Messages must be progressed during a multiplication if other processes wait
+ * for this process to forward data (lines of more than two), or if data move only while the sender polls (between
+ * nodes).  Otherwise slicing only costs time, because the BLAS repacks its operands for each slice.  The slice depends
+ * only on the grid, so that the hierarchy does not change it.
  */
 static int64_t choose_slice(const struct hs_chooser *chooser)
 {
@@ -281,8 +280,8 @@ static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_ske
 
 /*
  * Prices a sketch with short turns, and with whole turns.  Short turns are chosen only if the model predicts a gain,
- * where several roots relieve the busiest port.  Otherwise a pair of owners has all its panels in a row, since
- * consecutive panels of a chain then follow without a gap.
+ * because several roots relieve the busiest port.  With whole turns all panels of a pair of owners are consecutive, so
+ * that the panels of a chain follow each other without a gap.
  */
 static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
                            int spread)
@@ -303,8 +302,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     return status;
 }
 
-/* Chooses where exchanged panels go: to a root that broadcasts them, or to all members of the line, which suits short
- * lines. */
+/* Chooses the destination of exchanged panels: a root that broadcasts them, or all members of the line, which suits
+ * short lines. */
 static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs_sketch *sketch,
                                      struct hs_choice *choice)
 {
@@ -323,7 +322,7 @@ static hsumma_status choose_exchange(struct hs_chooser *chooser, const struct hs
     return status;
 }
 
-/* Uses cells if they can share the panels of some moving operand. */
+/* Uses cells if they can share the panels of at least one moving operand. */
 static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_choice *choice)
 {
     struct hs_spec *spec = &choice->spec;

@@ -1,12 +1,12 @@
-/* Reads the rows that a caller names for broadcasts and reductions, and checks that rows can serve all lines of a
- * level. */
+/* Reads the algorithms that a caller names for broadcasts and reductions, and checks that algorithms can run on all
+ * lines of a level. */
 #include "coll/select/select.h"
 #include "hsumma/search/candidate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The name for a level; NULL if the row is to be chosen. */
+/* The caller's name for the algorithm of a level; NULL if there is none, and the search chooses. */
 static const char *name_for(const struct hs_names *names, int level, int levels)
 {
     if (names->count == 0)
@@ -16,7 +16,8 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
     return names->name[names->count == 1 ? 0 : level];
 }
 
-/* The row that a name stands for.  For reduce, an allreduce may be named too: its root keeps the sum. */
+/* Reads the algorithm that a name stands for.  The option reduce may name an allreduce too, whose root keeps the sum.
+ */
 static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
                                struct hs_alg_spec *read)
 {
@@ -67,8 +68,9 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
     return HSUMMA_OK;
 }
 
-/* Whether a row can serve the groups of a level on a line, whose ranks may share nodes differently from other lines;
- * *why: the reason if not, else NULL.  cells: there is one group, whose members are the line's nodes. */
+/* Checks that an algorithm can run on the groups of a level on a line, whose placement on nodes may differ from that of
+ * other lines.  Sets *why to the reason if it cannot.  cells: 1 if there is one group, whose members are the line's
+ * nodes. */
 static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
                               const struct hs_parameters *with, const struct hs_group *line, int cells,
                               const struct hs_factors *factors, int level, int *size, const char **why)
@@ -96,9 +98,9 @@ static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_
 }
 
 /*
- * Whether a row can serve the lines of a level along an axis, of members or of cells.  All lines are checked, so that
- * all processes get the same result.  Levels of sums are merged as hs_mover_init does it; a level merged into another
- * one does not use its row.
+ * Checks that an algorithm can run on the lines of a level along an axis, over members or over cells.  All lines are
+ * checked, so that all processes get the same result.  Levels of sums are merged as in hs_mover_init; a level that is
+ * merged into another level does not use its own algorithm.
  */
 static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs_spec *spec, int level, int axis,
                                int operand)

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether hierarchy and algorithms are equal in effect; a level on which no line has two members has none. */
+/* Whether two specs have hierarchies and algorithms of the same effect.  A level on which no line has two members has
+ * no effect. */
 static int same_way(const struct hs_spec *x, const struct hs_spec *y)
 {
     for (int axis = 0; axis < 2; axis++) {
@@ -26,8 +27,8 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
     return 1;
 }
 
-/* Whether two candidates are of one kind: they differ only in widths, lookahead, segment or exchange, or in the
- * names of rows that do the same (as for two ranks).  Only the best of a kind is ranked, so that rivals are worth
+/* Whether two candidates are of one kind: they differ only in widths, lookahead, segment or exchange, or in the names
+ * of algorithms with equal effect (as between two ranks).  Only the best of a kind is ranked, so that rivals are worth
  * measuring. */
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
@@ -50,7 +51,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
         ranking->stationary[operand] = choice->prediction.seconds;
         ranking->of_operand[operand] = *choice;
     }
-    /* On a tie the earlier candidate stays ahead: simple ones come first. */
+    /* on a tie the earlier candidate stays ahead, because simple candidates come first */
     while (at > 0 && choice->prediction.seconds < ranking->choice[at - 1].prediction.seconds * (1 - 1e-9))
         at--;
     for (int i = 0; i < ranking->count; i++) {
@@ -58,7 +59,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
             continue;
         if (i < at)
             return;
-        end = i; /* to be replaced */
+        end = i; /* choice i is replaced */
     }
     if (end == HS_RANKED)
         end--;
@@ -69,7 +70,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
     ranking->count = end < ranking->count ? ranking->count : end + 1;
 }
 
-/* The last candidate whose stationary operand has others in the ranking; -1: none. */
+/* The last candidate that is not the only one in the ranking with its stationary operand; -1 if there is none. */
 static int last_of_several(const struct hs_ranking *ranking)
 {
     int count[3] = {0, 0, 0}, last = ranking->count;

@@ -12,7 +12,7 @@ static void keep_names(struct hs_names *names[2], const int per_level[2], int le
             memmove(names[i]->name[names[i]->count++], names[i]->name[level], HS_WORD_TEXT);
 }
 
-/* Removes outer levels of a single group, which have no effect: SUMMA is SUMMA in any notation. */
+/* Removes outer levels of a single group, which have no effect, so that SUMMA is recognised in any notation. */
 static struct hs_settings without_empty_levels(const struct hs_settings *settings)
 {
     struct hs_settings kept = *settings;
@@ -40,7 +40,7 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-/* Keeps the first choice, or a faster one. */
+/* Replaces *best by a choice that is the first one found, or faster. */
 static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
 {
     if (!*found || choice->prediction.seconds < best->prediction.seconds * (1 - 1e-9))
@@ -48,7 +48,7 @@ static void keep_better(const struct hs_choice *choice, struct hs_choice *best, 
     *found = 1;
 }
 
-/* Makes a candidate and enters it; the first refusal is kept, in case nothing else is found. */
+/* Makes a candidate and enters it into the ranking.  Keeps the first refusal, in case no candidate is found. */
 static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
                               int *found)
 {
@@ -65,7 +65,8 @@ static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch
     return HSUMMA_OK;
 }
 
-/* The most promising hierarchies of one axis: factors per level, outermost first. */
+/* A chain is one axis of a hierarchy: the factors of its levels, outermost first.  A shortlist has the fastest chains
+ * of an axis. */
 enum { SHORTLIST = 8, CHAINS = 512 };
 struct chain {
     int factor[HS_LEVELS_MAX];
@@ -77,8 +78,8 @@ struct shortlist {
 };
 
 /*
- * The communication time per innermost panel of the operands whose lines are along the axis, with the best row on each
- * level.  times: width of outer panels in inner ones.
+ * The communication time per innermost panel of the operands whose lines are along the axis, with the cheapest
+ * algorithm on each level.  times: width of outer panels as a multiple of inner panels.
  */
 static double chain_seconds(struct hs_chooser *chooser, int axis, const struct hs_factors *over, int cells, int times,
                             const struct hs_choice *base, hsumma_status *status)
@@ -106,7 +107,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
     return seconds;
 }
 
-/* Lists all factorisations of `left` into the levels from `level` on. */
+/* Lists all factorisations of `left` into the levels from `level` on, as ends of *chain. */
 static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, int times,
                         struct chain *chain, const struct hs_choice *base, struct shortlist *list,
                         hsumma_status *status)
@@ -140,7 +141,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     list->count = kept + 1;
 }
 
-/* Considers the hierarchy of two chains, unless one of its levels has no effect. */
+/* Considers the hierarchy of two chains, one for each axis, unless one of its levels has no effect. */
 static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs_sketch *base, int levels,
                                      const struct chain *const chain[2], struct hs_choice *best, int *found)
 {
@@ -157,7 +158,8 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
 
 /*
  * Searches group grids of two and three levels.  The costs of the two axes nearly add up, and levels hardly affect each
- * other: so chains of factors are listed per axis, and each is priced as a whole with the best chain of the other axis.
+ * other, so chains are listed for each axis, and each chain is priced in a hierarchy with the best chain of the other
+ * axis.
  */
 static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
                                    int *found)
@@ -180,7 +182,7 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
             const struct chain *first = chain[axis], *kept = first;
             double least = best->prediction.seconds;
             for (int i = 0; i < list[axis].count && !status; i++) {
-                if (turn > 0 && &list[axis].chain[i] == first) /* already priced in the other axis's turn */
+                if (turn > 0 && &list[axis].chain[i] == first) /* already priced with the chains of the other axis */
                     continue;
                 chain[axis] = &list[axis].chain[i];
                 status = consider_chains(chooser, base, levels, chain, best, found);
@@ -210,7 +212,7 @@ static struct hs_sketch sketch_of(const struct hs_choice *choice)
     return sketch;
 }
 
-/* Whether the costs that no hierarchy changes already exceed the best candidate. */
+/* Whether the costs that no hierarchy changes already exceed the total of the best candidate. */
 static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice *choice)
 {
     const struct hs_prediction *prediction = &choice->prediction;
@@ -220,13 +222,13 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
     return fixed > chooser->ranking->choice[0].prediction.seconds;
 }
 
-/* Considers a row for broadcasts on one level of a choice, or (level -1) on all, with several segments if it uses
- * them. */
+/* Considers an algorithm for broadcasts on one level of a choice, or on all levels if level is -1.  Tries several
+ * segments if the algorithm uses them. */
 static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_choice *base, int level,
                                   const struct hs_alg *row, struct hs_choice *best, int *found)
 {
     const struct hs_link *network = &chooser->profile->machine.network;
-    const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: none */
+    const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: not tried */
     int several = row->flags & HS_USES_SEGMENT && !chooser->settings->segment;
     hsumma_status status = HSUMMA_OK;
     struct hs_sketch sketch = sketch_of(base);
@@ -241,7 +243,8 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
     return status;
 }
 
-/* Searches broadcasts and segments for the best choice so far: one row on all levels, then other rows on each level. */
+/* Searches broadcasts and segments for the best choice so far: one algorithm on all levels, then others on each level.
+ */
 static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     hsumma_status status = HSUMMA_OK;
@@ -258,9 +261,9 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 }
 
 /*
- * Searches lookaheads other than 1.  One is none.  The others put as many panels in flight as the longest line has
- * members, at most four or eight, so that each member is the root of one.  With lookahead=0 owners=auto it searches
- * numbers of owners instead.
+ * Searches lookaheads other than 1: lookahead 0, and lookaheads with as many panels in flight as the longest line has
+ * members, at most four or eight, so that each member is the root of one panel.  With lookahead=0 owners=auto it
+ * searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
@@ -302,15 +305,16 @@ static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_ske
 }
 
 /*
- * Searches one stationary operand, one coordinate after the other: block and lookahead on the given hierarchy or SUMMA;
- * then broadcasts and segments; then hierarchies with their broadcasts, with outer panels as wide as inner ones, and
- * with wider ones.
+ * Searches the candidates of one stationary operand, one coordinate after the other: block and lookahead with the given
+ * hierarchy or SUMMA; then broadcasts and segments; then hierarchies with their broadcasts, with outer panels as wide
+ * as inner panels, and with wider outer panels.
  */
 static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
-    enum { WIDER = 4 };                /* width of wider outer panels, in inner ones */
-    static const double LITTLE = 0.05; /* of the total: if communication is less, wider panels are not tried */
+    enum { WIDER = 4 }; /* width of wider outer panels as a multiple of inner panels */
+    static const double LITTLE =
+        0.05; /* share of the total time; if communication takes less, wider panels are not tried */
     const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
     hsumma_status status = HSUMMA_OK;
@@ -329,7 +333,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
     status = search_rows(chooser, best, found);
     sketch = sketch_of(best);
     for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
-        struct hs_choice here = *best; /* search_groups uses its widths */
+        struct hs_choice here = *best; /* search_groups starts from the widths of this choice */
         int found_here = 0;
         sketch.outer_times = times;
         if (settings->levels < 0 && times > 1)
@@ -375,7 +379,7 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
                                               &chooser->problem->grid, chooser->planner->memory);
     if (!status && chooser->cells)
         status = hs_line_table_share(&chooser->lines, chooser->planner->memory);
-    if (chooser->cells && !status) /* 0 if each process is alone on its node on all its lines */
+    if (chooser->cells && !status) /* 0 if no line has two members on one node */
         chooser->cells = chooser->lines.cells[0].lines + chooser->lines.cells[1].lines > 0;
     for (int axis = 0; axis < 2; axis++)
         chooser->mates[axis] = chooser->cells ? chooser->lines.cells[axis].together : 0;
@@ -383,11 +387,11 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);
     hs_line_table_free(&chooser->lines, chooser->planner->memory);
-    if (hs_is_own_failure(status)) /* only here: any other choice would differ from the other processes' */
+    if (hs_is_own_failure(status)) /* no choice is returned, because it could differ from the other processes' choice */
         return hs_fail(chooser->message, status, "no memory for choosing a plan");
     if (chooser->ranking->count == before && chooser->refused)
         return chooser->refused;
-    chooser->message->text[0] = 0; /* a refused candidate is not the caller's concern */
+    chooser->message->text[0] = 0; /* the caller does not need the messages of refused candidates */
     return HSUMMA_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Chooses how a product is done: as the options say, and otherwise the cheapest by the model, within the workspace
+/* Chooses how a product is computed: by the options, and otherwise the cheapest way by the model, within the workspace
  * limit. */
 #ifndef HS_HSUMMA_SEARCH_SEARCH_H
 #define HS_HSUMMA_SEARCH_SEARCH_H
@@ -10,10 +10,10 @@
 struct hs_choice {
     struct hs_spec spec;
     struct hs_prediction prediction;
-    int64_t workspace_bytes; /* on the process that needs most */
-    int cut;                 /* with cells: levels cut through nodes, so that some lines send messages inside nodes */
-    const char *apart;       /* why nodes that could share panels do not; NULL: they do, cannot, or are not meant to */
-    /* Algorithms of broadcasts, of reductions: given by the option coll or the tuned file. */
+    int64_t workspace_bytes; /* bytes of workspace on the process that needs most */
+    int cut;                 /* with cells, 1 if levels cut through nodes, so that some lines send inside nodes */
+    const char *apart;       /* why nodes that can share panels do not; NULL if they share, cannot, or must not */
+    /* 1 if the option coll or the tuned file gives the algorithms of broadcasts [0], of reductions [1]. */
     unsigned char by_rule[2];
 };
 
@@ -22,34 +22,34 @@ enum { HS_RANKED = 1 + HSUMMA_MAX_RIVALS };
 struct hs_ranking {
     struct hs_choice choice[HS_RANKED];
     int count;
-    struct hs_choice of_operand[3]; /* the best with A, B, C stationary; valid where stationary[] is not negative */
-    double stationary[3]; /* least predicted seconds with A, B, C stationary; -1: not considered, or not possible */
+    struct hs_choice of_operand[3]; /* the best choice with operand x stationary; valid if stationary[x] >= 0 */
+    double stationary[3]; /* least predicted seconds with operand x stationary; -1 if not considered or impossible */
     int64_t workspace_limit;
     int considered; /* number of candidates priced */
 };
 
-/* What the processes of a node share. */
+/* The memory that the processes of a node share. */
 struct hs_sharing {
-    size_t bytes;        /* memory for panels on each node; 0: none */
-    int in_place;        /* on one node: matrices may lie in memory that all have mapped */
-    const char *refused; /* why there is no memory; NULL or "": unknown */
+    size_t bytes;        /* bytes for panels on each node; 0 if there is no such memory */
+    int in_place;        /* on one node, 1 if matrices may lie in memory that all processes have mapped */
+    const char *refused; /* the reason why there is no memory; NULL or "" if unknown */
 };
 
-/* Inputs of a choice besides the problem; the same on all processes. */
+/* Inputs of a choice besides the problem.  They are equal on all processes. */
 struct hs_planner {
     struct hs_clock_memo *memo;          /* includes the profile */
-    const struct hs_topology *topology;  /* of the communicator; NULL: one node, or each process on its own */
-    const struct hs_registry *own;       /* user's algorithms, which may be named beside the built-in ones */
-    const struct hs_rules *coll, *tuned; /* rules for collectives */
-    int threads;                         /* per process, for the model */
+    const struct hs_topology *topology;  /* topology of the communicator; NULL for one node, or a node per process */
+    const struct hs_registry *own;       /* the user's algorithms, which options may name like the built-in ones */
+    const struct hs_rules *coll, *tuned; /* rules for collectives from the option coll and from the tuned file */
+    int threads;                         /* number of threads per process in the model */
     struct hs_sharing sharing;
     const struct hs_allocator *memory;
 };
 
 /*
- * A pure function of global arguments: every process gets the same result.  HSUMMA_ERR_ARGUMENT (blocks that do not
- * nest, groups that do not divide the grid), HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (layouts),
- * HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.
+ * Ranks the choices for a problem.  A pure function of global arguments, so every process gets the same result. Errors:
+ * HSUMMA_ERR_ARGUMENT (blocks that do not nest, groups that do not divide the grid), HSUMMA_ERR_OPTION (unknown
+ * algorithm), HSUMMA_ERR_UNSUPPORTED (layouts), HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
                         const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message);

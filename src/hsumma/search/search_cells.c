@@ -54,7 +54,7 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
     return HSUMMA_OK;
 }
 
-/* Finds a group of `stride` members of a line, and a node with members inside and outside of the group. */
+/* Finds a group of `stride` members of a line along `axis`, and a node with members inside and outside of the group. */
 static int find_group(const struct hs_chooser *chooser, int axis, int stride, int *group, int *node)
 {
     const struct hs_grid *grid = &chooser->problem->grid;

@@ -7,24 +7,25 @@
 #include <string.h>
 
 /*
- * Panels: KNEES times the knee of the local GEMM, so that C is read and written less often.  TILE: bytes handed over at
- * a time, more than the second level of cache but within a share of the last.  Chunks shorter than SHORT would repeat
- * the packing of the other operand too often.
+ * KNEES: panel width as a multiple of the local GEMM's knee, so that C is read and written less often.  TILE: bytes of
+ * a tile, more than the second-level cache but within a process's share of the last-level cache.  SHORT: shorter chunks
+ * would repeat the packing of the other operand too often.  CHEAP: maximum bytes of all tiles with a third tile in
+ * rings.
  */
 enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
 /*
- * On devices panels are as wide as a GPU's GEMM likes, so that C is rarely read and written and calls are few; narrower
- * if memory is short.  C is stationary, unless another stationary operand copies less than `clearly` times as much
- * data: a stationary C is written once and needs no partial results.
+ * On devices panels are as wide as a GPU's GEMM prefers (WIDE), so that C is rarely read and written and calls are few;
+ * they are narrower if memory is short.  C is stationary unless another stationary operand copies less than `clearly`
+ * times as much data, because a stationary C is written once and needs no partial results.
  */
 enum { WIDE = 2048 };
 static const double clearly = 0.5;
 
 /*
- * What is given up, in this order, if memory is short.  Panels narrower than the knee read and write C more often.
- * Shorter chunks make the BLAS pack the other operand more often, which costs more.  Without lookahead, copies and
- * multiplications do not overlap.
+ * A reduction of a size if memory is short; the tables below list the reductions in order.  With panels narrower than
+ * the knee, C is read and written more often.  With shorter chunks, the BLAS packs the other operand more often, which
+ * costs more.  Without lookahead, copies and multiplications do not overlap.
  */
 struct sacrifice {
     enum { LOOKAHEAD_TO, WIDTH_TO, CHUNK_TO, NOTHING_LEFT } what;
@@ -41,11 +42,11 @@ struct sizes {
     const struct hs_settings *settings;
     int on_device;
     const struct sacrifice *sacrifices;
-    int64_t most; /* bytes, for all processes together */
-    /* On the host. */
+    int64_t most; /* maximum bytes for all processes together */
+    /* Fields for the host. */
     const struct hs_profile *profile;
     int in_place, threads, knees;
-    /* Of the current stationary operand. */
+    /* Variant and spec of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
 };
@@ -61,8 +62,8 @@ static int64_t looped_extent(const struct sizes *sizes)
     return extent > 0 ? extent : 1;
 }
 
-/* The operand that is passed in chunks: among those that are copied the one with the longest pinned dimension; -1:
- * none. */
+/* The operand whose pinned dimension is cut into chunks: of the operands that are copied, the one with the longest
+ * pinned dimension; -1 if none is copied. */
 static int choose_chunked(const struct hs_variant *variant)
 {
     int chunked = -1;
@@ -80,7 +81,7 @@ static int choose_chunked(const struct hs_variant *variant)
     return chunked;
 }
 
-/* Makes one cut more of `whole`, unless the length would be less than `to`. */
+/* Shortens *length by cutting `whole` into one part more; returns 0 if the length would be less than `to`. */
 static int cut_finer(int64_t *length, int64_t whole, int64_t to)
 {
     int64_t finer = *length > 8 ? hs_even_cut(whole, *length - 1, 8) : *length - 1;
@@ -90,7 +91,8 @@ static int cut_finer(int64_t *length, int64_t whole, int64_t to)
     return 1;
 }
 
-/* Narrows panels by a notch, but not below `to`: on devices by half, else by one more cut. */
+/* Narrows panels by one step: on devices by half, otherwise by one more cut.  Returns 0 if they would be narrower than
+ * `to`. */
 static int narrow(const struct sizes *sizes, int64_t to)
 {
     int64_t *width = &sizes->spec->width[0];
@@ -103,7 +105,8 @@ static int narrow(const struct sizes *sizes, int64_t to)
     return 1;
 }
 
-/* Shrinks by one notch; returns 0 if nothing is left to give up.  Sizes that the caller has given are kept. */
+/* Makes the first possible reduction of sizes->sacrifices by one step; returns 0 if none is possible.  Sizes that the
+ * caller has given are kept. */
 static int shrink(const struct sizes *sizes)
 {
     struct hs_spec *spec = sizes->spec;
@@ -122,8 +125,8 @@ static int shrink(const struct sizes *sizes)
 }
 
 /*
- * The panel width for reading in place, which requires panels to end where blocks do: the widest up to `wanted`, if
- * blocks are at least about half as wide as the GEMM likes; else even cuts of about `wanted`.
+ * The panel width for reading in place, which requires panels to end at block boundaries: the widest divisor of a block
+ * up to `wanted`, if blocks are at least a quarter of `wanted` wide; else even cuts of about `wanted`.
  */
 static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 {
@@ -139,8 +142,9 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 }
 
 /*
- * Stationary C loops over k in panels, and passes A or B in chunks of its rows or columns.  Stationary A or B loops
- * over columns or rows of C, in panels as wide as the partial results may be, and passes chunks of k.
+ * Chooses panel width, lookahead and chunks on the host.  With stationary C, panels cut k, and chunks cut the rows of A
+ * or the columns of B.  With stationary A or B, panels cut columns or rows of C, as wide as the partial results may be,
+ * and chunks cut k.
  */
 static void choose_cuts_on_host(const struct sizes *sizes)
 {
@@ -163,7 +167,7 @@ static void choose_cuts_on_host(const struct sizes *sizes)
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
-/* One panel, if possible, where no process reads data of another. */
+/* Chooses panel width and lookahead on devices: a single panel, if possible, if no process reads another's data. */
 static void choose_cuts_on_device(const struct sizes *sizes)
 {
     const struct hs_variant *variant = sizes->variant;
@@ -179,8 +183,8 @@ static void choose_cuts_on_device(const struct sizes *sizes)
     spec->chunked = -1;
 }
 
-/* Elements that the busiest process copies: into tiles, and out of partial results.  Sets in the prediction how each
- * operand moves. */
+/* Number of elements that the busiest process copies into tiles and out of partial results.  Sets `how` each operand
+ * moves in the prediction. */
 static double count_copies(const struct hs_problem *problem, const struct hs_variant *variant,
                            struct hs_prediction *prediction)
 {
@@ -193,7 +197,7 @@ static double count_copies(const struct hs_problem *problem, const struct hs_var
         int local = x != HS_C && hs_supply_resident(role);
         double part = (double)hs_axis_count_max(role->own) * (double)hs_axis_count_max(role->looped);
         prediction->operand[x].how = local ? "local" : x == HS_C ? "summed" : "shared";
-        if (x == HS_C) /* a partial result is written; those of the line are read and added */
+        if (x == HS_C) /* a partial result is written; the partial results of the line are read and added */
             elements += (double)hs_axis_count_max(role->want) * (double)role->looped->n +
                         2 * part * problem->grid.extent[role->line_axis];
         else if (!local)
@@ -229,8 +233,8 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     prediction->seconds = prediction->gemm + prediction->copy;
 }
 
-/* Uses memory that the cuts have left: longer chunks, then lookahead.  A third tile in the ring evens out delays, which
- * is not worth much memory. */
+/* Uses memory that is left for longer chunks, then for lookahead.  A third tile in the ring evens out delays, which is
+ * not worth much memory. */
 static void give_back(const struct sizes *sizes, int64_t chunk)
 {
     struct hs_spec *spec = sizes->spec, further = *spec;
@@ -249,7 +253,7 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
     }
 }
 
-/* Fails: too much memory, or (negative bytes) too many steps. */
+/* Fails because the product needs too much memory or, if bytes is negative, too many steps. */
 static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_message *message)
 {
     const struct hs_spec *spec = sizes->spec;
@@ -266,7 +270,7 @@ static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_
                    spec->width[0], chunks, bytes, sizes->on_device ? "device" : "shared", sizes->most, or_chunk);
 }
 
-/* Sizes the product for one stationary operand.  On a device the number of copied elements is its only known cost. */
+/* Sizes the product for one stationary operand.  On a device the number of copied elements is the only known cost. */
 static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, int64_t *bytes,
                              double *elements, struct hs_message *message)
 {

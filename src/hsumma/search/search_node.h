@@ -5,16 +5,17 @@
 #include "hsumma/search/candidate.h"
 
 /*
- * Enters candidates for each stationary operand, priced by a model of the local products, the BLAS's packing, and
- * copies.  Panels are as wide as the local GEMM likes, and chunks fit a cache, within the chooser's limit per process
- * and the shared memory of all processes.  With tune=measure other widths and chunks are entered too.  A pure function
- * of global arguments; errors as for hs_choose.
+ * Enters candidates for each stationary operand into the ranking, priced by a model of the local products, the BLAS's
+ * packing, and copies.  Panels are as wide as the local GEMM prefers, and chunks fit a cache, within the chooser's
+ * limit per process and the shared memory of all processes.  With tune=measure other widths and chunks are entered too.
+ * A pure function of global arguments; errors as for hs_choose.
  */
 hsumma_status hs_choose_node(struct hs_chooser *chooser);
 
 /*
- * Chooses how the processes of a node multiply on devices (summa/node/on_device.h).  most: bytes of tiles available to
- * a grid; *bytes: those that the choice needs.  A pure function of its arguments; errors as for hs_choose.
+ * Chooses how the processes of a node multiply on devices (summa/node/on_device.h).  most: maximum bytes of a grid's
+ * tiles.  Sets *bytes to the bytes of tiles that the choice needs.  A pure function of its arguments; errors as for
+ * hs_choose.
  */
 hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs_settings *settings, int64_t most,
                                struct hs_choice *choice, int64_t *bytes, struct hs_message *message);

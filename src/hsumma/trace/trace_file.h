@@ -10,18 +10,18 @@
 #include "hsumma/context/new_file.h"
 
 /*
- * trace_gather.c.  Makes ctx->comm.trace if the option asks for it; the topology must be known.  Collective, with the
- * same status on all: HSUMMA_ERR_OPTION (the file cannot be created), HSUMMA_ERR_MEMORY.
+ * Implemented in trace_gather.c.  Makes ctx->comm.trace if the option trace is given; the topology must be known.
+ * Collective, with the same status on all processes: HSUMMA_ERR_OPTION (the file cannot be created), HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_trace_open(hsumma_context *ctx);
 /*
  * Writes the entries of all rings, if there are new ones; no plan or call may be in progress.  Collective, with the
- * same status on all: HSUMMA_ERR_BUSY, HSUMMA_ERR_OPTION (the file cannot be written), HSUMMA_ERR_MEMORY,
+ * same status on all processes: HSUMMA_ERR_BUSY, HSUMMA_ERR_OPTION (the file cannot be written), HSUMMA_ERR_MEMORY,
  * HSUMMA_ERR_MPI.
  */
 hsumma_status hs_trace_write(hsumma_context *ctx);
 
-/* trace_json.c: the file's text.  After a failure nothing more is written. */
+/* Implemented in trace_json.c: writes the file's text.  After an error nothing more is written. */
 enum { HS_TRACE_LANES = 64, HS_TRACE_TEXT = 1 << 16 };
 
 struct hs_trace_text {
@@ -34,8 +34,9 @@ struct hs_trace_text {
     struct hs_message *message;
     /* The current rank. */
     int rank, node;
-    double shift; /* of its clock relative to rank 0's */
-    /* End of the last entry in each lane (a thread in the viewer) for messages [0] and calls [1]; 0: unused so far. */
+    double shift; /* seconds by which its clock is ahead of rank 0's */
+    /* End of the last entry in each lane (a thread in the viewer) for messages [0] and calls [1]; 0 if unused so far.
+     */
     double busy[2][HS_TRACE_LANES];
 };
 
@@ -43,7 +44,7 @@ void hs_trace_text_begin(struct hs_trace_text *text);
 /* Begins a rank; its entries must follow in the order of their beginning. */
 void hs_trace_text_rank(struct hs_trace_text *text, int rank, int node, double shift, uint64_t lost);
 void hs_trace_text_entry(struct hs_trace_text *text, const struct hs_trace_entry *entry);
-/* error: of the clocks, in seconds; lost: entries of all ranks. */
+/* Ends the text.  error: uncertainty of the clocks in seconds; lost: number of lost entries of all ranks. */
 void hs_trace_text_end(struct hs_trace_text *text, double error, uint64_t lost);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIPS = 8, CHUNK = 1024 }; /* round trips per clock; entries per message */
+enum { TRIPS = 8, CHUNK = 1024 }; /* round trips to measure a clock; entries per message */
 
 struct header {
     uint64_t entries, lost;
@@ -25,7 +25,7 @@ static int tag(void)
     return hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
 }
 
-/* In a simulator time passes only in MPI calls, so it waits there. */
+/* Waits for a request: in a simulator inside MPI, because time passes only in MPI calls. */
 static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
 {
     if (code == MPI_SUCCESS && !hs_simulator())
@@ -97,7 +97,7 @@ static int is_message(const struct hs_trace_entry *entry)
     return entry->kind == HS_TRACE_SEND || entry->kind == HS_TRACE_RECEIVE;
 }
 
-/* Order: messages last, by direction, peer and tag; within these the latest first. */
+/* Orders entries: messages last, by direction, peer and tag, and if these are equal the latest first. */
 static int by_message(const void *left, const void *right)
 {
     const struct hs_trace_entry *a = left, *b = right;
@@ -112,7 +112,7 @@ static int by_message(const void *left, const void *right)
     return a->order > b->order ? -1 : 1;
 }
 
-/* Order: by beginning; on a tie the longer entry first. */
+/* Orders entries by their beginning; on a tie the longer entry is first. */
 static int by_begin(const void *left, const void *right)
 {
     const struct hs_trace_entry *a = left, *b = right;
@@ -124,7 +124,7 @@ static int by_begin(const void *left, const void *right)
 }
 
 /*
- * Sorts the ring.  Messages of a pair and tag are numbered from the last one backwards: so a message has the same
+ * Sorts the ring.  Messages of a pair and tag are numbered backwards from the last one, so a message has the same
  * number on both sides, even if one side has lost more entries.
  */
 static void put_in_order(struct hs_trace *trace)
@@ -145,7 +145,8 @@ static void put_in_order(struct hs_trace *trace)
     qsort(entry, count, sizeof *entry, by_begin);
 }
 
-/* Measures how far another process's clock is ahead of this one, by the fastest of several round trips. */
+/* Measures by how many seconds another process's clock is ahead of this process's, by the fastest of several round
+ * trips. */
 static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, double *error)
 {
     double theirs;
@@ -163,7 +164,7 @@ static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, do
             *shift = theirs - begin - half;
         }
     }
-    if (*shift < *error && -*shift < *error) /* processes of one machine share a clock */
+    if (*shift < *error && -*shift < *error) /* no difference was measured, as between processes of one machine */
         *shift = 0;
     return HSUMMA_OK;
 }
@@ -194,7 +195,7 @@ static hsumma_status give(hsumma_context *ctx, const struct hs_trace *trace)
     return status;
 }
 
-/* Receives another process's entries (or takes its own) and writes them to the file. */
+/* Writes the entries of a rank to the file; receives them first if the rank is not this process. */
 static hsumma_status take(hsumma_context *ctx, int rank, struct hs_trace_entry *chunk, struct hs_trace_text *text,
                           double *error, uint64_t *lost)
 {

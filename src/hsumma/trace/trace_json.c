@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct hs_trace_text *text
     text->used += length < 0 ? 0 : length < LINE_BYTES ? (size_t)length : LINE_BYTES - 1;
 }
 
-/* Begins an event: a line, after a comma. */
+/* Begins an event on a new line, after a comma if it is not the first. */
 static void event(struct hs_trace_text *text, const char *phase, int thread, const char *category, const char *name)
 {
     add(text, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"cat\":\"%s\",\"name\":\"%s\"", text->lines++ ? ",\n" : "",
@@ -43,13 +43,13 @@ static void name_thread(struct hs_trace_text *text, int thread, int place, const
     add(text, ",\"args\":{\"sort_index\":%" PRId64 "}}", (int64_t)text->rank * (2 * HS_TRACE_LANES + 1) + place);
 }
 
-/* Microseconds since rank 0 created its timeline, on its clock. */
+/* Microseconds since rank 0 created its timeline, on the clock of rank 0. */
 static double microseconds(const struct hs_trace_text *text, double time)
 {
     return (time - text->shift - text->zero) * 1e6;
 }
 
-/* The first free thread for a message or a call; the last one also takes what finds no free thread. */
+/* The first free thread for a message or a call; the last thread if none is free. */
 static int thread_for(struct hs_trace_text *text, int kind, const struct hs_trace_entry *entry)
 {
     char name[64];
@@ -65,7 +65,7 @@ static int thread_for(struct hs_trace_text *text, int kind, const struct hs_trac
     return thread;
 }
 
-/* What a message or a copy carries, according to its tag. */
+/* The data of a message, copy or sum, by its operand or tag: "A", "B", "C", "agreement", "call" or "" if unknown. */
 static const char *carried(const struct hs_trace_entry *entry)
 {
     static const char *const operands[] = {"A", "B", "C"};
@@ -133,7 +133,7 @@ static void put_product(struct hs_trace_text *text, const struct hs_trace_entry 
         begin, end - begin, entry->amount, predicted[0] * 1e6, predicted[1] * 1e6, predicted[2] * 1e6);
 }
 
-/* Work of this process. */
+/* Writes a GEMM, copy or sum of this process. */
 static void put_work(struct hs_trace_text *text, const struct hs_trace_entry *entry, double begin, double end)
 {
     static const char *const names[][2] = {
@@ -169,7 +169,7 @@ void hs_trace_text_rank(struct hs_trace_text *text, int rank, int node, double s
 void hs_trace_text_entry(struct hs_trace_text *text, const struct hs_trace_entry *entry)
 {
     double begin = microseconds(text, entry->begin), end = microseconds(text, entry->end);
-    if (entry->end < entry->begin) /* still open */
+    if (entry->end < entry->begin) /* the entry is still open */
         return;
     if (entry->kind >= HS_TRACE_SEND)
         put_message(text, entry, begin, end);

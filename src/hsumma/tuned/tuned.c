@@ -33,7 +33,7 @@ static int is_key(const char *text, size_t size)
     return size > 0 && size < HS_TUNED_KEY;
 }
 
-/* Checks a line of options: known ones, at least one. */
+/* Checks that a line has at least one option, and only known options. */
 static hsumma_status check_options(const char *text, struct hs_message *message)
 {
     struct hs_options scratch;
@@ -50,7 +50,7 @@ static int compare_key(const void *key, const void *entry)
     return strcmp(key, ((const struct hs_tuned_entry *)entry)->key);
 }
 
-/* Orders entries by key; equal keys by their place in memory, so that the later one comes last. */
+/* Orders entries by key, and entries of one key by their place in memory, so that the later entry comes last. */
 static int compare_place(const void *first, const void *second)
 {
     const struct hs_tuned_entry *a = *(struct hs_tuned_entry *const *)first;
@@ -59,7 +59,7 @@ static int compare_place(const void *first, const void *second)
     return order ? order : (a > b) - (a < b);
 }
 
-/* Sorts the entries by key, and keeps the last of equal ones. */
+/* Sorts the entries by key, and keeps the last entry of each key. */
 static hsumma_status sort(struct hs_tuned *tuned, const struct hs_allocator *memory)
 {
     size_t count = (size_t)tuned->count;
@@ -93,7 +93,7 @@ hsumma_status hs_tuned_reserve(struct hs_tuned *tuned, int more, const struct hs
     return HSUMMA_OK;
 }
 
-/* Reads gemm KEY SECONDS OPTION ... */
+/* Reads a line "gemm KEY SECONDS OPTION ..." into an entry. */
 static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tuned_fields *line, int number,
                                struct hs_message *message)
 {
@@ -113,7 +113,7 @@ static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tun
     return status ? hs_fail(message, status, "tuned: line %d: %s", number, why.text) : HSUMMA_OK;
 }
 
-/* Checks network KEY NAME=VALUE ...; such a line is only kept in the text (hs_network_recall reads it). */
+/* Checks a line "network KEY NAME=VALUE ...".  It is not stored: hs_network_recall reads it from the text. */
 static hsumma_status check_network(const struct hs_tuned_fields *line, int number, struct hs_message *message)
 {
     struct hs_network network;
@@ -177,7 +177,7 @@ hsumma_status hs_tuned_put(struct hs_tuned *tuned, const char *key, double secon
 {
     if (!is_key(key, strlen(key)) || !is_seconds(seconds) || check_options(line, NULL))
         return HSUMMA_ERR_OPTION;
-    /* A copy, since key and line may point into the array that moves. */
+    /* a copy, because key and line may point into the array that hs_tuned_reserve moves */
     struct hs_tuned_entry entry = {.seconds = seconds};
     snprintf(entry.key, sizeof entry.key, "%s", key);
     snprintf(entry.line, sizeof entry.line, "%s", line);

@@ -65,7 +65,7 @@ static int alike(const struct hs_tuned_fields *a, const struct hs_tuned_fields *
     return same_words(a, b, hs_tuned_is_rule(a) ? 4 : 2);
 }
 
-/* Whether a new line must be inserted before an old one, if it is not yet in the text. */
+/* Whether a new line that is not yet in the text must be inserted before line `old`. */
 static int belongs(const struct hs_tuned_fields *new, const struct hs_tuned_fields *old)
 {
     return same_words(new, old, hs_tuned_is_rule(new) ? 1 : 2);
@@ -85,7 +85,7 @@ static int is_replaced(const struct hs_tuned_fields *old, const struct addition 
     return 0;
 }
 
-/* Number of network lines beyond those that a file keeps. */
+/* Number of network lines by which the merged text would exceed HS_TUNED_NETWORKS. */
 static int surplus_networks(const char *text, const struct addition *addition, int lines)
 {
     int count = -HS_TUNED_NETWORKS;
@@ -99,7 +99,7 @@ static int surplus_networks(const char *text, const struct addition *addition, i
     return count;
 }
 
-/* Merges the additions into the text `old`; NULL: there is none. */
+/* Merges the additions into the text `old`, which is NULL if there is no file. */
 static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
                   int lines)
 {
@@ -117,7 +117,7 @@ static void merge(struct file_text *text, const char *old, const char *const *li
                 addition[i].done = 1;
             }
         }
-        if (!replaced && is_network(&words) && surplus-- > 0) /* the oldest come first */
+        if (!replaced && is_network(&words) && surplus-- > 0) /* the oldest network lines come first */
             continue;
         if (!replaced)
             add(text, at, strcspn(at, "\n"));
@@ -127,7 +127,7 @@ static void merge(struct file_text *text, const char *old, const char *const *li
             add(text, line[i], strlen(line[i]));
 }
 
-/* Checks that both readers accept the text. */
+/* Checks that the readers of collectives and of products accept the text. */
 static hsumma_status check(const char *text, const struct hs_allocator *memory, struct hs_message *message)
 {
     struct hs_tuned tuned = {0};
@@ -140,7 +140,7 @@ static hsumma_status check(const char *text, const struct hs_allocator *memory, 
     return status;
 }
 
-/* Reads and checks the lines to add; of several with the same identification only the last is added. */
+/* Reads and checks the lines to add.  Of several lines with the same identification only the last is added. */
 static hsumma_status prepare(const char *const *line, struct addition *addition, int lines,
                              const struct hs_allocator *memory, struct hs_message *message)
 {
@@ -188,7 +188,8 @@ static hsumma_status make_directories(const char *path, struct hs_message *messa
         snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
         if (mkdir(directory, 0777)) {
             int reason = errno;
-            if (stat(directory, &found) == 0) /* perhaps made by others meanwhile; a non-directory shows up later */
+            if (stat(directory, &found) ==
+                0) /* it may be new from another process; if it is no directory, opening the file fails */
                 continue;
             errno = reason;
             return cannot("make the directory", directory, message);
@@ -227,18 +228,18 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
     return HSUMMA_OK;
 }
 
-/* Unlocks, and gives waiting processes time to try: a process that writes line after line would otherwise starve
- * them. */
+/* Unlocks, and sleeps so that waiting processes can lock the file: a process that writes line after line would
+ * otherwise starve them. */
 static void unlock(const struct target *target)
 {
     if (target->lock < 0)
         return;
-    flock(target->lock, LOCK_UN); /* a child forked meanwhile may hold the descriptor too */
+    flock(target->lock, LOCK_UN); /* close alone would not unlock if a forked child has the descriptor too */
     close(target->lock);
     nap(2);
 }
 
-/* Reads the whole file; *text stays NULL if there is none. */
+/* Reads the whole file into *text, which stays NULL if there is no file. */
 static hsumma_status read_old(const char *path, const struct hs_allocator *memory, char **text,
                               struct hs_message *message)
 {

@@ -36,8 +36,7 @@ static int multiplies(const struct moving *m, int place)
 }
 
 /* The mark of the operand's part that a process owns, and its coordinates on the pinned axis (*mine) and the looped
- * axis
- * (*other); NULL if the process is outside the grid. */
+ * axis (*other); NULL if the process is outside the grid. */
 static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
 {
     int place = m->place[rank];

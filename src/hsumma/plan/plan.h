@@ -50,7 +50,7 @@ struct hsumma_plan {
     int in_grid;       /* 1 if this process is in `grid` */
     int member;        /* 1 if this process is in the problem's grid, which may lack processes that own nothing */
     int *ranks;        /* rank table of the problem's grid, if that is smaller than `grid` */
-    int cached;        /* 1 if the context's cache holds the plan instead of the caller; it does not hold the context */
+    int cached; /* 1 if the context's cache holds the plan, not the caller; such a plan does not hold the context */
     struct hs_problem problem;
     struct hs_scalar scalar;   /* the problem's scalar type in a simulated run */
     int64_t local_rows[3];     /* local rows of the whole matrices, to check leading dimensions */

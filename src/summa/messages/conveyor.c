@@ -95,7 +95,7 @@ static int scratch_panels(const struct hs_mover *mover, int s)
 {
     if (!is_drain(mover) || !is_collective(mover, s))
         return 0;
-    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL if not chosen yet, which counts as no topology */
+    const struct hs_alg *row = mover->alg[level_of(mover, s)]; /* NULL (not chosen yet) is taken to use no topology */
     if (row && row->flags & HS_USES_TOPOLOGY)
         return 4 * mover->reductions;
     return mover->reductions * (mover->factors.size[level_of(mover, s)] > 2 ? 2 : 1);

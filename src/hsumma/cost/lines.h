@@ -29,7 +29,7 @@ struct hs_line {
 /* The cells of all lines along an axis, and the line that represents them. */
 struct hs_line_cells {
     struct hs_cells most; /* cells of the first line with most cells, as seen from the line's largest cell */
-    /* Levels whose strides are multiples of this number cut through no cell.  0: every level cuts through one. */
+    /* Levels whose strides are multiples of this number cut through no cell.  0 if every level with groups cuts one. */
     int together;
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;

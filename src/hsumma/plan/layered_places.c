@@ -11,7 +11,7 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand)
 }
 
 /* Chooses P x Q for each layer.  Uses as many processes as possible, and minimises the elements that a process
- * receives.  / */
+ * receives. */
 static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
     int64_t extent[3], least = -1;

@@ -124,7 +124,7 @@ static struct sharing_walk walk_from(const struct hs_shared *block, int64_t ld, 
 }
 
 /* Returns the length of the next run, at most `most` elements.  Sets *at to its offset in the local matrix, in
- * elements.  / */
+ * elements. */
 static inline int64_t next_run(struct sharing_walk *walk, int64_t most, int64_t *at)
 {
     int64_t length = hs_min(hs_min(walk->left, most), walk->row->length - walk->in_row);

@@ -18,7 +18,7 @@ SEED     ?=## and its first case, to see one again; else a new one
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
 RANKS    ?= 2## and on how many ranks
 
-# Compiler and libraries, found here unless the caller sets them.
+# Compiler and libraries, searched for here unless the caller sets them.
 $(if $(filter mpich openmpi,$(MPI)),,$(error MPI is "$(MPI)"; expected mpich or openmpi))
 ifeq ($(origin CC),default)
 CC := gcc
@@ -85,7 +85,7 @@ nvcc := $(NVCC) -std=c++14 -fmad=false $(foreach arch,$(CUDA_ARCHS),-gencode arc
     -Xcompiler -Wall$(comma)-Wextra$(comma)-fPIC$(comma)-fvisibility=hidden$(comma)-fno-exceptions$(comma)-fno-threadsafe-statics -MMD -MP
 
 # What is built: every source in the tree.
-# In the simulator (make sim) its own file replaces the stub of the normal build.
+# In the simulator (make sim), src/sim replaces the stub src/base/no_simulator.c.
 SIM :=
 layers := base dist coll gpu summa hsumma api $(if $(SIM),sim)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -102,8 +102,8 @@ programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples
 sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/sim/*.c))))
 # The device tests again, with the device "cuda" over a fake CUDA in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
-# All ranks in one process. Their own messages replace MPI's, so they must not be in an archive that other programs
-# link.
+# The tests with all ranks in one process. Their message functions replace MPI's, so they must not be in an archive that
+# other programs link.
 interleave_sources := $(sort $(wildcard src/summa/messages/*.c src/summa/node/*.c)) src/coll/run/agree.c
 interleave_objects := $(call objects,$(sort $(wildcard tests/interleave/*.c)) $(interleave_sources:%=tests/interleave/%))
 # The device "host", a library that tests load.
@@ -111,7 +111,7 @@ stand_in_objects := $(call objects,$(sort $(wildcard tests/device/stand_in/*.c))
 stand_in := $(BUILD)/tests/libstand_in_device.so
 tools := $(patsubst tests/tools/%.c,$(BUILD)/tests/%.so,$(wildcard tests/tools/*.c))
 command := $(if $(main),$(BUILD)/hsumma)
-# A link with the command's older name.
+# A link by the command's former name.
 alias := $(command:%=%_bench)
 test_archive := $(BUILD)/libtests.a
 archives := $(BUILD)/libbench.a $(BUILD)/libhsumma_pxgemm.a $(BUILD)/libhsumma.a
@@ -245,12 +245,12 @@ $(BUILD)/libhsumma.so: $(lib_objects) $(BUILD)/obj/link.stamp
 $(shared:%=%.$(major)): %.$(major): %
 	$(Q)ln -sf $(<F) $@
 
-# For preloading into unmodified programs: self-contained, its symbols hidden, without unused dependencies.
+# The library for preloading into unmodified programs: self-contained, with hidden symbols, without unused dependencies.
 $(BUILD)/libhsumma_pmpi.so: $(pmpi_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(pmpi_objects) $(BUILD)/libhsumma.a $(pmpi_libs)
 
-# p?gemm: BLACS and PB_Cabort come from the program that loads it, with MPICH's ScaLAPACK or another.
+# p?gemm for ScaLAPACK programs: BLACS and PB_Cabort come from the program, with MPICH's ScaLAPACK or another one.
 $(BUILD)/libhsumma_pxgemm.so: $(pxgemm_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,-soname,$(@F).$(major) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
@@ -273,13 +273,14 @@ $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/o
 $(sim_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 
-# Loaded beside a program's own copy of the library: its part of the library is linked in and hidden.
+# The stand-in is loaded beside a program's own copy of the library, so the part of the library that it uses is linked
+# in and hidden.
 $(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -shared -Wl,--gc-sections -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(BUILD)/libhsumma.a $(lib_libs)
 
-# Preloaded by tests into foreign programs: no sanitizer, none of our flags.
+# Libraries that tests preload into other programs: without sanitizers and our flags.
 $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -287,13 +288,13 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects) $(interleave_objects))
 
-# Running. scripts/deps installs packages first; a new make then sees them.
+# Targets that run programs. scripts/deps installs packages first; a new make then finds them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
 	@scripts/deps
 	@$(MAKE) bench-built
 
-# Open MPI needs settings to run as root, or with more ranks than cores; tests/run sets them for the tests.
-# Polling ranks that are not bound may share a core for long; Open MPI binds by itself.
+# Open MPI needs settings to run as root, or with more ranks than cores; tests/run makes them for the tests. Ranks that
+# poll and are not bound may share a core for long; Open MPI binds by default.
 bind = $(if $(findstring mpiexec.mpich,$(MPIEXEC)),-bind-to core)
 bench-built: all
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
@@ -358,18 +359,18 @@ DATADIR    ?= $(PREFIX)/share/hsumma
 DOCDIR     ?= $(PREFIX)/share/doc/hsumma
 MANDIR     ?= $(PREFIX)/share/man
 headers := $(wildcard include/*.h include/*.hpp)
-# Files for pkg-config and CMake use paths relative to themselves, so that an installed tree can move; pkg-config omits
-# flags for system directories only if it can recognise them.
+# Files for pkg-config and CMake use paths relative to their own location, so that an installed tree can be moved;
+# pkg-config omits flags for system directories only if it can recognise them.
 templates = $(patsubst packaging/%.in,%,$(wildcard packaging/*.pc.in packaging/*.cmake.in))
 configs = $(foreach file,$(templates),$(if $(filter %.pc,$(file)),pkgconfig,cmake/hsumma)/$(file))
 way = $(shell realpath -ms --relative-to=$(1) $(2))
 within_prefix = $(1:$(PREFIX)/%=$${prefix}/%)
 hash := \#
-# By mpi.h: MPICH and all that share its ABI define its macro.
+# The macro by which mpi.h shows the MPI: MPICH and all MPIs with its ABI define MPICH's.
 mpi_mark = $(firstword $(shell echo '$(hash)include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -owE 'MPICH_VERSION|OMPI_MAJOR_VERSION'))
 any_source = $(or $(shell printf '$(hash)include <mpi.h>\nMPI_ANY_SOURCE\n' | $(MPICC) -E -x c - | tail -n 1),MPI_ANY_SOURCE)
 wrapper = $(patsubst /usr/bin/%,%,$(lastword $(MPICC)))
-# For what stops the compiler where a program is compiled with another MPI than the library's.
+# For the check that stops the compiler if a program is compiled with another MPI than the library's.
 name_mpi = -e 's|@MPI_MARK@|$(mpi_mark)|; s|@ANY_SOURCE@|$(any_source)|' -e 's|@MPICC@|$(wrapper)|; s|@MPIFORT@|$(subst mpicc,mpifort,$(wrapper))|' \
     -e 's|@BUILT_WITH@|$(if $(filter OMPI%,$(mpi_mark)),Open MPI,$(if $(mpi_mark),MPICH,another MPI))|'
 substitutions = PC_PREFIX=$(if $(filter /usr,$(PREFIX)),/usr,$${pcfiledir}/$(call way,$(LIBDIR)/pkgconfig,$(PREFIX))) \

@@ -1,13 +1,14 @@
 """Reads tags, enum constants and functions from a C source, for check-layers and check-names.
 
-No preprocessor: both branches of an #if are read, and macros are not expanded."""
+There is no preprocessor: both branches of an #if are read, and macros are not expanded."""
 import os
 import re
 from collections import namedtuple
 
 SOURCES = ('.c', '.h', '.inc', '.cu')
 
-# tags: (keyword, name) with a body here; constants: of enums; defined, declared: functions that are not static.
+# The contents of a source. tags: (keyword, name) of each type that has its body here; constants: enum constants;
+# defined, declared: functions that are not static.
 Source = namedtuple('Source', 'tags constants defined declared')
 
 NOISE = re.compile(r'''//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\n|/\*.*?\*/|[^\n])*''',
@@ -17,13 +18,13 @@ KEYWORDS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'defined', '__at
 
 
 def files(*folders, endings=SOURCES):
-    """The paths of C sources, or of files with other endings, below the folders."""
+    """The sorted paths of C sources, or of files with other endings, below the folders."""
     return sorted(os.path.join(folder, name) for top in folders for folder, _, names in os.walk(top)
                   for name in names if name.endswith(endings))
 
 
 def plain(text, strings=False):
-    """The text without comments, preprocessor lines and, unless requested, the contents of strings."""
+    """The text without comments and preprocessor lines; string literals become empty unless `strings` is true."""
     return NOISE.sub(lambda match: (match[0] if strings else '""') if match[0][0] == '"' else ' ', text)
 
 
@@ -35,8 +36,8 @@ def scan(text):
     tokens = TOKEN.findall(plain(text))
     found = Source(set(), set(), set(), set())
     braces = parens = 0
-    start = 0  # of the current declaration at file scope
-    called = None  # the last name before a parenthesis in that declaration
+    start = 0  # first token of the current declaration at file scope
+    called = None  # last name before a parenthesis in the current declaration
     i = 0
     while i < len(tokens):
         token = tokens[i]

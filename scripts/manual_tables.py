@@ -10,7 +10,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
-# "  --name VALUES" and its help on the next line: a library option at the end of each command's help
+# An option of the library at the end of each command's help: "  --name VALUES", and a description on the next line.
 OPTION = re.compile(r"^  --([a-z0-9-]+) (\S+)\n        (\S.*?)(?: \(default: (\S+)\))?$", re.MULTILINE)
 
 
@@ -26,12 +26,12 @@ def help_of(*command):
 
 
 def commands():
-    """(name, summary) of each command of hsumma."""
+    """A list of (name, summary) for each command of hsumma."""
     return re.findall(r"^  ([a-z]\w*) +(\S.*)$", help_of().split("hsumma COMMAND --help")[0], re.MULTILINE)
 
 
 def options():
-    """(name, values, help, default) of each option of the library."""
+    """A list of (name, values, help, default) for each option of the library."""
     return [(name.replace("-", "_"), *rest) for name, *rest in OPTION.findall(help_of("coll"))]
 
 
@@ -40,7 +40,7 @@ def environment(option):
 
 
 def statuses():
-    """(name, short text, comment) of each status of a call."""
+    """A list of (name, short text, comment) for each hsumma_status."""
     texts = dict(re.findall(r'\[(HSUMMA_\w+)\] = "(.*?)"', read("src/base/status.c")))
     enum = re.search(r"typedef enum hsumma_status \{(.*?)\} hsumma_status;", read("include/hsumma.h"), re.DOTALL).group(1)
     rows = re.findall(r"(HSUMMA_\w+)(?: = 0)?,?(?: */\*+<? *(.*?) *\*/)?", enum, re.DOTALL)

@@ -1,4 +1,4 @@
-"""What the comparison scripts share: runs of a program, figures over rounds, Markdown, the command line."""
+"""Functions of all comparison scripts: runs of a program, figures over rounds, Markdown, the command line."""
 import argparse
 import json
 import os
@@ -15,7 +15,9 @@ class Failed(Exception):
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limit=None):
-    """Runs a program on `ranks` ranks and returns its output; its process group is killed at the time limit."""
+    """Runs a program on `ranks` ranks; returns (exit status, stdout, first line of stderr).
+
+    A program that runs longer than `limit` seconds is killed with its process group."""
     command = [*mpiexec.split(), "-n", str(ranks), *(["env", f"LD_PRELOAD={preload}"] if preload else []),
                *map(str, command)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
@@ -50,7 +52,7 @@ def is_crowded(ranks):
 
 
 def grid_of(ranks):
-    """The most nearly square grid, with no more rows than columns."""
+    """(rows, columns) of the most nearly square grid, with no more rows than columns."""
     rows = max(i for i in range(1, ranks + 1) if i * i <= ranks and ranks % i == 0)
     return rows, ranks // rows
 
@@ -58,7 +60,7 @@ def grid_of(ranks):
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 class Spread:
-    """Median and range of over[i] / under[i]."""
+    """The median and the range of the ratios over[i] / under[i]."""
 
     def __init__(self, over, under):
         values = [a / b for a, b in zip(over, under)]
@@ -86,7 +88,7 @@ def line(*cells):
 # --- the command line ------------------------------------------------------------------------------------------------
 
 def parser(doc, mpiexec="mpiexec.mpich", **defaults):
-    """Options that all scripts have, and those of the keywords, whose defaults also give their types."""
+    """A parser of the options of all scripts, and of options named by keywords, whose defaults give their types."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--build", default="build", help="where hsumma is")
     made.add_argument("--mpiexec", default=mpiexec)
@@ -96,7 +98,7 @@ def parser(doc, mpiexec="mpiexec.mpich", **defaults):
 
 
 def choose(args, usual, quick):
-    """Fills in what was not given: the values of --quick, or the usual ones."""
+    """Sets options that were not given: to the values of --quick if that was given, else to the usual ones."""
     for key, value in (quick if args.quick else usual).items():
         if getattr(args, key) is None:
             setattr(args, key, value)
@@ -108,7 +110,7 @@ def check_names(made, option, given, known):
 
 
 def find(made, *paths):
-    """The absolute paths of files that must have been built; None stays None."""
+    """The absolute paths of files; exits with a message if one has not been built. None stays None."""
     for path in paths:
         if path and not os.path.exists(path):
             made.error(f"there is no {path}; make everything")

@@ -7,9 +7,9 @@ Axis = collections.namedtuple("Axis", "side pieces common")
 
 
 def axis_of(layout, side, extent, processes):
-    """One dimension of an operand on a side of the grid (0: its rows): pieces (begin, end, owner), in ascending order.
+    """The layout of one dimension of an operand (side 0: its rows) as ascending pieces (begin, end, owner).
 
-    common: every process has all of it; it counts as owner 0's."""
+    common: every process has all indices; the owner is then 0."""
     keys = ("nb", "inb", "csrc", "j") if side else ("mb", "imb", "rsrc", "i")
     block, first, source, at = (layout[key] for key in keys)
     if source < 0 or processes == 1:
@@ -24,7 +24,7 @@ def axis_of(layout, side, extent, processes):
 
 
 def overlaps(one, other):
-    """{(owner in one, owner in the other): indices that they share}"""
+    """{(owner in one, owner in the other): number of common indices} for two layouts of a dimension."""
     shared, i, j = collections.Counter(), 0, 0
     one, other = one.pieces, other.pieces
     while i < len(one) and j < len(other):
@@ -37,7 +37,8 @@ def overlaps(one, other):
 
 
 def moved_elements(bench, order, where, stationary):
-    """{host: [elements of A and B needed but not owned, elements of C computed but not owned]}"""
+    """{host: [in, out]}: the numbers of elements of A and B that a host needs but does not own, and of C that it computes
+    but does not own."""
     sizes, grid = {name: bench[name] for name in "mnk"}, bench["grid"]
     dims = {"A": "mk" if bench["transa"] == "N" else "km", "B": "kn" if bench["transb"] == "N" else "nk", "C": "mn"}
     axes = {name: {dim: axis_of(bench["layout"][name.lower()], side, sizes[dim], grid[side])
@@ -54,7 +55,7 @@ def moved_elements(bench, order, where, stationary):
         for begin, end, owner in axes[stationary][dim].pieces:
             width[owner] += end - begin
 
-    def works(place):  # owns a part of the stationary operand
+    def works(place):  # whether a process owns a part of the stationary operand
         return all(width[own(stationary, dim, place)] for dim, width in widths.items())
 
     moved = {host: [0, 0] for host in members}
@@ -77,7 +78,7 @@ def moved_elements(bench, order, where, stationary):
 
 
 def least_words(m, n, k, processes):
-    """The least words that some process sends or receives, whatever its memory (Al Daas et al. 2022, theorem 1)."""
+    """The words that some process must send or receive, whatever its memory (Al Daas et al. 2022, theorem 1)."""
     k, n, m = sorted((m, n, k))
     if processes * n <= m:
         touched = n * k + (m * n + m * k) / processes
@@ -89,8 +90,9 @@ def least_words(m, n, k, processes):
 
 
 def floors_of(bench, order, where, platform):
-    """Lower bounds for any algorithm (theory), and for plans with this stationary operand (node); None if unknown, as
-    with layers."""
+    """Lower bounds in bytes and seconds: for any algorithm (theory_), for plans with this stationary operand (node_).
+
+    None if they are unknown, as with layers."""
     stationary = re.search(r"\bstationary=([ABC])\b", bench.get("plan", ""))
     if not (stationary and platform.bw and platform.ports) or "layers=" in bench["plan"]:
         return None
@@ -102,4 +104,4 @@ def floors_of(bench, order, where, platform):
     least = least_words(bench["m"], bench["n"], bench["k"], len(moved)) * word
     return {"node": platform.hosts[host], "node_bytes": max(moved[host]) * word, "node_links_bandwidth": rate,
             "node_s": max(moved[host]) * word / rate, "nodes": len(moved), "theory_bytes": least,
-            "theory_s": least / (2 * rate)}  # both directions at once
+            "theory_s": least / (2 * rate)}  # a port sends and receives at the same time

@@ -16,7 +16,7 @@ class Wrong(Exception):
 
 
 def quantity(text, what, units):
-    """A positive number with a unit, or 0."""
+    """The value of a positive number with a unit, or of 0; `what` is its name in the error message."""
     parts = re.fullmatch(r"(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)([A-Za-z]*)", text)
     if not parts or parts[2] not in units:
         raise Wrong(f"{what} is \"{text}\"; expected a number with one of the units {', '.join(filter(None, units))}")
@@ -30,8 +30,10 @@ def whole(text, what, least=1):
 
 
 class Platform:
-    """hosts: their names; ports: links into a host, each of bw; hops: latencies of a typical route between two
-    hosts."""
+    """A simulated machine.
+
+    hosts: names; ports: number of links into a host, each of rate bw; hops: number of link latencies on a typical route
+    between two hosts."""
 
     def __init__(self, text, hosts, ppn, xml, **network):
         self.text, self.hosts, self.ppn, self.xml = text, hosts, ppn, xml
@@ -46,7 +48,7 @@ Topology = collections.namedtuple("Topology", "hosts ports hops shape", defaults
 def torus(parameters):
     shape = tuple(whole(size, "a size of the torus") for size in parameters.split(","))
     hosts = math.prod(shape)
-    if shape.count(1) > 1:  # SimGrid 3.32 would give two links one name
+    if shape.count(1) > 1:  # SimGrid 3.32 would give two links the same name
         raise Wrong(f"the torus is \"{parameters}\"; expected no more than one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
     # Both hosts in a dimension of size 2 have two links; SimGrid's routing uses one.
@@ -96,13 +98,13 @@ COMMON = {"ppn": "1", "bw": None, "lat": None, "node_bw": "4GBps", "node_lat": "
 FLAT = {"nodes": None, **COMMON}
 PRESETS = {"hockney": FLAT, "cluster": {**FLAT, "backbone": "0Bps"}, "torus": COMMON, "fattree": COMMON,
            "dragonfly": COMMON, "graphene": {**FLAT, "nodes": "128", "bw": "125MBps", "lat": "100us"},
-           # BlueGene/P's published figures: 425 MB/s and about 100 ns per link; with the overhead this is the latency
-           # of 3 us in the HSUMMA paper.
+           # BlueGene/P's published figures: 425 MB/s and about 100 ns per link. With the overhead, the latency is the 3
+           # us of the HSUMMA paper.
            "bgp": {**COMMON, "ppn": "4", "bw": "425MBps", "lat": "100ns", "overhead": "2.9us"}}
 
 
 def parameters_of(kind, text):
-    """The shape and {key: value} of a platform, including the preset's values."""
+    """The shape and {key: value} of a platform, with the preset's values for keys that are not given."""
     words = [word for word in text.split(",") if word]
     shape = list(itertools.takewhile(lambda word: "=" not in word, words))  # fat trees use commas inside their shape
     given = dict(PRESETS[kind])
@@ -118,7 +120,7 @@ def parameters_of(kind, text):
 
 
 def platform_of(text):
-    """The platform for --platform."""
+    """The Platform for the text of --platform."""
     kind, _, rest = text.partition(":")
     if kind not in PRESETS:
         if os.path.isfile(text):
@@ -159,7 +161,7 @@ def hosts_of_cluster(cluster, what):
 
 
 def platform_of_file(path):
-    """The hosts of SimGrid's XML; for a single cluster with full duplex links also the network."""
+    """The Platform of a file in SimGrid's XML: hosts; the network only for one cluster with full duplex links."""
     what = f"--platform {path}"
     try:
         with open(path, encoding="utf-8") as file:
@@ -185,7 +187,7 @@ def platform_of_file(path):
 
 
 def placement(word, platform, ranks):
-    """The host number of each rank."""
+    """The number of the host of each rank, for the text of --map."""
     hosts, ppn, letters = len(platform.hosts), platform.ppn, "XYZ"[:len(platform.shape)]
     if word in ("block", "cyclic"):
         where = [rank // ppn if word == "block" else rank % hosts for rank in range(hosts * ppn)]
@@ -213,7 +215,7 @@ def placement(word, platform, ranks):
 
 
 def profile_of(platform, where, gemm):
-    """The library's profile of the machine: its network, and the cost of computing."""
+    """The text of the library's profile of the simulated machine: its network, and the cost of computing."""
     lines = {}
     if platform.bw and platform.lat is not None:
         lines["network.alpha_s"] = platform.overhead + platform.lat * (platform.hops or 1)

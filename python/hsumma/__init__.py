@@ -23,5 +23,5 @@ __all__ = ["ArgumentError", "BusyError", "Context", "DeviceError", "Error", "Gri
            "context", "iallgather", "iallreduce", "ibcast", "ireduce", "ireduce_scatter", "matmul", "reduce",
            "reduce_scatter"]
 
-for _name in __all__:  # the module that tracebacks and help() show
+for _name in __all__:  # tracebacks and help() then show the package, not its private modules
     globals()[_name].__module__ = __name__

@@ -9,7 +9,7 @@ DTYPES = {np.dtype(kind): code for code, kind in enumerate((np.float32, np.float
 
 
 def type_code(dtype):
-    """The hsumma_type of a dtype."""
+    """The hsumma_type of a NumPy dtype; raises TypeError if there is none."""
     try:
         return DTYPES[dtype]
     except KeyError:
@@ -23,7 +23,7 @@ class _DLTensor(ct.Structure):
                 ("strides", ct.POINTER(ct.c_int64)), ("byte_offset", ct.c_uint64)]
 
 
-_DLPACK_HOST, _DLPACK_CUDA = 1, (2, 3, 13)  # device types; pinned and managed memory count as CUDA's
+_DLPACK_HOST, _DLPACK_CUDA = 1, (2, 3, 13)  # DLPack's device types; CUDA's include pinned and managed memory
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 5: "c"}
 _tensor_of = ct.pythonapi.PyCapsule_GetPointer
 _tensor_of.restype, _tensor_of.argtypes = ct.c_void_p, [ct.py_object, ct.c_char_p]
@@ -81,7 +81,7 @@ class Memory:
                                      for step, expected, n in zip(self.strides, usual, self.shape))
 
     def leading_dimension(self):
-        """The leading dimension of a local block; each of its columns must be contiguous."""
+        """The leading dimension of a local block; raises ValueError unless its columns are contiguous."""
         if len(self.shape) != 2:
             raise ValueError(f"the local array has {len(self.shape)} dimensions; expected 2")
         (rows, cols), (down, along), item = self.shape, self.strides, self.dtype.itemsize
@@ -109,7 +109,7 @@ def current_stream(array):
 
 
 def empty_like(array, shape, dtype, order="F"):
-    """A new array of the same kind, made by the array's library."""
+    """A new array of the library that made `array` (NumPy, CuPy, ...)."""
     if isinstance(array, np.ndarray):
         return np.empty(shape, dtype, order)
     module = sys.modules.get(type(array).__module__.partition(".")[0])

@@ -48,7 +48,7 @@ class Request:
 
 
 def _by_rows(array, name, copy):
-    """The array's memory, contiguous by rows. Other NumPy arrays are copied if only read, and refused if written."""
+    """The array's memory, contiguous by rows. With `copy` other NumPy arrays are copied, otherwise they are refused."""
     if isinstance(array, np.ndarray):
         by_rows = array.flags.c_contiguous
         if copy and not by_rows:
@@ -64,7 +64,7 @@ def _by_rows(array, name, copy):
 
 
 def _prepare(where, name, array, op, root, out):
-    """The call, its result, and the memory in use."""
+    """(the library's call structure, the result of the call, the Memory objects that it uses)."""
     parts = where.size
     call = Coll(collective=_COLLECTIVES[name], root=root)
     if op is not None and op not in _OPERATORS:
@@ -104,7 +104,7 @@ def _do(comm, collective, array, op=None, root=0, out=None, algorithm=None, star
         call, result, held = _prepare(where, collective, array, op, root, out)
         call.algorithm = algorithm and algorithm.encode()
     except Exception:
-        if where.checks_always:  # the other processes have entered the call: fail it there too
+        if where.checks_always:  # the other processes have entered the call: makes it fail there, too
             lib.hsumma_coll_run(handle, ct.byref(Coll(collective=_COLLECTIVES[collective], count=-1, root=root)))
         raise
     if start:

@@ -62,9 +62,9 @@ class Context:
         self._handle = handle.value
         self._grids = {}
         self._plans = weakref.WeakSet()
-        self._running = set()  # plans and requests in progress, with the arrays that they use
+        self._running = set()  # plans and requests in progress, which keep their arrays alive
         self._dead = []  # handles of garbage-collected plans
-        self._shared, self._shared_numbers = {}, itertools.count()  # addresses by number
+        self._shared, self._shared_numbers = {}, itertools.count()  # addresses of blocks of hsumma_malloc, by number
         self._dropped = []  # numbers of garbage-collected blocks
         self._stream = None
         self._number = next(_numbers)
@@ -162,7 +162,7 @@ class Context:
             work.wait()
         for plan in list(self._plans):
             plan.close()
-        handle = ct.c_void_p(self.handle)  # reading the handle frees garbage-collected plans
+        handle = ct.c_void_p(self.handle)  # reading self.handle frees garbage-collected plans
         for grid in self._grids.values():
             lib.hsumma_grid_free(ct.byref(ct.c_void_p(grid._handle)))
             grid._handle = None
@@ -182,7 +182,7 @@ class Context:
 
 
 class _Shared:
-    """The owner of shared memory, as an array in column-major order."""
+    """The owner of a block of shared memory, which NumPy sees as an array in column-major order."""
 
     def __init__(self, where, number, address, shape, dtype):
         self._context, self._number = where, number

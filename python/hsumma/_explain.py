@@ -25,7 +25,7 @@ def _title(plan):
 
 
 def _other(rival, info):
-    """The options of a rival that differ from the chosen plan's."""
+    """The options of a rival's line that are not in the chosen plan's line."""
     own = set(info.line.split())
     return " ".join(word for word in rival.line.split() if word not in own) or rival.line
 
@@ -59,7 +59,8 @@ _WIDTH, _LINE = 760, 22
 
 
 def as_svg(plan):
-    """Draws the grid with the groups of its outermost level, and bars: predicted times, the last run, the rivals."""
+    """An SVG of the plan: the grid with the groups of its outermost level, and bars of times: predicted, of the last
+    execution, and of the rivals."""
     info = plan.info
     parts = ("communication", "comm"), ("GEMM", "gemm"), ("copies", "copy")
     bars = [("predicted", [(name, getattr(info, f"predicted_{key}_seconds")) for name, key in parts],
@@ -96,7 +97,7 @@ def _text(x, y, words, weight="normal"):
 
 
 def _grid(info, x, y, side):
-    """The grid, if at most 32 lines each way; heavy lines separate the groups of the outermost level."""
+    """SVG of the grid if it has at most 32 rows and columns; heavy lines separate the groups of the outermost level."""
     if max(info.nprow, info.npcol) > 32:
         yield _text(x, y + 12, f"{info.nprow} x {info.npcol} processes")
         return

@@ -103,7 +103,7 @@ _ERRORS = [None, ArgumentError, OptionError, UnsupportedError, OutOfMemoryError,
 
 
 def error(status, message):
-    """The exception for a status."""
+    """The exception for a status of the library, with this message."""
     made = (_ERRORS[status] if status < len(_ERRORS) else Error)(message)
     made.status = status
     return made
@@ -114,7 +114,7 @@ def _candidates():
     named = os.environ.get("HSUMMA_LIBRARY")
     if named:
         yield named, "HSUMMA_LIBRARY"
-        return  # the user's choice has no fallback
+        return  # there is no fallback for the user's choice
     bundled = os.path.join(os.path.dirname(os.path.abspath(__file__)), _NAME)
     if os.path.exists(bundled):
         yield bundled, "beside the package"
@@ -130,7 +130,7 @@ def _load():
     for path, reason in _candidates():
         try:
             return ct.CDLL(path)
-        except OSError as why:  # the loader's words only where there is a file to load
+        except OSError as why:  # the loader's message, if there is a file to load
             failed.append(f"{path}: {why}" if os.path.exists(path) else path if "/" in path else reason)
     raise ImportError(f"hsumma: no {_NAME} that loads (tried: {', '.join(failed)}); set HSUMMA_LIBRARY=/path/to/{_NAME}, "
                       "or see doc/python.md") from None

@@ -11,7 +11,7 @@ from ._library import Desc, lib
 
 
 def axis_indices(n, block, processes, place):
-    """The global indices, ascending, of the rows or columns that a process at `place` on a line of the grid owns."""
+    """The ascending global indices of the rows or columns of the process at `place`, a grid coordinate."""
     if place < 0:
         return np.empty(0, np.int64)
     first = np.arange(place * block, n, block * processes, dtype=np.int64)
@@ -20,7 +20,7 @@ def axis_indices(n, block, processes, place):
 
 
 class _Stored:
-    """A whole matrix as stored: this process's block, and the layout that all processes know."""
+    """A whole matrix as stored: this process's part, and the layout, which is equal on all processes."""
 
     def __init__(self, grid, block, shape, dtype):
         self.context, self.grid, self.dtype = grid.context, grid, np.dtype(dtype)
@@ -39,11 +39,11 @@ class _Stored:
         self.desc = Desc()
         lib.hsumma_desc_init(ct.byref(self.desc), grid._handle, *self.shape, *self.block)
         self.local_shape = lib.hsumma_local_rows(ct.byref(self.desc)), lib.hsumma_local_cols(ct.byref(self.desc))
-        self.lds = None  # leading dimensions of all processes; None: the default
+        self.lds = None  # leading dimensions on all processes; None: the default ones
         self._indices = [None, None]
 
     def hold(self, array, stream=None):
-        """Sets the memory of this process's block."""
+        """Sets the memory of this process's part to that of `array`."""
         memory = Memory(array, stream)
         if memory.dtype != self.dtype:
             raise TypeError(f"the local array has dtype {memory.dtype}; expected {self.dtype}")
@@ -64,7 +64,7 @@ class _Stored:
         return self._indices[axis]
 
     def layout(self):
-        """The part of the matrix that a plan depends on."""
+        """The properties of the matrix on which a plan depends."""
         return self.grid, self.shape, self.block, self.dtype, self.lds
 
 
@@ -73,7 +73,7 @@ def _by(pair):
 
 
 def _layout_of(where, grid, block, like):
-    """The grid and the block size for a constructor's arguments."""
+    """The (grid, block size) for a constructor's arguments."""
     if like is not None:
         stored = like._stored
         if block is None and not stored.whole:
@@ -225,7 +225,7 @@ class Matrix:
             raise ValueError(f"order is {order!r}; expected 'F' or 'C'")
         if self._trans == "C":
             raise NotImplementedError("A.H cannot be written: write A, or a copy that has been conjugated")
-        by_columns = (order == "F") == (self._trans == "N")  # of the stored matrix: a transpose has the same bytes
+        by_columns = (order == "F") == (self._trans == "N")  # in memory: a transpose has the same bytes
         pieces = self._plain().redistribute(grid=_npy.grid_of(self.context, by_columns))
         _npy.write(pieces._stored, path, self.shape, order == "F", by_columns)
 
@@ -290,7 +290,7 @@ class Matrix:
         return _view(self._stored, (i + i0, j + j0, max(0, i1 - i0), max(0, j1 - j0)))
 
     def _range(self, axis):
-        """The rows or columns of this process's block that the view shows, as a slice."""
+        """The slice of this process's stored rows (axis 0) or columns that belong to the view."""
         held, first, count = self._stored.indices(axis), self._part[axis], self._part[2 + axis]
         return slice(*np.searchsorted(held, (first, first + count)).tolist())
 
@@ -323,7 +323,7 @@ class Matrix:
         where, (_, _, m, n) = self.context, self._part
         if root is None:
             target = _Stored(where.grid(1, where.size, "R"), (max(m, 1), max(n, 1)), (m, n), self.dtype)
-            target.desc.rsrc = target.desc.csrc = -1  # every process owns everything
+            target.desc.rsrc = target.desc.csrc = -1  # every process owns all elements
             target.local_shape = m, n
         else:
             if not 0 <= operator.index(root) < where.size:
@@ -376,11 +376,11 @@ class Matrix:
         return f"<hsumma.Matrix {_by(self.shape)} {self.dtype}, {blocks} on {_by(self.grid.shape)} processes{part}{trans}>"
 
     def _plain(self):
-        """The same part without transposition."""
+        """A view of the same part of the matrix without transposition."""
         return _view(self._stored, self._part) if self._trans != "N" else self
 
     def _whole(self):
-        """The matrix itself if it shows everything stored, else a copy of the part."""
+        """The matrix itself if it is a view of all stored elements, else a copy of the part."""
         if self._part == (0, 0, *self._stored.shape):
             return self
         copied = self._plain().redistribute(like=self)
@@ -394,7 +394,7 @@ def _allocated(stored, allocate):
 
 
 def _pick(array, rows, cols):
-    """array[rows, cols] for ascending indices; without a copy if they are ranges."""
+    """array[rows, cols] for ascending indices; a view without a copy if both are ranges."""
     if len(rows) and len(cols) and rows[-1] - rows[0] == len(rows) - 1 and cols[-1] - cols[0] == len(cols) - 1:
         return array[rows[0]:rows[-1] + 1, cols[0]:cols[-1] + 1]
     return array[np.ix_(rows, cols)]

@@ -9,7 +9,7 @@ from ._context import agree
 
 
 def read_header(where, path):
-    """shape, dtype, whether it is stored by columns, and the offset of the first element, as the first process reads them.
+    """(shape, dtype, whether it is stored by columns, offset of the first element), read by process 0.
 
     Collective."""
 
@@ -38,7 +38,7 @@ def read_header(where, path):
 
 
 def grid_of(where, by_columns):
-    """The grid on which one block per process is one piece of the file."""
+    """The grid on which a layout of one block per process has one contiguous piece of the file per process."""
     return where.grid(1, where.size, "R") if by_columns else where.grid(where.size, 1, "R")
 
 
@@ -50,7 +50,7 @@ def _place(stored, by_columns, offset):
 
 
 def read(stored, path, dtype, by_columns, offset):
-    """Fills this process's piece, on the grid of grid_of. Collective."""
+    """Reads this process's piece of the file into `stored`, a matrix on the grid of grid_of. Collective."""
 
     def fill():
         found = np.fromfile(path, dtype, stored.array.size, offset=_place(stored, by_columns, offset))

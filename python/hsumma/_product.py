@@ -15,7 +15,7 @@ _TRANS = {"N": b"N", "T": b"T", "C": b"C"}
 
 
 def _number(code, value):
-    """A scalar in memory, of one of the library's types."""
+    """A ctypes object with a scalar of the hsumma_type `code`."""
     if code < 2:
         return _REALS[code](value)
     value = complex(value)
@@ -63,7 +63,7 @@ def _oriented(A, B, out, alpha, beta):
 
 
 def result_of(A, B):
-    """Memory for A B: on A's grid, with the block sizes of A's rows and B's columns.
+    """A new matrix for A B: on A's grid, with the block sizes of A's rows and B's columns.
 
     Never raises on one process alone: without memory the pointer is None, which the library refuses on all."""
     if not isinstance(A, Matrix) or not isinstance(B, Matrix):
@@ -155,7 +155,7 @@ class Plan:
                                            A.shape[1], A._at, B._at, C._at, options and options.encode(),
                                            ct.byref(handle)))
         self._handle = handle.value
-        self._busy = None  # operands of an execution in progress
+        self._busy = None  # operands of the execution in progress, else None
         where._plans.add(self)
 
     @staticmethod

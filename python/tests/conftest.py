@@ -1,6 +1,6 @@
 """Every process runs the tests: mpiexec -n 4 python -m pytest python/tests.
 
-Tests assert only what all processes agree on, so that none continues alone while others wait."""
+Tests assert only conditions that are equal on all processes, so that none continues alone while others wait."""
 import os
 
 import numpy as np
@@ -17,13 +17,14 @@ def comm():
 
 @pytest.fixture
 def everywhere(comm):
-    """everywhere(condition): it holds on all processes."""
+    """everywhere(condition): whether the condition holds on all processes."""
     return lambda condition: all(comm.allgather(bool(condition)))
 
 
 @pytest.fixture
 def refused(comm):
-    """refused(kind, words, call, *args): all processes raise kind, and the most specific message contains the words."""
+    """refused(kind, words, call, *args): asserts that all processes raise `kind`, and that the most specific message
+    contains the words."""
 
     def check(kind, words, call, *args, **options):
         try:
@@ -39,12 +40,12 @@ def refused(comm):
 
 @pytest.fixture
 def folder(comm, tmp_path):
-    """A folder that all processes share."""
+    """The path of a temporary folder that all processes use."""
     return comm.bcast(str(tmp_path))
 
 
 def random(shape, dtype=np.float64, seed=1):
-    """A random global array, the same on all processes."""
+    """A random global array, equal on all processes."""
     rng = np.random.default_rng(seed)
     values = rng.standard_normal(shape)
     if np.dtype(dtype).kind == "c":

@@ -14,7 +14,7 @@ ones = np.ones((20, 20))
 A = hsumma.Matrix(comm, ones)
 plan = hsumma.Plan(A, A)
 plan.execute()
-if how == "finalize":  # called by the user, with objects still open
+if how == "finalize":  # the program calls it while objects are still open
     MPI.Finalize()
     assert not _context._open
 elif how == "trace":  # closing the context writes the file
@@ -23,7 +23,7 @@ elif how == "trace":  # closing the context writes the file
 elif how == "started":
     plan.start()
     request = hsumma.iallreduce(comm, np.ones(3))
-elif how == "threads":  # the garbage collector runs beside calls of the library
+elif how == "threads":  # the garbage collector runs concurrently with calls of the library
     dropped = [hsumma.Plan(A, A) for _ in range(30)]
     thread = threading.Thread(target=lambda: (dropped.clear(), gc.collect()))
     thread.start()

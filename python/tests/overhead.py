@@ -1,4 +1,4 @@
-"""Seconds of a call from Python, printed as "reference overhead" (tests/mpi/python/reference.c) does for C:
+"""Prints seconds per call from Python, as "reference overhead" (tests/mpi/python/reference.c) does for C:
 
 mpiexec -n 2 python overhead.py M CALLS. scripts/compare-python runs both."""
 import sys

@@ -141,7 +141,8 @@ def test_a_wrong_array_on_one_process_where_all_is_checked(comm, everywhere):
 
 
 def test_the_gil_is_released(comm, everywhere):
-    """Process 0's second thread waits in a call that the others join only after a message from its main thread."""
+    """A second thread of process 0 waits in a call, which the other processes make only after a message from the main
+    thread of process 0."""
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
         pytest.skip("MPI without THREAD_MULTIPLE")
     if comm.size == 1:
@@ -170,7 +171,7 @@ def test_the_gil_is_released(comm, everywhere):
 
 
 class Device:
-    """An array in device memory as CuPy shows it, in memory of hsumma_malloc of a context with the stand-in device."""
+    """An array with CuPy's interface, in device memory: from hsumma_malloc, in a context with the stand-in device."""
 
     def __init__(self, where, values):
         self.owner = where._shared_array(values.shape, values.dtype)
@@ -212,7 +213,7 @@ def test_device_memory(comm, everywhere, refused):
 
 
 class Packed:
-    """An array with only the DLPack interface."""
+    """An array that has only the DLPack interface."""
 
     def __init__(self, values):
         self.values = values

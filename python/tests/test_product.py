@@ -81,7 +81,7 @@ def element(row, col, seed):
 
 
 def known(comm, shape, dtype, block, seed):
-    """The elements that tests/mpi/python/reference.c generates."""
+    """A matrix with the elements that tests/mpi/python/reference.c generates."""
     def values(i, j):
         found = element(i, j, seed)
         return found + 1j * element(i, j, seed + 7) if np.dtype(dtype).kind == "c" else found
@@ -90,7 +90,7 @@ def known(comm, shape, dtype, block, seed):
 
 @pytest.mark.parametrize("case", range(8))
 def test_the_bits_of_c(comm, everywhere, case):
-    """The C program's results come from tests/programs/python.py."""
+    """Compares bits with results of a C program, which tests/programs/python.py has run before."""
     folder = os.environ.get("HSUMMA_TEST_REFERENCE")
     if not folder:
         pytest.skip("HSUMMA_TEST_REFERENCE: no results of the C program")
@@ -204,6 +204,6 @@ def test_a_plan_that_one_process_drops(comm, everywhere):
     busy.start()
     result = busy.out
     if comm.rank == 0:
-        del busy  # continues: the context holds it
+        del busy  # the request continues, because the context refers to it
     where.close()
     assert everywhere(where.closed and close(result.local, A.__matmul__(A).local))

@@ -17,7 +17,7 @@ from tap import ok, run
 
 FORM = "calibrate --quick --seconds 2"
 
-# Values possible on any machine of this century, also under load and with sanitizers.
+# Ranges of values that are possible on any machine of this century, even under load and with sanitizers.
 RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s": (0, 1),
           "rendezvous_beta_s_per_byte": (0, 1e-4), "inject_s_per_byte": (0, 1e-4), "signal_s": (1e-9, 1),
           "copy_s_per_byte": (1e-13, 1e-6), "gamma_s_per_byte": (1e-13, 1e-6), "overlap": (0, 1),
@@ -26,7 +26,7 @@ RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s":
 
 
 def values_of(text):
-    """The profile's numbers by name, and the lines of measurements."""
+    """(the numbers of a profile by name, the lines of measurements)."""
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     plain = {words[0]: float(words[1]) for words in lines
              if len(words) == 2 and words[0] != "end" and not words[0].startswith("measured.")}
@@ -43,13 +43,13 @@ def out_of_range(values):
 
 
 def taken(path, settings=None):
-    """Whether a program that finds the file uses it for plans; and the program's process."""
+    """(whether a program uses the profile in this file for plans, the program's process)."""
     process = bench(0, "gemm -m 64 --reps 1", settings=settings or [f"HSUMMA_PROFILE={path}"])
     return process.returncode == 0 and f"; profile: {path}, " in process.stdout, process
 
 
 def calibrated(scratch, ranks, nodes):
-    """Runs one job; returns the file's values and the report."""
+    """Runs hsumma calibrate on virtual nodes; checks its report and file, and returns the file's values."""
     path = os.path.join(scratch, f"profile {ranks}.{nodes}")
     report = report_of(ranks, f"{FORM} --topology nodes:{nodes}", "-o", path)
     text = read(path)

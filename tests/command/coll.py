@@ -36,7 +36,7 @@ def dump(line):
 
 
 def test_dump():
-    """The counts follow the papers' formulas."""
+    """The counts of messages, bytes and rounds follow the papers' formulas."""
     for p in (2, 8, 16):
         rounds = int(math.log2(p))
         text = dump(f"--op allreduce --alg recursive_doubling --ranks {p} --bytes 1k")

@@ -21,7 +21,7 @@ def gemm(ranks, line="", code=0):
 
 
 def test_memory():
-    """C is right wherever A, B and C lie; the check covers every row of C."""
+    """C is right whether A, B and C are in device or host memory; the check covers every row of C."""
     places = {"device": ["device"] * 3, "host": ["host"] * 3, "mixed": ["device", "host", "device"]}
     for i, (memory, where) in enumerate(places.items()):
         for ranks in (1, 2, 4):
@@ -98,7 +98,7 @@ def test_coll():
     found = coll(2, "--memory host --alg auto --bytes 64")
     ok(found["device"]["memory"] == "host" and found["sizes"][0]["algorithms"][0]["right"]
        and "bytes_per_s" not in found["sizes"][0]["mpi"], "vectors on the host, in a context with a device", found)
-    for op, vectors in (("allreduce", 6), ("bcast", 3)):  # read and written: allreduce 3 each way; bcast one, and the two others'
+    for op, vectors in (("allreduce", 6), ("bcast", 3)):  # vectors read and written: 3 and 3, 1 and 2
         point = coll(3, f"--op {op} --alg auto --bytes 24k")["sizes"][0]
         traffic = point["mpi"]["bytes_per_s"] * point["mpi"]["median_s"]
         ok(math.isclose(traffic, point["bytes"] * vectors, rel_tol=1e-6),

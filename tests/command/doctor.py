@@ -25,7 +25,7 @@ planted = set()
 
 
 def machine(scratch, name, **files):
-    """A directory with the files of a faultless machine, replaced or extended by these."""
+    """Makes a directory with the files of a faultless machine, replaced or extended by `files`; returns its path."""
     root = os.path.join(scratch, name)
     os.makedirs(os.path.join(root, "dev", "shm"))
     good = {"sys/devices/system/cpu/online": ",".join(map(str, CPUS)), "proc/cpuinfo": "flags\t\t: fpu sse2\n"}
@@ -36,7 +36,7 @@ def machine(scratch, name, **files):
 
 
 def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
-    """Runs doctor; returns the process and the report. root None: the real machine."""
+    """Runs doctor on the files below `root`, None: of the real machine; returns the process and the report."""
     place = ["--root", root] if root else []
     launch = []
     if ranks:
@@ -50,7 +50,7 @@ def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
 
 
 def finds(expected, costly, root, name, *args, words=(), noisy=False, **how):
-    """A test: exactly these findings, with texts that contain the words, and the right exit status for their cost."""
+    """A test: doctor has exactly these findings, whose texts contain the words, and the exit status for their cost."""
     process, report = doctor(root, *args, **how)
     found = {row["name"] for row in report["findings"]} if report else None
     texts = " ".join(row["what"] + row["do"] for row in report["findings"]) if report else ""
@@ -203,7 +203,7 @@ def test_mpi(scratch):
     prints(bench(0, "explain -m 100", settings=[*srun, "SLURM_PTY_PORT=1"]), "  but not in a shell of srun --pty")
     prints(bench(1, "explain -m 100", settings=srun), "  nor where the MPI's own launcher has started one process there")
     library = os.path.join(scratch, {"mpich": "libmpi.so.40", "openmpi": "libmpich.so.12"}[MPI])
-    shutil.copy(os.path.join(TOOLS, "mpich_yield.so"), library)  # any library under that name
+    shutil.copy(os.path.join(TOOLS, "mpich_yield.so"), library)  # any library with the other MPI's name
     finds(["mixed-mpi"], True, root, "libraries of two MPIs in one process", preload=[library])
 
 
@@ -275,7 +275,7 @@ def test_forms(scratch):
 
 
 def test_documentation(_):
-    """Runs last: the page has the code's table, and every check has found something."""
+    """The page has the code's table of checks, and the tests before this one have made every check find something."""
     checks = object_of(bench(2, "doctor --list --format json"))["checks"]
     page = read(SOURCE, "doc", "doctor.md")
     for row in checks:

@@ -14,7 +14,7 @@ from launch import BUILD
 from tap import ok, run
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-# excludes the user's own files
+# The library's own variables are not passed on, so that the user's files do not count.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
 ENVIRONMENT["HSUMMA_PROFILE"] = "builtin"
 ENVIRONMENT["HSUMMA_PROGRESS"] = "off"
@@ -22,7 +22,7 @@ ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(os.devnull, "none")
 
 
 def table(line="", *args):
-    """Runs explain; returns the process."""
+    """Runs explain with its usual output, a table; returns the process."""
     return bench(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
@@ -112,7 +112,7 @@ def owned(extent, nb, processes):
 
 
 class Case:
-    """The placement of all elements, by brute force over the indices."""
+    """A product on a grid; finds the owners of its elements by brute force over the indices."""
 
     def __init__(self, sizes, grid, nb, stationary, ops):
         self.sizes, self.grid, self.nb, self.stationary = sizes, grid, nb, stationary
@@ -128,19 +128,19 @@ class Case:
         return (set(DIMS[operand]) - {self.looped}).pop()
 
     def places(self, operand):
-        """(axis on which the pinned dimension lies, axis on which the stationary operand has it)"""
+        """The grid axes of the pinned dimension: (in the operand, in the stationary operand)."""
         dim = self.pinned(operand)
         return self.axis(operand, dim), self.axis(self.stationary, dim)
 
     def held(self, operand, axis, process):
-        """The indices of the operand's pinned dimension that a process would have on this axis."""
+        """The indices of the operand's pinned dimension that a process has if the dimension lies on this grid axis."""
         owners = owned(self.sizes[self.pinned(operand)], self.nb, self.grid[axis])
         return {i for i, owner in enumerate(owners) if owner == process[axis]}
 
 
 def complaints(case, picture):
-    """What is wrong with one picture: each process must get the panel (C: give its sum) once, on the level of the
-    map."""
+    """The errors in one picture: each process must receive the panel (C: send its sum) once, on the level that the map
+    gives."""
     operand, width, bad = picture["operand"], picture["width"], []
     own_axis, want_axis = case.places(operand)
     outward = operand == "C"
@@ -168,8 +168,8 @@ def complaints(case, picture):
 
 
 def exchange_complaints(case, picture, own_axis, want_axis):
-    """Checks the panel transpose: one message from each holder to the root of each line, with what both layouts
-    share."""
+    """The errors in an exchange: one message must go from each holder to the root of each line, with the elements that
+    the process has in both layouts."""
     stages = [stage for stage in picture["stages"] if stage["level"] == 0]
     if not stages:
         return []
@@ -251,13 +251,13 @@ def test_moves():
 # --- the machine --------------------------------------------------------------------------------------------------------
 
 def profile_text(**values):
-    """A profile of an imaginary machine; __ in names stands for the point."""
+    """The text of a profile of an imaginary machine; __ in keywords stands for the point in names."""
     lines = [f"{name.replace('__', '.')} {value!r}" for name, value in values.items()]
     return "\n".join(["hsumma profile 1", "host a machine that is nowhere", *lines, "end", ""])
 
 
 def with_profile(call, text, line=""):
-    """The result of explain, or table, with a profile of this text."""
+    """The result of call(line), with explain or table as call, under a profile of this text."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix="-elsewhere") as file:
         file.write(text)
         file.flush()
@@ -265,7 +265,7 @@ def with_profile(call, text, line=""):
 
 
 def geijn(p, b, n, alpha, beta):
-    """SUMMA with van de Geijn broadcasts, lookahead 0, beta per element (HSUMMA paper)."""
+    """Seconds of SUMMA with van de Geijn broadcasts and lookahead 0, beta per element (HSUMMA paper)."""
     root = math.sqrt(p)
     return (math.log2(p) + 2 * (root - 1)) * n / b * alpha + 4 * (1 - 1 / root) * n * n / root * beta
 
@@ -293,7 +293,7 @@ def test_profile():
 
 
 def test_condition():
-    """The paper's condition: its figures computed here, its verdict from the model's own communication times."""
+    """The paper's condition for groups: figures as computed here, the verdict from the model's communication times."""
     graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
     line = "--grid 8x16 -m 8192 --nb checkerboard --block 64 --nodes 128 --panels 0"
     found = with_profile(explain, graphene, line)["condition"]
@@ -322,7 +322,7 @@ def test_condition():
 # --- what was chosen ----------------------------------------------------------------------------------------------------
 
 def lower_bound(m, n, k, p):
-    """Elements that some process must receive, for evenly distributed matrices.
+    """The number of elements that some process must receive if matrices are evenly distributed.
 
     Al Daas, Ballard, Grigori, Kumar, Rouse (SPAA 2022), theorem on three regimes."""
     long, middle, short = sorted((m, n, k), reverse=True)
@@ -362,7 +362,7 @@ def test_bound():
 
 
 def test_memory_bound():
-    """The memory of the bound: shares of A, B and C, and workspace. For nodes, the theorem with nodes as processes."""
+    """The bound for limited memory: shares of A, B and C, and workspace. For nodes, with nodes as processes."""
     decides = set()
     for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
         p = math.prod(map(int, grid.split("x")))
@@ -379,7 +379,7 @@ def test_memory_bound():
 
 
 def test_limit():
-    """The limit is the longest part by the profile's figures."""
+    """The reported limit of the speed is the part of the work that takes longest by the profile's figures."""
     slow = {"node__alpha_s": 0, "node__beta_s_per_byte": 0, "inject_s_per_byte": 0}
     found = {}
     for name, alpha, beta in (("bytes", 1e-9, 1e-6), ("messages", 1e-1, 1e-12), ("cores", 1e-12, 1e-15)):
@@ -412,7 +412,7 @@ def received(m, n, k, p, q, layers):
 
 
 def test_free():
-    """--free against a search over all grids."""
+    """The grids of --free are compared with a search over all grids."""
     shapes, counts = [(60, 60, 60), (31, 17, 500), (500, 8, 8), (100, 90, 5)], (7, 12, 32, 33)
     line = "--free " + ",".join(map(str, counts)) + " --shapes " + ",".join("x".join(map(str, s)) for s in shapes)
     report = explain(line)
@@ -448,7 +448,7 @@ def test_free():
 
 
 def test_entering():
-    """The bytes that must enter the nodes."""
+    """The bytes that must enter the nodes, compared with values computed by hand."""
     for args, most, every in [("--grid 4x4 --nodes 4", 24 << 20, 96 << 20), ("--grid 2x8 --nodes 2", 16 << 20, 32 << 20),
                               ("--grid 4x4 --nodes 1", 0, 0), ("--grid 1x16 --nodes 4", 24 << 20, 96 << 20)]:
         report = explain(f"-m 2048 --nb checkerboard --stationary C --panels 0 {args}")
@@ -463,7 +463,7 @@ def test_entering():
 
 
 def test_orders():
-    """The savings of other orders of the grid, and the placement of nodes."""
+    """The savings by other orders of the grid, and the printed placement of nodes."""
     for args, nodes in [("--grid 4x4 --nodes 4", 4), ("--grid 3x4 --map 2,0,1,0,2,1,1,0,2,2,1,0", 3),
                         ("--grid 2x6 --nodes 5 --stationary A", 5), ("--grid 4x4 --nodes 4 --transb T --stationary B", 4)]:
         line = f"-m 480 --nb 20 --panels 0 {args}"
@@ -484,7 +484,7 @@ def test_orders():
     tiles = [{report["node_of_place"][i + a][j + b] for a in (0, 1) for b in (0, 1)} for i in (0, 2) for j in (0, 2)]
     ok(all(len(tile) == 1 for tile in tiles), "tiles of 2 x 2", report["node_of_place"])
     report = explain("-m 512 --grid 4x4 --nodes 4 --nb checkerboard --stationary C --block 16 --lookahead 0 --panels 0")
-    when, eighth = report["enters_bytes_of_spans"], 512 * 512 * 8 // 8  # a node has a row of the grid: only B enters, row by row
+    when, eighth = report["enters_bytes_of_spans"], 512 * 512 * 8 // 8  # a node has a grid row: B enters by rows
     ok(len(when) == 8 and all(when[s][node] == (0 if node == s // 2 else eighth) for s in range(8) for node in range(4)) and
        [sum(into) for into in zip(*when)] == report["enters_bytes"], "what enters when", when, report["enters_bytes"])
     process = table("-m 480 --grid 4x4 --map 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3 --show map")
@@ -514,7 +514,7 @@ def test_cells():
             ok(" node=shared " in report["plan"] and not inside, f"{name}: no message inside a node", report["plan"], inside)
             ok(report["bytes"] == report["must_enter_bytes"], "  and no more between them than must enter",
                report["bytes"], report["must_enter_bytes"])
-            marks = {}  # by operand, line and node
+            marks = {}  # marks of the map, by operand, line and node
             for picture in report["pictures"]:
                 for i, row in enumerate(picture["map"]):
                     for j, mark in enumerate(row):
@@ -673,8 +673,8 @@ def test_layers():
         line = f"-m {m} -n {m} -k {k} --grid 4x4 --nb checkerboard --panels 0 --profile {profile}"
         rows = {row["layers"]: row for row in explain(line + " --nodes 16")["layers"]}
         ok(sorted(rows) == [2, 4, 8, 16], "layers that divide the processes", sorted(rows))
-        # one process per layer: its k / 16 of A lies on the 4 processes of a quarter of k, a sixteenth of m x k on
-        # each; of C each process gets its own 16 x 16 from all others and has one itself
+        # With one process per layer: a layer's k / 16 of A lies on the 4 processes of a quarter of k, a sixteenth of m
+        # x k on each. Of C each process receives its own 16 x 16 from all other processes; it has one term itself.
         part, piece = m * k // p * 8, m * m // p * 8
         want = {"a_s": part * beta + 4 * alpha, "b_s": part * beta + 4 * alpha, "c_s": (p - 1) * piece * beta + (p - 1) * alpha}
         for key, seconds in want.items():

@@ -18,7 +18,7 @@ FORMS = [(61, 43, 57), (96, 96, 96), (1, 70, 33)]  # m, n, k
 
 
 def gemm(ranks, line="", *args, code=0):
-    """The report of a run with two repetitions."""
+    """Runs gemm with two repetitions; returns the report."""
     return report_of(ranks, "gemm --reps 2 " + line, *args, code=code)
 
 
@@ -30,7 +30,7 @@ PHASES = {"comm": "comm_s", "gemm": "gemm_s", "copy": "copy_s", "all": "median_s
 
 
 def phase_complaints(report):
-    """Checks the phases: measured figures equal those elsewhere in the report, and the ratio is theirs."""
+    """The errors in the phases: measured figures must equal others in the report, and ratios must fit the figures."""
     bad = []
     for name, key in PHASES.items():
         phase = report["phases"][name]
@@ -50,7 +50,7 @@ def phase_complaints(report):
 
 
 def complaints(report):
-    """The keys that a report lacks or that have wrong types."""
+    """The keys that a report lacks, or whose values have wrong types."""
     bad = [key for key in REALS if not number(report.get(key))]
     bad += [key for key in OURS if not (number(report.get(key)) and isinstance(report[key], int))]
     bad += [key for key in ("plan", "why") if not isinstance(report.get(key), str)]
@@ -85,7 +85,7 @@ def test_products():
     report = gemm(2, "-m 40 --type z --alpha (0.5,-2) --beta (0,1) --check")
     ok(report["alpha"] == [0.5, -2] and report["passed"], "  complex scalars", report)
     gemm(4, "-m 50 --order C --grid 2x2 --seed 7 --check --layout mb=8,nb=8,i=8,j=8,pad=3")
-    gemm(3, "-m 30 --grid 1x2 --check")  # leaves out one rank
+    gemm(3, "-m 30 --grid 1x2 --check")  # one rank is not in the grid
     gemm(2, "-m 0 -n 10 -k 5 --check")
     gemm(2, "-m 10 -k 0 --beta 2 --check")
 
@@ -97,7 +97,7 @@ def test_planted():
         for place in places:
             report = gemm(ranks, f"-m {n} --type {kind} --check --plant-error 1e-9@{place}", code=1)
             is_found(report, place, f"at {place} (residual {report['residual']:.2g})")
-    gemm(2, "-m 1000 --check")  # without the error the same product passes
+    gemm(2, "-m 1000 --check")  # the product passes without the error
     report = gemm(2, "-m 100 --plant-error 1@5,5", code=1)
     ok(report["residual"] >= 16, "  a gross error is seen without --check", report)
 
@@ -228,7 +228,7 @@ def test_link():
             ratios = [time / least for time, least in zip(one["times_s"], link["link_and_gemm_s"])]
             ok(math.isclose(one["of_link"], sum(ratios) / 2, rel_tol=1e-6) and math.isclose(
                 one["of_link_min"], min(ratios), rel_tol=1e-6), "  times over it", one["of_link"], ratios)
-    report = gemm(3, "-m 3 --nb 1 --grid 2x1 --link 1mbit")  # leaves out one rank
+    report = gemm(3, "-m 3 --nb 1 --grid 2x1 --link 1mbit")  # one rank is not in the grid
     ok(number(report["of_link"]), "  of a part of the ranks", report["link"])
     report = gemm(2, "-m 40")
     ok("link" not in report and "of_link" not in report, "  only if asked", report)
@@ -263,7 +263,7 @@ def test_scalapack():
 
 
 def test_compare():
-    """Several contenders in one run: the rounds of each, the shares of time, and the requested GEMM rate."""
+    """Several contenders in one run: the rounds of each, the shares of time, and the GEMM rate, which was requested."""
     names = ["plan", "call", "shared"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
     for ranks, line in [(1, ""), (2, "--type c --calls 3"), (4, "--beta 0.5 --calls 2"), (3, "--grid 2x1 --api call")]:
         report = gemm(ranks, f"-m 61 -n 43 -k 57 --nb 8 --check --compare {','.join(names)} --gemm-threads 3 {line}")
@@ -339,7 +339,7 @@ def groupings(rows, cols):
 
 
 def chosen_groups(plan):
-    """The groups in the line of a plan or candidate; "1x1": SUMMA."""
+    """The groups in the line of a plan or candidate; "1x1" for SUMMA."""
     words = words_of(plan["plan"])
     return words.get("levels", words.get("groups", "1x1"))
 

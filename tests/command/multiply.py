@@ -44,7 +44,7 @@ def matrix(rows, cols, dtype):
 
 
 def save(path, values, order="C", version=(1, 0)):
-    """Saves as NumPy does, but stores a matrix of one row or column in the given order too."""
+    """Saves a .npy file as NumPy does, but in the given order even if the matrix has one row or column."""
     with open(path, "wb") as file:
         if values.flags.c_contiguous and values.flags.f_contiguous and order == "F":
             header = {"descr": values.dtype.str, "fortran_order": True, "shape": values.shape}
@@ -68,7 +68,7 @@ def left_over(directory):
 
 
 def check_product(name, result, out, expected, scale, k, dtype, by_columns):
-    """The result file equals NumPy's matrix, has the right order and type, and no other file is left beside it."""
+    """A test: the result equals NumPy's matrix and has the right order and type; no other file is left beside it."""
     if result.returncode or not os.path.exists(out):
         return ok(False, name, f"exit status {result.returncode}", result.stderr, result.stdout)
     found = np.load(out)
@@ -89,7 +89,7 @@ def check_product(name, result, out, expected, scale, k, dtype, by_columns):
 
 def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions=((1, 0), (1, 0)), alpha=None, beta=None,
                c0=None, order=None, options=""):
-    """One product from files to a file; orders: of A and B; c0: order of C0, if there is one."""
+    """A test of one product of files. orders: of elements in the files of A and B; c0: in that of C0, if any."""
     m, n, k = shape
     a = matrix(*((m, k) if trans[0] == "N" else (k, m)), dtype)
     b = matrix(*((k, n) if trans[1] == "N" else (n, k)), dtype)
@@ -148,7 +148,7 @@ def test_round_trips(directory):
 
 
 def test_conjugates(directory):
-    """Both ops C, in each order of files and output: the library conjugates some, reading the others."""
+    """Both operations are C, in each order of files and output."""
     for a, b, c in itertools.product("CF", "CF", "CF"):
         round_trip(directory, 2, (11, 6, 9), np.complex128, a + b, "CC", order=c, options="--nb 4")
 
@@ -162,7 +162,7 @@ def test_odd_shapes(directory):
     round_trip(directory, 2, (5, 6, 0), np.complex128, "CF", beta="2i", c0="F", order="C")
     round_trip(directory, 4, (0, 6, 5), np.float64, "FC", options="--nb 3")
     round_trip(directory, 2, (4, 0, 3), np.float32, "CC")
-    # pieces of a few elements, also for C0 in the other order
+    # Pieces of a few elements, also of a C0 in the other order.
     round_trip(directory, 4, (23, 19, 17), np.complex64, "CF", c0="C", order="F", options="--nb 3 --piece 80")
 
 
@@ -176,7 +176,7 @@ def with_header(path, text, data=b"", version=1):
 
 
 def bad_files(d):
-    """Files with one error each: name, and expected words of the message."""
+    """Writes files with one error each; returns their names, and the words expected in the message."""
     good = matrix(8, 8, np.float64)
     save(f"{d}/good.npy", good)
     with open(f"{d}/good.npy", "rb") as file:
@@ -203,7 +203,7 @@ def bad_files(d):
 
 
 def refused(name, result, out, pattern, lines=1, keep=None):
-    """Exit status 2, `lines` lines on stderr, and an unchanged output: missing, or `keep`."""
+    """A test: exit status 2, `lines` lines on stderr, and an unchanged output file: none, or the contents `keep`."""
     there = open(out, "rb").read() if os.path.isfile(out) else None
     said = result.stderr.splitlines()
     directory = os.path.dirname(out)
@@ -255,7 +255,7 @@ def test_output_names(d):
 
 
 def test_full_disk(d):
-    """A file system of a few pages: reserving space fails, or the writing itself fails."""
+    """On a file system of a few pages either the reservation of space fails, or the writing."""
     names = ["refused: a full disk", "refused: a full disk that is found by writing"]
     disk = f"{d}/disk"
     os.mkdir(disk)

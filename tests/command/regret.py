@@ -26,14 +26,14 @@ MARKS = {"la": "lookahead", "b": "block"}
 
 
 def forced(candidate):
-    """Whether a candidate's plan agrees with its name."""
+    """Whether a candidate's plan agrees with the options in its name."""
     found, parts = words_of(candidate["plan"]), candidate["name"].split("/")
     good = found["stationary"] == parts[0] and candidate["node"] == parts[1]
     for mark, option in MARKS.items():
         for part in parts[2:]:
             value = part[len(mark):]
             if part.startswith(mark) and value.isdigit() and option in found:
-                good &= int(found[option]) <= int(value)  # at most the requested width
+                good &= int(found[option]) <= int(value)  # the plan's width is at most the requested one
                 good &= option != "lookahead" or found[option] == value
     return good
 
@@ -52,7 +52,7 @@ def check_case(found, reps, measure):
     automatic = final["automatic"]
     ok(1 < len(final) <= 4 + measure and all(x["min_s"] <= x["median_s"] <= x["max_s"] for x in final.values())
        and automatic["in_set"] == (automatic["plan"] in lines), "  the final", final)
-    if not measure:  # the three others with the shortest turns before the final are finalists
+    if not measure:  # finalists: the choice, and the three other candidates with the shortest time before the final
         best = sorted((x for x in found["candidates"] if x["plan"] != automatic["plan"]), key=lambda x: x["shortest_s"])
         ok(set(final) == {"automatic", *(x["name"] for x in best[:3])}, "  has the best three", final, best[:3])
     for which in ["estimate"] + ["measure"] * measure:

@@ -16,7 +16,7 @@ from tap import ok, run, skip
 
 
 def load(path):
-    """The file's JSON object, {} if it has none."""
+    """The JSON object in a file, {} if there is none."""
     try:
         return json.loads(read(path) or "")
     except ValueError:
@@ -98,7 +98,7 @@ def test_errors(scratch):
 
 
 def test_full_disk(scratch):
-    """A full file system of a few pages: the product is still made."""
+    """If the timeline does not fit the file system, the product is still computed."""
     disk = os.path.join(scratch, "disk")
     os.mkdir(disk)
     if os.geteuid() != 0 or not shutil.which("mount") or subprocess.run(

@@ -20,7 +20,7 @@ def lines_of(path):
 
 
 def test_product(scratch):
-    """The table, the file, and the next plan."""
+    """The printed table, the file, and a later plan that uses the file."""
     path, shape = os.path.join(scratch, "new", "tuned"), "-m 120 -n 100 -k 80 --nb 16"
     process = bench(2, "tune " + shape, "-o", path)
     rows, lines = ROW.findall(process.stdout), lines_of(path)
@@ -38,7 +38,7 @@ def test_product(scratch):
     process = bench(2, f"gemm {shape} --reps 1", "--tuned", path)
     ok(process.returncode == 0 and chosen[3] in process.stdout and "stationary: tuned file" in process.stdout,
        "gemm --tuned takes it", *said(process))
-    for words in ("--tune off", "--lookahead 0"):  # the latter fixes how to multiply
+    for words in ("--tune off", "--lookahead 0"):  # --lookahead fixes the plan, so the tuned one is not used
         process = bench(2, f"gemm {shape} --reps 1 {words}", "--tuned", path)
         ok(process.returncode == 0 and "tuned file" not in process.stdout, f"  not with {words}", *said(process))
 
@@ -48,7 +48,7 @@ def test_product(scratch):
 
 
 def test_places(scratch):
-    """The usual place of the file."""
+    """The places of the file if -o is not given."""
     for setting, place in (("XDG_CONFIG_HOME", "config/hsumma/tuned"), ("HSUMMA_TUNED", "named")):
         path = os.path.join(scratch, place)
         process = bench(2, "tune -m 64 --nb 16", settings=[f"{setting}={path.removesuffix('/hsumma/tuned')}"])
@@ -71,7 +71,7 @@ def test_cases(scratch):
 
 
 def overlap(rules):
-    """Sizes for which two rules of a collective apply, or, between the first and the last rule, none."""
+    """The sizes for which two rules of a collective apply, or none although they are within the range of the rules."""
     factor = {"k": 1024, "M": 1 << 20}
     at, bad = None, []
     for rule in rules:

@@ -26,7 +26,7 @@ def run(*command, cwd="/", env=None, seconds=300):
 
 
 def why_not():
-    """The reason why there can be no bundle here; None: there can."""
+    """The reason why a bundle cannot be made here; None if it can."""
     if os.environ.get("MPI", "mpich") != "mpich":
         return "a bundle is of MPICH"
     for tool in ("mpiexec.hydra", "hydra_pmi_proxy", "ldd", "strip", "gzip"):

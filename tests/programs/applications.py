@@ -12,14 +12,14 @@ from launch import MPI
 from shim import DATA, SANITIZE, complaints, ended, with_and_without
 from tap import done, ok, skip
 
-# Name, program, pattern of the energy in its output (Hartree), input, leading arguments
+# For each application: name, program, pattern of the energy (Hartree) in the output, input file, leading arguments.
 APPLICATIONS = [("NWChem", f"nwchem.{MPI}", r"Total DFT energy = +(-?[0-9.]+)", "nwchem/water.nw", []),
                 ("CP2K", "cp2k.psmp", r"ENERGY\| Total FORCE_EVAL .*: +(-?[0-9.]+)", "cp2k/water.inp", ["-i"])]
 RANKS, LIMIT = 2, 120
 
 
 def why_not(program):
-    """The reason why an application cannot be tested; None: it can."""
+    """The reason why an application cannot be tested; None if it can."""
     path = shutil.which(program)
     if SANITIZE:
         return "a program without the sanitizer cannot load the library"
@@ -30,7 +30,7 @@ def why_not(program):
 
 
 def same_energy(name, program, pattern, data, args):
-    """The same energy with and without the shim, whatever the exit status."""
+    """A test: the energy is equal with and without the shim, whatever the exit status."""
     plain, ours = with_and_without(RANKS, LIMIT, lambda folder: shutil.copy(os.path.join(DATA, data), folder),
                                    shutil.which(program), *args, os.path.basename(data))
     energies = [re.findall(pattern, process.out)[-1:] for process in (plain, ours)]

@@ -16,7 +16,8 @@ PROGRAM = os.path.join(BUILD, "tests", "unit", "product", "threads")
 BENCH = os.path.join(BUILD, "hsumma")
 MKL = os.path.join(BUILD, "tests", "mkl_threads.so")
 VARIABLES = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS")
-# Debian's directory and library, the library's name, the variables that it reads besides OMP_NUM_THREADS
+# For each variant: Debian's directory and library, the library's name, the variables that it reads besides
+# OMP_NUM_THREADS.
 VARIANTS = [(f"{directory}-{build}", file, name, variables, build)
             for directory, file, name, variables in [
                 ("openblas", "libopenblas.so.0", "OpenBLAS", ["OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS"]),
@@ -33,7 +34,7 @@ def launch(ranks, preload, *command, settings=()):
 
 
 def passes(what, ranks, preload, *args, settings=()):
-    """A run of unit/product/threads; its failed tests are the remarks."""
+    """A test: unit/product/threads passes with these libraries; its failed tests are printed."""
     process = launch(ranks, preload, PROGRAM, *args, settings=settings)
     failed = [line for line in process.stdout.splitlines() if not line.startswith("ok ")]
     ok(process.returncode == 0 and re.search(r"^1\.\.\d+$", process.stdout, re.M), what,

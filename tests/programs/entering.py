@@ -28,12 +28,12 @@ from command import options_of
 from launch import BUILD, MPI, mpiexec
 from tap import ok, run, skip
 
-# The node of each rank.
+# MAPS: for each name the node of each rank.
 MAPS = {"4x4": [rank // 4 for rank in range(16)], "2x8": [rank // 8 for rank in range(16)],
         "8x2": [rank // 2 for rank in range(16)], "3+4+5": [0] * 3 + [1] * 4 + [2] * 5,
         "scattered": [rank % 4 for rank in range(16)], "unequal": [0, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2, 1]}
 ORDERS = {"R": "rows", "C": "columns", "A": "tiles"}
-DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # of rows and of columns; exchanged for a transposed operand
+DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # dimensions of rows and columns, exchanged if the operand is transposed
 GRIDS = {16: ["4x4", "2x8", "1x16", "16x1"], 12: ["3x4", "2x6", "1x12", "12x1"]}
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EMUCLUSTER = os.path.join(ROOT, "scripts", "emucluster")
@@ -41,14 +41,14 @@ COUNTS = os.path.join(BUILD, "tests", "node_counts.so")
 
 
 def places_of(node_of, grid, order):
-    """The node of each place of the grid, counted along rows or columns."""
+    """{(row, column): node} for the places of a grid whose ranks are counted along rows or columns."""
     rows, columns = map(int, grid.split("x"))
     return {(rank // columns, rank % columns) if order == "R" else (rank % rows, rank // rows): node
             for rank, node in enumerate(node_of)}
 
 
 def must_enter(stationary, ops, node_at, n, block):
-    """Bytes that must enter each node, and the least total, for square matrices of order n."""
+    """(bytes that must enter each node, the least total) for square matrices of order n."""
     dims = {x: DIMS[x][::-1] if op == "T" else DIMS[x] for x, op in zip("ABC", ops + "N")}
     extent = [1 + max(at[axis] for at in node_at) for axis in (0, 1)]
     part = [[{index for index in range(n) if index // block % extent[axis] == at} for at in range(extent[axis])]
@@ -122,7 +122,7 @@ def minus(after, before, share):
 
 
 def counts_of_run(machine, line, products):
-    """What a run sent: the object of node_counts.c, and what the interfaces received."""
+    """The counts of a run: the object that node_counts.c writes, and bytes that the interfaces received."""
     with tempfile.TemporaryDirectory() as scratch:
         os.chmod(scratch, 0o755)
         file = os.path.join(scratch, "counts")
@@ -181,7 +181,7 @@ def one_case(name, machine, grid, order, ops, asked):
     alone, _ = must_enter(stationary, ops, {at: rank for rank, at in enumerate(node_at)}, n, block)
     good = good and bounds == {"process_layout_bytes": max(alone), "node_layout_bytes": max(must),
                                "node_received_bytes": max(enters)}
-    small = 8192 * len(must)  # the agreement at the start and, on the cluster, what hsumma itself sends
+    small = 8192 * len(must)  # bytes of the agreement at the start and, on the cluster, of messages of the command
     good = good and all(got >= least for got, least in zip(entered, must)) and sum(entered) >= total and says == must
     good = good and all(0 <= got - told <= small for got, told in zip(entered, enters))
     text = f"{name} ranks, {ops}, {stationary} stationary, grid {grid} by {ORDERS[order]}: "
@@ -243,5 +243,5 @@ def main():
     return run(*[lambda name=name: test_cluster(name, asked) for name in asked.map])
 
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # take the cluster down
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # exits normally, which takes the cluster down
 sys.exit(main())

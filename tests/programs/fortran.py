@@ -79,7 +79,7 @@ def test_calls():
 
 
 def test_source():
-    """The installed source, compiled with the program by any compiler, without module mpi_f08."""
+    """Compiles the installed source together with a program, without module mpi_f08, as users of other compilers do."""
     compiled("from_source", [FORTRAN, os.path.join(BUILD, "fortran", "hsumma.F90"),
                              source("tests", "bindings", "calls.f90"), "-DHSUMMA_NO_MPI_F08", "-J", scratch("")],
              flags=[])
@@ -89,7 +89,7 @@ def test_source():
 
 
 def test_flang():
-    """LLVM's flang, for which there is no MPI module: with mpif.h."""
+    """Compiles with LLVM's flang, for which there is no MPI module, so the program includes mpif.h."""
     flang = next((path for name in ("flang", "flang-new", "flang-new-16", "flang-new-19") if (path := shutil.which(name))), None)
     if not flang or MPI != "mpich" or SANITIZE:
         return skip("flang", "no flang, another MPI than MPICH, or a sanitizer")

@@ -18,8 +18,8 @@ from launch import BUILD, mpiexec
 from tap import done, ok
 
 PROGRAM = os.path.join(BUILD, "tests", "mpi", "scalapack", "fuzz")
-PATIENCE_S = 300  # per run; the program itself ends a hanging case before that
-RUN = 100  # cases
+PATIENCE_S = 300  # seconds per run; the program ends a hanging case earlier
+RUN = 100  # number of cases in a run
 OPTIONS = [[],
            ["stationary=A", "block=7"],
            ["stationary=B", "block=5", "chunk=3", "workspace_limit=64k"],
@@ -32,7 +32,7 @@ OPTIONS = [[],
 
 
 def run(ranks, options, cases, seed):
-    """Its tests become ours; its output before a test becomes that test's remarks."""
+    """Runs the program and repeats its tests as tests of this script, with its other output as remarks."""
     name = f"{ranks} ranks{''.join(' ' + option for option in options)}"
     command = [*mpiexec(ranks, "OPENBLAS_NUM_THREADS=1"), PROGRAM, str(cases), str(seed), *options]
     try:
@@ -49,7 +49,7 @@ def run(ranks, options, cases, seed):
             planned = True
         else:
             remarks.append(line.lstrip("# "))
-    for remark in remarks:  # for example ScaLAPACK's errors
+    for remark in remarks:  # output after the last test, for example errors of ScaLAPACK
         print("#", remark)
     if not planned or process.returncode not in (0, 1):
         ok(False, f"{name}: {cases} cases from seed {seed}, to the end", f"exit code {process.returncode}",

@@ -20,7 +20,7 @@ LINE = "gemm -m 300 --reps 1000000 --grid {}"
 
 
 def ranks_of(mark):
-    """hsumma's processes with this mark in their environment: {pid: whether it has a segment of product memory}."""
+    """The processes of hsumma with this mark in their environment: {pid: whether it has mapped product memory}."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
@@ -28,7 +28,7 @@ def ranks_of(mark):
                 continue
             if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(BENCH):
                 found[int(os.path.basename(folder))] = "memfd:hsumma" in open(f"{folder}/maps").read()
-        except OSError:  # the process has ended meanwhile
+        except OSError:  # the process has ended
             pass
     return found
 

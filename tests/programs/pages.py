@@ -58,7 +58,7 @@ def script(text, *path):
 
 
 def tree(scratch):
-    """Makes what a page's commands need: the tree, the build, two matrices, a ScaLAPACK program."""
+    """Makes the files that the commands of pages need: the tree, the build, two matrices, a ScaLAPACK program."""
     for name in ("examples", "include", "fortran", "scripts"):
         if os.path.exists(os.path.join(ROOT, name)):
             os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
@@ -91,7 +91,7 @@ def lacks_python():
     return ""
 
 
-# Requirements of blocks with such a word; each is checked once.
+# Requirements of blocks that match an expression; the costly ones are checked only once.
 NEEDS = {re.compile("scalapack"): functools.cache(lacks_scalapack), re.compile("mpifort"): lacks_fortran,
          re.compile(r"\b(?:python3|pip)\b"): functools.cache(lacks_python)}
 

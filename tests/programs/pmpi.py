@@ -61,7 +61,7 @@ def test_calls():
 
 
 def test_passed_on():
-    """Nothing is served, and the results are the same."""
+    """With these settings the library serves no call, and results are equal."""
     for what, args, settings in [("HSUMMA_PMPI=off", [], ["HSUMMA_PMPI=off"]),
                                  ("MPI_THREAD_MULTIPLE", ["multiple"], []),
                                  ("an option that is none", [], ["HSUMMA_TOPOLOGY=nonsense"])]:
@@ -72,7 +72,7 @@ def test_passed_on():
         numbers = counts(process.stderr)
         ok(len(numbers) == 3 and all(n[0] == 0 and n[2] > 0 for n in numbers.values()), "  all was passed on",
            process.stderr)
-    # if one process refuses, all do
+    # if one process must not use the library, no process does
     verbose, off = (mpiexec(1, f"HSUMMA_PMPI={what}", preload=[PMPI]) for what in ("verbose", "off"))
     command = [*verbose, CALLS, ":", *off[len(MPIEXEC):], CALLS]
     process = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -94,7 +94,7 @@ def test_wrong_calls():
        "rank 0 gave 4; expected one value on all\n", "an error of hsumma's has its class and its text", *said(process))
 
 
-# Each runs for seconds, with its data file beside it. xdllt is left out: on 4 processes Debian's sometimes hangs in
+# Testers that run for seconds, with their data file beside them. Without xdllt: on 4 processes Debian's may hang in
 # pdlacon, under plain MPICH as well.
 TESTERS = ["xdlu", "xdqr", "PBLAS/dpb1tst"]
 

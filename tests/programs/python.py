@@ -14,7 +14,7 @@ from launch import BUILD, mpiexec
 from tap import ok, run, skip
 
 REFERENCE = os.path.join(BUILD, "tests", "mpi", "python", "reference")
-# type, operations, m, n, k, block (0: one per process)
+# For each case: type, operations, m, n, k, block (0: one block per process).
 CASES = ["d NN 150 140 160 0", "d NN 61 53 47 4", "s NT 60 70 80 0", "s TN 33 44 55 8", "c CN 50 40 30 0",
          "c TC 35 45 25 3", "z NC 64 32 48 0", "z CT 29 31 37 5"]
 
@@ -31,7 +31,7 @@ def results_of_c(ranks, folder):
 
 
 def verdicts(path):
-    """One process's results: {test: "passed", "skipped" or "failed", and its output}."""
+    """The results of one process: {test: ("passed", "skipped" or "failed", output)}."""
     found = {}
     for case in ElementTree.parse(path).iter("testcase"):
         name = f"{case.get('classname').split('.')[-1]}: {case.get('name')}"
@@ -87,7 +87,7 @@ def loaded(*settings):
 
 
 def test_places():
-    """The places where the library is searched for, and their order."""
+    """Tests the places where the package searches for the library, and their order."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "hsumma.pc"), "w", encoding="utf-8") as file:
             file.write(f"libdir={BUILD}\nName: hsumma\nDescription: hsumma\nVersion: 0\n")

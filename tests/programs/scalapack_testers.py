@@ -23,7 +23,7 @@ from tap import done, ok, skip
 
 RANKS, RANKS_ON_NODES = 4, 8
 GRIDS_ON_NODES = {"P": "2 4 3 1", "Q": "4 2 2 8"}
-# The name without the type's letter, and the types.
+# For each tester: its name without the type's letter, and the types.
 OURS = [("PBLAS/{}pb3tst", "sdcz"), ("x{}lu", "sdcz"), ("x{}inv", "sdcz"), ("x{}ls", "sdcz"), ("x{}hrd", "sdcz"),
         ("x{}brd", "sdcz"), ("x{}svd", "sd"), ("x{}sep", "sdcz")]
 THEIRS = OURS + [("x{}gsep", "sdcz"), ("x{}trd", "sdcz"), ("x{}nep", "sdcz"), ("x{}hseqr", "sd"), ("x{}evc", "cz"),
@@ -34,7 +34,7 @@ WRONG = r"ERROR CODE RETURNED|memory overwrite|\bnan\b|On entry to|error code:"
 
 
 def verdicts(text):
-    """Everything that a tester prints about results: counts of words, and its summary, without times."""
+    """The results that a tester prints, without times: counts of passed, failed and skipped, and its summary."""
     words = collections.Counter(word.lower() for word in re.findall(r"\b(?:passed|failed|skipped)\b", text, re.I))
     lines = [" ".join(line.split()) for line in text.splitlines()
              if re.search(r"\d tests? (completed|skipped)|^Finished +\d|^ *\| +P[SDCZ]", line)]
@@ -42,7 +42,7 @@ def verdicts(text):
 
 
 def remarks(process, limit):
-    """What is wrong with a run by itself."""
+    """The errors of a run, before it is compared with another one."""
     text = process.out + process.err
     return ended(process, limit) + [line for line in text.splitlines() if re.search(WRONG, line, re.I)][:5]
 
@@ -70,14 +70,14 @@ def compare(name, program, fill, letter, limit, nodes):
 
 
 def on_nodes(text):
-    """An input with as many grids, but of all ranks, on nodes."""
+    """An input file changed to equally many grids, each of all ranks, for runs on several nodes."""
     def grids(line):
         return " ".join(GRIDS_ON_NODES[line[2]].split()[:len(line[1].split())]) + "  " + line[2]
     return re.sub(r"(?m)^([\d ]+) ([PQ])$", grids, text)
 
 
 def ours(letter, nodes):
-    """Our inputs, for one type."""
+    """A function that fills a folder with our inputs for one type."""
     def fill(folder):
         upper = letter.upper()
         for path in glob.glob(os.path.join(DATA, "scalapack", "*.dat")):
@@ -92,7 +92,7 @@ def ours(letter, nodes):
 
 
 def theirs(place):
-    """The inputs that come with the tester."""
+    """A function that fills a folder with the inputs that come with the testers."""
     def fill(folder):
         for path in glob.glob(os.path.join(place, "*.dat")):
             shutil.copy(path, folder)

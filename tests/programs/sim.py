@@ -20,7 +20,7 @@ ODD_A, ODD_B, ODD_C = ("mb=33,nb=20,imb=7,rsrc=1", "mb=20,nb=17,i=5,j=2", "mb=33
 ODD = f"--layout-a {ODD_A} --layout-b {ODD_B} --layout-c {ODD_C}"
 ALIKE = "--layout-a mb=33,nb=20 --layout-b mb=20,nb=17 --layout-c mb=33,nb=17"
 
-# Platform and options of gemm.
+# For each product: platform, and options of gemm.
 PRODUCTS = [
     (EACH[16], "-m 300 --type d --beta 0.5"),
     (EACH[16], "-m 250 -n 300 -k 270 --type z --stationary A --transa C --alpha (0.5,-2)"),
@@ -77,7 +77,7 @@ def test_in_flight():
 
 
 def test_wrong_results():
-    for ranks in (2, 4, 7):  # bells for ranks that never block for long
+    for ranks in (2, 4, 7):  # tests bells to ranks that never block for long
         process = simulate(f"--platform cluster:nodes=1,ppn={ranks},bw=1GBps,lat=1us coll --op allreduce --bytes 64k")
         ok(process.returncode == 0, f"{ranks} ranks of one host: every allreduce", *said(process))
     for platform in (EACH[16], FOURS[16], ONE[16]):

@@ -17,16 +17,17 @@ from tap import done, ok, skip
 
 CLOCK = os.path.join(BUILD, "sim", "tests", "sim", "clock")
 SIZES = (1024, 65536, 1048576)
-# Their root sends to all at once. The clock's port sends one message after the other; for these the price is that of a
-# machine whose messages share a rank's link.
+# Algorithms whose root sends to all ranks at once. The clock's port sends one message after the other, so the price for
+# these algorithms is that of a machine whose messages share a rank's link.
 AT_ONCE = ("flat",)
-# Per cent. In these a rank may send or receive two messages at a time if the number of ranks is not a power of two. The
-# clock's ports take one after the other, at full bandwidth and with a latency each; in the simulator the messages share
-# the link and their latencies overlap.
+# Tolerances in per cent for algorithms in which a rank may send or receive two messages at a time if the number of
+# ranks is not a power of two. The clock's ports take one after the other, at full bandwidth and with a latency each; in
+# the simulator the messages share the link and their latencies overlap.
 TOGETHER = {"reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff": 6,
             "reduce_scatter recursive_halving": 2, "allreduce elimination_21": 4,
             **{f"allreduce {name}": 14 for name in ("elimination_32", "elimination_32_21", "smp", "dpml")}}
-# A rank that copies or sums starts no message meanwhile; the clock's ports need no processor.
+# Tolerances in per cent for algorithms in which a rank that copies or sums starts no message meanwhile; the clock's
+# ports need no processor.
 HELD_UP = {"allgather bruck": 3, **{f"reduce_scatter {name}": 2 for name in ("pairwise", "node_aware", "host_staged")}}
 COST = "hsumma profile 1\ncopy_s_per_byte 2e-10\ngamma_s_per_byte 3e-10\n"
 SUMMA = "lookahead=0+groups=1x1+block=512+bcast="
@@ -42,7 +43,8 @@ PLANS = {128: [("8x16", 8192, 512, plan) for plan in [
 
 
 def measure(ranks, line, gemm="free", timeout=600):
-    """[(what, simulated, clock, clock of shared links)]; and what was left out: {what: reason}."""
+    """Runs tests/sim/clock; returns its rows [(what, simulated, clock, clock of shared links)], and {what: reason} for
+    measurements that were left out."""
     process = simulate(f"--platform hockney:nodes={ranks},bw=125MBps,lat=100us --gemm {gemm} coll {line}",
                        HSUMMA_SIM_BENCH=CLOCK, timeout=timeout)
     timed, left = [], {}
@@ -79,7 +81,7 @@ def collectives(ranks, names, sizes, limit=1, **more):
     found, skipped = {}, {}
     for name in names:
         for size in sizes:
-            many = " --leave van_de_geijn" if ranks > 1024 else ""  # its number of messages is the square of the ranks
+            many = " --leave van_de_geijn" if ranks > 1024 else ""  # it sends a message for each pair of ranks
             timed, left = measure(ranks, f"--only {name}{many} --bytes {size}", **more)
             skipped.update(left)
             for row in timed:

@@ -23,8 +23,8 @@ from sim_floors import floors_of, least_words, moved_elements, overlaps, axis_of
 from sim_platform import placement, platform_of  # noqa: E402
 
 PATH = "bw=1GBps,lat=2us"
-# Platform, hosts, links, latency and seconds of a megabyte from rank 0 to rank 1 and to the last one. A cluster has two
-# links and a loopback per host, and SimGrid adds one loopback.
+# For each platform: numbers of hosts and links, (latency, seconds of a megabyte) from rank 0 to rank 1 and to the last
+# rank. A cluster has two links and a loopback per host, and SimGrid adds one loopback.
 PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
              ("cluster:nodes=4,backbone=500MBps," + PATH, 4, 14, (2e-6, 2e-3), (2e-6, 2e-3)),
              ("graphene", 128, 385, (1e-4, 8e-3), (1e-4, 8e-3)),
@@ -36,7 +36,7 @@ PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
 
 
 def one_line(process, name, code, *words):
-    """A test: this exit status, and one line on stderr with these words."""
+    """A test: the process ended with this exit status, and one line on stderr that contains the words."""
     ok(process.returncode == code and process.stderr.startswith("hsumma_sim: ") and process.stderr.count("\n") == 1 and
        all(word in process.stderr for word in words), f"{name}: one line", *said(process))
 
@@ -246,7 +246,7 @@ def test_runs(probe, folder):
 
 
 def test_bench():
-    """hsumma itself: no time is below a lower bound, and our bound is the library's."""
+    """With hsumma itself: no simulated time is below a lower bound, and the script's bound equals the library's."""
     bench = os.path.join(BUILD, "sim", "hsumma")
     if not os.path.exists(bench):
         skip("hsumma in the simulator", "no hsumma for it (make sim)")

@@ -1,7 +1,7 @@
 # TAP: src/ violates no layer, and scripts/check-layers detects every kind of violation.
 . "$(dirname "$0")/../support/tap.sh"
 
-# refused PATTERN NAME [OPTION...]: a test: check-layers refuses the planted tree with a matching message
+# refused PATTERN NAME [OPTION...]: a test: check-layers refuses the planted tree with a message that matches PATTERN.
 refused() {
     pattern=$1 name=$2; shift 2
     "$root/scripts/check-layers" "$@" "$scratch/src" >"$scratch/out"
@@ -10,7 +10,7 @@ refused() {
     rm -rf "$scratch/src" "$scratch/obj"
 }
 
-# compiled FILE: copies its object from the build
+# compiled FILE: copies the file's object from the build into the planted tree.
 compiled() {
     object=$scratch/obj/src/${1%.c}.o
     mkdir -p "${object%/*}"
@@ -20,7 +20,7 @@ compiled() {
 "$root/scripts/check-layers" --build "$BUILD" >"$scratch/out"
 report "no border of src/ is crossed"
 
-# include FILE NAME: plants a file that includes one of another part
+# include FILE NAME: plants a source file that includes the header NAME.
 include() {
     plant "src/$1" "#include $2"
     refused "$1:.*include" "$1 may not include $2"

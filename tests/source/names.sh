@@ -4,7 +4,8 @@
 "$root/scripts/check-names" >"$scratch/out"
 report "no name has two meanings"
 
-# answers NAME PATTERN: a test: the planted tree is refused with this message; without PATTERN it passes
+# answers NAME PATTERN: a test: check-names refuses the planted tree with a message that matches PATTERN; with an empty
+# PATTERN it accepts the tree.
 answers() {
     "$root/scripts/check-names" "$scratch" >"$scratch/out"
     if [ -n "$2" ]; then grep -q "$2" "$scratch/out"; else [ ! -s "$scratch/out" ]; fi

@@ -29,8 +29,9 @@ def wrapper(name):
 
 
 def compiled(what, command, *settings, flags=("-Wall", "-Wextra", "-Wpedantic")):
-    """A test: the program compiles without warnings. command: compiler, source, extra flags; the program is
-    SCRATCH/what."""
+    """A test: a program compiles without warnings.
+
+    command: compiler, source and extra flags; the program becomes scratch(what)."""
     sanitize = [f"-fsanitize={SANITIZE}"] * bool(SANITIZE)
     line = [*command, *flags, *sanitize, "-I", source("include"), "-I", BUILD, "-o", scratch(what), "-L", BUILD,
             "-lhsumma", f"-Wl,-rpath,{BUILD}"]

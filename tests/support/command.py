@@ -38,8 +38,9 @@ def prints(process, name, good=True, *remarks):
 
 
 def report_of(ranks, line, *args, code=0, env=None):
-    """The JSON object that a run prints with --format json. Without one, or with another exit status, the test ends
-    here."""
+    """Runs hsumma with --format json; returns the JSON object.
+
+    If there is none, or the exit status is not `code`, the test function ends here."""
     process = bench(ranks, line, *args, "--format", "json", env=env)
     found = object_of(process)
     must(process.returncode == code and found is not None and not process.stderr,
@@ -92,7 +93,7 @@ def refuses(process, name, *words, head="hsumma: ", lines=1):
 
 
 def draws(line, words):
-    """Tests: --plot on four ranks draws these words; without gnuplot in the PATH it is refused."""
+    """Tests: --plot on four ranks makes a drawing with these words; without gnuplot in the PATH it is refused."""
     with tempfile.TemporaryDirectory() as scratch:
         drawing = os.path.join(scratch, "it's a plot.svg")
         if shutil.which("gnuplot"):

@@ -12,7 +12,7 @@ _YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 
 
 def mpiexec(ranks, *settings, preload=()):
-    """The first words of a command line that starts `ranks` ranks, with preloaded libraries and NAME=VALUE settings.
+    """The start of a command line that runs `ranks` ranks, with preloaded libraries and NAME=VALUE settings.
 
     Both apply to the ranks only, whatever the launcher passes on. Tests often have more ranks than processors: MPICH's
     calls are made to yield by a preloaded library, Open MPI's yield themselves."""

@@ -1,4 +1,4 @@
-"""Shared by tests that preload libhsumma_scalapack.so into other people's programs.
+"""For tests that preload libhsumma_scalapack.so into other projects' programs.
 
 Environment: that of launch.py, SANITIZE.
 """
@@ -14,11 +14,11 @@ SANITIZE = os.environ.get("SANITIZE")
 SHIM = os.path.join(BUILD, "libhsumma_scalapack.so")
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 
-Run = collections.namedtuple("Run", "code out err calls")  # code: None after a timeout; calls: the shim's log
+Run = collections.namedtuple("Run", "code out err calls")  # code: None after a timeout; calls: lines of the shim's log
 
 
 def run(ranks, limit, folder, program, *args, preload, settings=()):
-    """Runs a program in a folder, with these NAME=VALUE."""
+    """Runs a program in a folder, with NAME=VALUE settings in its environment; returns a Run."""
     log = os.path.join(folder, "calls.log")
     settings = ["OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "HSUMMA_SCALAPACK=on", f"HSUMMA_LOG={log}", *settings]
     command = [*mpiexec(ranks, *settings, preload=[SHIM] * preload), program, *args]
@@ -44,12 +44,12 @@ def with_and_without(ranks, limit, fill, program, *args, settings=()):
 
 
 def ended(process, limit):
-    """The errors in the end of a run, as a list of lines."""
+    """A list of lines: the errors with which a run ended (exit status, timeout)."""
     if process.code is None:
         return [f"no end within {limit} s"]
     return [f"exit code {process.code}"] * (process.code != 0)
 
 
 def complaints(process):
-    """The shim's messages except those of HSUMMA_EXPLAIN: a call was left to ScaLAPACK, or an error occurred."""
+    """The shim's messages about calls that it left to ScaLAPACK and about errors, without those of HSUMMA_EXPLAIN."""
     return [line for line in process.err.splitlines() if re.match(r"hsumma\b(?!: P[SDCZ]GEMM m=)", line)][:5]

@@ -1,4 +1,4 @@
-"""scripts/hsumma_sim for the Python tests.
+"""Runs scripts/hsumma_sim for the Python tests.
 
 Environment: that of launch.py.
 """
@@ -20,7 +20,7 @@ def simulate(line, *args, timeout=200, **env):
 
 
 def lacks(program=BENCH):
-    """The reason why a program cannot run in the simulator; None: it can."""
+    """The reason why a program cannot run in the simulator; None if it can."""
     if not shutil.which("smpirun"):
         return "no SimGrid"
     return None if os.access(program, os.X_OK) else "nothing built for the simulator (make sim)"

@@ -6,7 +6,7 @@ _state = {"count": 0, "failed": 0}
 
 
 def ok(good, name, *remarks):
-    """Reports one test; remarks are printed if it fails."""
+    """Reports one test, and prints the remarks if it fails; returns `good`."""
     _state["count"] += 1
     _state["failed"] += not good
     print(f"{'ok' if good else 'not ok'} {_state['count']} - {name.replace('#', '')}")

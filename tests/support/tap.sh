@@ -12,7 +12,7 @@ report() {
     [ ! -f "$scratch/out" ] || tail -n 20 "$scratch/out" | sed 's/^/# /'
 }
 
-# skip NAME REASON
+# skip NAME REASON: reports a test that cannot run here.
 skip() {
     echo "ok $((count += 1)) - $1 # SKIP $2"
 }

@@ -126,9 +126,9 @@ static void transition(void)
 }
 
 /*
- * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". This compares 1 +
- * 1/2^(n+1) with 2 times (2 m beta + m gamma), n = 3. Both are upper bounds; the true times are lower by 1/p' times (2
- * m beta + m gamma).
+ * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". The times are
+ * 1 + 1/2^(n+1), n = 3, and before that 2, in units of 2 m beta + m gamma. Both are upper bounds; the true times are
+ * lower by 1/p' units.
  */
 static void savings(void)
 {
@@ -171,7 +171,8 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
-/* The other routing phases, for powers of two with all rounds cut: the reversed reduction phase, towards the root. */
+/* The other routing phases, of reduce, allreduce and reduce_scatter, for powers of two; they reverse the reduction
+ * phase. */
 static void routing(void)
 {
     const struct hs_alg *reduce = hs_alg_find(HS_REDUCE_TO, "rabenseifner_traff");

@@ -119,7 +119,7 @@ static void test_row(const struct row *row)
 
 enum { P = 8, M = 9600, LARGE = 24 * BIG };
 
-/* Settings: chunks of room / 3 bytes, or segments of room / 4; direct reads of one element, P of them in a chunk. */
+/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; direct reads have one element, P to a chunk. */
 static const struct setting {
     int64_t unit, bytes, room, segment;
     int threshold, direct;

@@ -451,7 +451,7 @@ static void windows(void)
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small;
-    for (int turn = 1; turn <= 4; turn *= 2) { /* number of turns of the four panels of one root */
+    for (int turn = 1; turn <= 4; turn *= 2) { /* panels in a turn; one root has four panels */
         struct model_how how = {.stationary = HS_C,
                                 .levels = 0,
                                 .groups = {1, 1},

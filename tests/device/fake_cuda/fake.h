@@ -27,7 +27,7 @@ struct fake_cuda {
     int fatal;          /* nonzero: an invalid call ends the program */
 
     int64_t calls;                                                             /* number of CUDA calls so far */
-    int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* numbers of live objects */
+    int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* live objects; error */
     int64_t faults;                                                            /* number of invalid calls */
     char fault[200]; /* description of the first invalid call */
 };

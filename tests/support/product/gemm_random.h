@@ -43,7 +43,7 @@ void gemm_report(int who, const struct gemm_case *c, int64_t number, const char 
  * axes are counted together. */
 struct gemm_misplaced {
     int differs; /* nonzero: the layouts assign some index to different processes */
-    int known;   /* on the grid axis where the stationary operand has it; 0: the exchange crosses the grid */
+    int known;   /* same grid axis as in the stationary operand; 0: the exchange crosses the grid */
     int64_t most, all;
     int line; /* number of processes in a broadcast or sum of the operand */
 };

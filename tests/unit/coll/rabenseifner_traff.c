@@ -171,8 +171,7 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
-/* The other routing phases, of reduce, allreduce and reduce_scatter, for powers of two; they reverse the reduction
- * phase. */
+/* The other routing phases, of reduce, allreduce and reduce_scatter, for powers of two: reversed reductions. */
 static void routing(void)
 {
     const struct hs_alg *reduce = hs_alg_find(HS_REDUCE_TO, "rabenseifner_traff");

@@ -55,8 +55,7 @@ struct kinds {
     int chunked, exposed, refused;
 };
 
-/* Counts the run as chunked if a rank signals more often than for one chunk, exposed if one reads a peer's IN or OUT.
- */
+/* Counts a run as chunked if a rank signals more often than for one chunk, exposed if one reads a peer's IN or OUT. */
 static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struct hs_shape *shape)
 {
     struct hs_list list;

@@ -1,4 +1,5 @@
-/* The fits of hsumma calibrate recover the parameters that generated the points; none is negative, few are wrong. */
+/* The fits of hsumma calibrate recover the parameters that generated the points; none is negative, hardly any is
+ * invented. */
 #include "calibrate/fit.h"
 #include "support/random.h"
 #include "support/tap.h"

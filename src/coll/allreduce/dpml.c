@@ -70,7 +70,7 @@ static int64_t finished(int64_t t)
     return 2 * t + 4;
 }
 
-/* Phase 3. The pieces are interleaved, so that one is summed while another is being sent. */
+/* Phase 3, between nodes. The pieces are interleaved, so that one is summed while another is being sent. */
 static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, int64_t bytes, int after)
 {
     int64_t scratch = d->outer_scratch, unit = d->shape->unit;
@@ -130,7 +130,7 @@ static struct hs_ref shared_at(const struct dpml *d, const struct vector_chunk *
     return hs_plus(hs_pipe_place(&d->pipe, chunk->t, 0), at);
 }
 
-/* Phase 1. */
+/* Phase 1: copies this rank's contribution to a chunk into its SHARED. */
 static void put_in(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = d->taken[chunk->half];
@@ -147,7 +147,7 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
     hs_emit_signal_next(d->builder, contributed(chunk->t), last, -1);
 }
 
-/* Phases 2 and 3 of a leader. OUT contains the node's sum until the result replaces it. */
+/* Phases 2 and 3 of a leader: its sums. OUT contains the sum over the node until the result replaces it. */
 static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
     int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
@@ -173,7 +173,7 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
     hs_emit_signal_next(d->builder, finished(chunk->t), done, -1);
 }
 
-/* Phase 4. Starts with this rank's partition, so that not all ranks read the same memory at once. */
+/* Phase 4: copies the result to OUT, starting with this rank's partition, so that not all ranks read the same one. */
 static void take_out(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = -1;

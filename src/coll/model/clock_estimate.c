@@ -11,8 +11,8 @@
 
 enum {
     WHOLE_RANKS = 64,          /* up to this number of ranks, all ranks are clocked */
-    MOST_WHOLE_RANKS = 512,    /* up to this number too, if all lists together have ... */
-    WHOLE_STEPS = 48 * 1024,   /* ... at most this number of steps */
+    MOST_WHOLE_RANKS = 512,    /* up to this number of ranks, all are clocked if their lists are short */
+    WHOLE_STEPS = 48 * 1024,   /* maximum number of steps of all lists together, with MOST_WHOLE_RANKS */
     SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in all lists of a sample */
     LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
                                   are alike */

@@ -15,8 +15,8 @@
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);
 
 /*
- * get allocates `scratch` bytes of SCRATCH and an event for an operation; HSUMMA_ERR_MEMORY, HSUMMA_ERR_DEVICE. put
- * frees them and the staged copies.
+ * get allocates `scratch` bytes of SCRATCH and an event for an operation (errors: HSUMMA_ERR_MEMORY,
+ * HSUMMA_ERR_DEVICE). put frees them and the staged copies.
  */
 hsumma_status hs_device_call_get(struct hs_operation *operation, int64_t scratch);
 void hs_device_call_put(struct hs_operation *operation);

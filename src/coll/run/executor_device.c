@@ -199,7 +199,7 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     const struct hs_step *step = &bound->list->step[index];
     int member = hs_member_of(instance, step->peer);
     if (!hs_shm_signalled(bound->shm, bound->instance, member, step->count))
-        return HSUMMA_OK; /* a rank that fails sends a notice (notice.h) */
+        return HSUMMA_OK; /* failures need no check: they send a notice */
     *worked = 1;
     hs_step_finish(instance, index);
     if (!bound->shm->share->shares_events || member == bound->shm->me)

@@ -35,7 +35,7 @@ struct hs_team {
     hs_drive *drive;
     void *driven;
     int idle;   /* consecutive polls without progress */
-    int broken; /* true after an MPI or device error, here or on another rank, with this status: */
+    int broken; /* true after an MPI or device error, here or on another rank; status is then that error */
     hsumma_status status;
     struct hs_message failure; /* message of a device's error; "" if unknown */
 };

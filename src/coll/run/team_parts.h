@@ -4,14 +4,18 @@
 
 #include "coll/run/team.h"
 
+/*
+ * A condition to wait for: the first field of ticket, reserve, pool and request that is not 0; if all are
+ * 0, number and native.
+ */
 struct hs_team_waiting {
     struct hs_team *team;
-    struct hs_ticket *ticket;           /* the condition to wait for: this ticket is done, or ... */
-    const struct hs_signature *reserve; /* ... this signature has an operation in reserve or none in progress, or ... */
-    MPI_Request *request;               /* ... MPI has completed this request, or ... */
-    int64_t number;                     /* ... no call up to this number is in progress and, ... */
-    int native;                         /* ... if native is nonzero, no MPI collective of several pieces is, or ... */
-    int pool;                           /* ... if pool is nonzero, no call on a device is in progress */
+    struct hs_ticket *ticket;           /* the ticket is done */
+    const struct hs_signature *reserve; /* the signature has an operation in reserve, or none in progress */
+    MPI_Request *request;               /* MPI has completed the request */
+    int64_t number;                     /* no call up to this number is in progress */
+    int native;                         /* if 1, no MPI collective of several pieces is in progress either */
+    int pool;                           /* if 1: no call on a device is in progress */
 };
 /* The hs_advance of a struct hs_team_waiting. */
 hsumma_status hs_team_advance(void *waiting, int *worked, int *done);

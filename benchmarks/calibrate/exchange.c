@@ -83,8 +83,7 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* Seconds of a slice, as in the library's local GEMM; least seconds of all messages, which is long compared with noise.
- */
+/* Seconds of a slice, as in the library's local GEMM; least seconds of all messages, long compared with noise. */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
@@ -92,7 +91,7 @@ typedef struct overlap {
     int messages; /* number of messages each way */
     int products; /* number of products in a slice */
     int slices;
-    int sends, multiplies; /* 1: the trial sends; 1: it multiplies */
+    int sends, multiplies; /* 1 if the trial sends messages; 1 if it multiplies */
     char *out, *in;
     double *a; /* three matrices */
     MPI_Request request[2 * MOST_MESSAGES];

@@ -14,7 +14,7 @@ fit_error fit_error_of(const double *fit, const double *measured, int points);
 /* Seconds of a message by a link; the error of a link over measured messages. */
 double fit_link_seconds(const struct hs_link *link, double bytes);
 fit_error fit_link_error(const struct hs_link *link, const double *bytes, const double *seconds, int points);
-/* Fits one line, without an eager limit. */
+/* Fits one line to all sizes: a link without an eager limit. */
 fit_error fit_line(const double *bytes, const double *seconds, int points, struct hs_link *link);
 
 /* A measured local GEMM. */

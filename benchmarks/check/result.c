@@ -16,7 +16,7 @@ static double eps_of(hsumma_type type)
     return type == HSUMMA_S || type == HSUMMA_C ? 0x1p-24 : 0x1p-53;
 }
 
-/* alpha or beta, rounded to the type. */
+/* Rounds alpha or beta to the type. */
 static void scalar_of(hsumma_type type, const double given[2], double value[2])
 {
     int single = type == HSUMMA_S || type == HSUMMA_C;

@@ -20,10 +20,9 @@ void vector_free(vector *x);
 typedef struct part {
     const problem *p;
     const operand *of;
-    int64_t first_row, first_col, rows,
-        cols;           /* local indices of the first row and column; numbers of rows and of columns */
-    int64_t *row, *col; /* global indices of the rows and of the columns */
-    double *re, *im;    /* buffers for one column */
+    int64_t first_row, first_col, rows, cols; /* first local indices; numbers of rows and of columns */
+    int64_t *row, *col;                       /* global indices of the rows and of the columns */
+    double *re, *im;                          /* buffers for one column */
 } part;
 
 /* The number of copies along the rows and along the columns of the grid. */

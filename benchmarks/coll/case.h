@@ -29,7 +29,7 @@ const char *coll_case_place(coll_case *c, hsumma_context *ctx);
 
 /* Overwrites out, so that an old result cannot pass. */
 void coll_case_reset(coll_case *c);
-/* Whether out holds the right result. */
+/* Whether `out` holds the right result. */
 int coll_case_right(coll_case *c);
 /* Replaces contributions by numbers whose sum depends on its order; coll_case_smooth restores them. */
 void coll_case_roughen(coll_case *c);

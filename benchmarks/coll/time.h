@@ -26,8 +26,8 @@ typedef struct coll_contender {
     unsigned present; /* COLL_ flags of the columns present */
     int ranks, reps;
     int64_t pays_after;
-    double bandwidth, copy_rate,
-        of_copy; /* bytes per second in the device's memory: of the call, of a copy; their ratio */
+    /* bytes per second in the device's memory: of this contender, of a copy; bandwidth over copy_rate */
+    double bandwidth, copy_rate, of_copy;
 } coll_contender;
 
 /* Conditions for columns: CSV and the table; the contender ran; MPI ran too; vectors are on a device; --verify-bits;

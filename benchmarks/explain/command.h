@@ -130,15 +130,13 @@ typedef struct explanation {
     int64_t panels;
     int (*owner)[2]; /* indexed by pair */
     int counted;
-    int64_t messages_max, bytes_max, messages,
-        bytes;             /* largest of a process, and sums of all processes; -1: not counted */
-    bounds_count received; /* what each process receives; used only while counting */
+    int64_t messages_max, bytes_max, messages, bytes; /* most of one process; sums of all; -1: not counted */
+    bounds_count received;                            /* what each process receives; used only while counting */
     product_bounds bounds;
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
-    entering
-        enters[ORDERS]; /* by order of the grid; an entry whose `order` is 0 was not counted, for example on one node */
-    int64_t workspace_max; /* if not counted: by the formula of the search */
+    entering enters[ORDERS]; /* not counted if `order` is 0, for example on one node */
+    int64_t workspace_max;   /* if not counted: by the formula of the search */
     picture *pictures;
     int picture_count;
     cut *cuts;

@@ -29,7 +29,7 @@ static uint64_t imaginary(uint64_t h)
     return generate_mix(h ^ UINT64_C(0xD1B54A32D192ED03));
 }
 
-/* 24 or 53 bits: multiples of 2^-24 or 2^-53 in [-0.5, 0.5) are exact in their type. */
+/* A multiple of 2^-24 (single precision) or 2^-53 in [-0.5, 0.5), which is exact in its type. */
 static double uniform(int single, uint64_t h)
 {
     return single ? (double)(h >> 40) * 0x1p-24 - 0.5 : (double)(h >> 11) * 0x1p-53 - 0.5;

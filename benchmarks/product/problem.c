@@ -81,7 +81,7 @@ static int check_memory(problem *p)
         return COMMAND_OK;
     need = (double)problem_bytes(p);
     quiet_allreduce(&need, &all, 1, MPI_DOUBLE, MPI_SUM, p->mach.node);
-    quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* one value per node, because each rank reads another */
+    quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* each rank has read a different value */
     if (command_fail(
             p->comm, all > free_bytes,
             "the matrices need %.1f GiB on one node, %.1f GiB are free; expected smaller -m, -n, -k, or more nodes",

@@ -26,9 +26,8 @@ typedef struct turn {
     double seconds, comm, gemm, copy;
     double comm_share, gemm_share, copy_share, wait_share; /* wait_share is a part of comm_share */
     double library_share;                                  /* all time except GEMM, copies and waits */
-    struct hs_simulated_links
-        links;          /* bytes that the links carried; on rank 0 of a simulated run that asks for them, else zero */
-    double timed_share; /* the plan's own seconds over the seconds measured around the call */
+    struct hs_simulated_links links; /* bytes carried; on rank 0 of a simulated run that asks for it */
+    double timed_share;              /* the plan's own seconds over the seconds measured around the call */
 } turn;
 
 /* Refreshes C, waits for all ranks, and multiplies `calls` times; seconds are per call, the parts are of the last call.

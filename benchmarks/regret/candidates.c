@@ -6,10 +6,12 @@
 #include "regret/command.h"
 
 /*
- * Options with their values, for one node or several; an option that is absent is not passed. Operands: the "largest"
- * of op(A), op(B) and C (of equal ones C, then A), the "others", "all". Groups: a grid; "each": every two-level group
- * grid that divides the grid (if there are more than four, only the squarest of each number of groups, and of those the
- * four whose number is nearest to the root of the number of processes); "middle": the one nearest to it.
+ * Options with their values; an option that is absent is not passed. Words that depend on the problem:
+ *
+ *   stationary   largest: of op(A), op(B) and C (of equal ones C, then A); others: the two that are not; all: all three
+ *   groups       each: every two-level group grid that divides the grid; if there are more than four, only the squarest
+ *                of each number of groups, and of these the four whose number of groups is nearest to the square root
+ *                of the number of processes; middle: only the one that is nearest to that root
  */
 static const struct row {
     int several; /* 1: for jobs on several nodes; 0: on one */

@@ -11,7 +11,7 @@ typedef struct product_case {
     char *text; /* its options as given, separated by single spaces */
     int line;   /* line number in the file; 0: from the command line */
     arguments args;
-    char *options; /* library options for its context */
+    char *options; /* library options for the case's context */
 } product_case;
 
 typedef struct product_cases {

@@ -63,8 +63,8 @@ typedef struct regret_run {
     struct progress *bar;
 } regret_run;
 
-/* candidates.c: name and options of the i-th candidate of a problem; 0 past the last. A function of global
- * arguments. */
+/* candidates.c: name and options of the i-th candidate of a problem; 0 past the last. Local, with the
+ * same result on all ranks. */
 int regret_candidate(const problem *p, int i, char *name, size_t name_size, char *text, size_t size);
 /* Prints the table of candidates. */
 void regret_candidates_help(FILE *file);

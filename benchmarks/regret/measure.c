@@ -128,7 +128,7 @@ static int make_set(regret_run *run)
 
         if (!regret_candidate(&run->p, i, name, sizeof name, words, sizeof words))
             break;
-        length = strlen(words); /* the caller's options apply to candidates too */
+        length = strlen(words); /* options of the caller apply to candidates too */
         snprintf(words + length, sizeof words - length, " tune=off %s", run->which->options);
         int code = make_plan(run, x, name, words, text, sizeof text);
         if (code == COMMAND_INTERNAL) {

@@ -102,7 +102,7 @@ void report_table_row(const report_table *table, const void *row, unsigned prese
 
 /* --- units -------------------------------------------------------------------------------------------------------- */
 
-/* Chooses a unit for the size: returns the factor from seconds, its name in *unit. */
+/* Chooses s, ms or us for times of about `seconds`: returns the number of units per second; *unit: the unit's name. */
 double report_time_unit(double seconds, const char **unit);
 /* "12.3 MiB", or "-" if negative; returns text. */
 const char *report_bytes(char *text, size_t size, int64_t bytes);

@@ -122,7 +122,7 @@ static void leave_out(tune_point *point)
         point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
 }
 
-/* Measures in turns until the point's share of the time is used; each turn starts with another entrant. */
+/* Measures in turns until the point's share of the time is used up; each turn starts with another entrant. */
 static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
 {
     int code = COMMAND_OK;

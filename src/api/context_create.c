@@ -183,7 +183,7 @@ static void destroy(hsumma_context *ctx)
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
-    if (!finalised && !ctx->broken) /* else a new communicator could match messages that are still unreceived */
+    if (!finalised && !ctx->broken) /* else a new communicator could receive messages left in this one */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     if (!ctx->device || !ctx->broken) /* else peers may still map them, or freeing may wait for work that never ends */

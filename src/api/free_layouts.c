@@ -183,7 +183,7 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     return status;
 }
 
-/* Agrees that all processes have found the same layout. The same status on all. */
+/* Agrees that all processes have found the same layout. Returns the same status on all. */
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, int layers, const int extent[2],
                               hsumma_status mine)
 {

@@ -164,7 +164,7 @@ static hsumma_status judge_move(hsumma_context *ctx, const struct hs_scalar *sca
     if (status)
         return status;
     *about = HS_ABOUT_OVERLAP;
-    int real = !scalar->compute || scalar->compute->real; /* simulated matrices without data may share memory */
+    int real = !scalar->compute || scalar->compute->real; /* matrices without data (compute=time) may overlap */
     if (real && parts_overlap(ends, scalar->size))
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                        "A and B overlap in the memory of process %d; expected parts without a common element",

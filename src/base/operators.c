@@ -37,7 +37,7 @@ OPERATOR(static, min_float, float, SMALLER)
 OPERATOR(, hs_sum_double, double, PLUS)
 OPERATOR(static, max_double, double, LARGER)
 OPERATOR(static, min_double, double, SMALLER)
-OPERATOR(static, sum_uint32, uint32_t, PLUS) /* for signed integers: unsigned sums wrap on overflow */
+OPERATOR(static, sum_uint32, uint32_t, PLUS) /* sums signed integers too: unsigned ones wrap on overflow */
 OPERATOR(static, max_int32, int32_t, LARGER)
 OPERATOR(static, min_int32, int32_t, SMALLER)
 OPERATOR(static, sum_uint64, uint64_t, PLUS)

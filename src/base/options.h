@@ -126,7 +126,7 @@ void hs_options_default(struct hs_options *options, struct hs_texts *texts);
  * unknown name or an invalid value; some options may have changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
-/* Parses the environment's variables, with the same errors. */
+/* Parses the variables of the environment; fails like hs_options_apply. */
 hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message);
 /* Whether any option that describes how a product is done was given (a tuned file does not count). */
 int hs_options_plan_said(const struct hs_options *options);

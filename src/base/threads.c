@@ -78,7 +78,7 @@ static int blis_get(void)
     return n > 0 ? (int)n : 1;
 }
 
-/* BLIS returns -1 (one thread) for a number that was never set: state 0. */
+/* State 0: the number was never set. BLIS then returns -1, and uses one thread. */
 static int blis_swap(int state)
 {
     int64_t before = bli_thread_get_num_threads();

@@ -146,7 +146,7 @@ enum hs_memory_kind hs_cuda_classify(struct hs_device *device, const void *addre
     if (HS_CUDA_TRY(cuda, cudaPointerGetAttributes, &is, address))
         is.type = cudaMemoryTypeUnregistered;
     if (is.type == cudaMemoryTypeDevice && is.device != cuda->number)
-        hs_cuda_reach(cuda, is.device); /* on failure, the work that uses it reports the error */
+        hs_cuda_reach(cuda, is.device); /* if this fails, the first work on that memory reports the error */
     hs_cuda_leave(&visit);
     if (is.type == cudaMemoryTypeDevice)
         return is.device == cuda->number ? HS_MEMORY_DEVICE : HS_MEMORY_OTHER;

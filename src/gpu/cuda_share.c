@@ -75,7 +75,7 @@ static hsumma_status allow(struct hs_cuda *cuda, const struct cuda_export *expor
     return other < 0 ? HSUMMA_OK : hs_cuda_reach(cuda, other);
 }
 
-/* Maps an allocation, once however often it is imported. */
+/* Maps an exported allocation. If it is imported several times, it is mapped only once. */
 static hsumma_status map(struct hs_cuda *cuda, const struct cuda_export *exported_as, void **memory)
 {
     struct hs_device *device = &cuda->device;

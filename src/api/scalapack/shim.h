@@ -136,8 +136,8 @@ const char *hs_pgemm_name(hsumma_type type);
 /* Errors that PBLAS does not know have the info -(HS_INFO + status); PBLAS's own end at 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
 
-/* The last call that was multiplied, its integer arguments in `raw`: type and two letters; then for each matrix one
- * extent, the first row and column, and the descriptor. */
+/* The last call that was multiplied. `raw` holds its integer arguments: the type and two letters; then, for each
+ * matrix, one extent, the first row and column, and the descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
     hsumma_plan *plan; /* NULL: no call, or all matrices are on one process */

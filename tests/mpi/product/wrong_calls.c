@@ -1,7 +1,7 @@
 /*
  * Plain MPI, without hsumma: calls that MPI refuses on the rank that makes them. tests/programs/pmpi.py runs it as it
  * is and with libhsumma_pmpi.so preloaded, and compares. Prints a line per call: on every rank the class of the error,
- * and how often the communicator's error handler ran.
+ * and how often the error handler ran.
  *
  *   wrong_calls [WARM]       WARM: correct calls on each communicator before, by default 0
  *   wrong_calls WARM unlike  the ranks' counts differ, which MPI need not notice; prints rank 0's error as text
@@ -205,6 +205,7 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_create_errhandler(count_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* Open MPI reports some errors here */
     for (int i = 0; i < (int)(sizeof calls / sizeof *calls) && argc < 3; i++) {
         at = make_place(warm, handler);
         print_result(&at, calls[i].name, calls[i].make(&at));

@@ -5,11 +5,13 @@ Environment: that of launch.py, SANITIZE (if set, nothing is preloaded: skipped)
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 from command import said
-from launch import BUILD, MPIEXEC, mpiexec, scalapack_testers
+from launch import BUILD, MPI, MPIEXEC, mpiexec, scalapack_testers
 from tap import done, ok, skip
 
 PMPI = os.path.join(BUILD, "libhsumma_pmpi.so")
@@ -94,6 +96,60 @@ def test_wrong_calls():
        "rank 0 gave 4; expected one value on all\n", "an error of hsumma's has its class and its text", *said(process))
 
 
+# Programs of an MPI, by the name of its compiler's wrapper.
+SUM = {"mpicc": ("sum.c", """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, sum = 0, one = 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s %d\\n", argv[1], sum);
+    MPI_Finalize();
+    return 0;
+}
+"""), "mpif90": ("sum.f90", """
+program sum_of_ones
+    use mpi
+    integer :: rank, total, error
+    character(len=8) :: word
+    call get_command_argument(1, word)
+    call MPI_Init(error)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+    call MPI_Allreduce(1, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank == 0) print '(a,1x,i0)', trim(word), total
+    call MPI_Finalize(error)
+end program
+""")}
+
+
+def test_other_mpi():
+    """A program of the other MPI runs as it would without the library, and one line says why nothing is served."""
+    other = {"mpich": "openmpi", "openmpi": "mpich"}[MPI]
+    names = {"mpich": "MPICH", "openmpi": "Open MPI"}
+    launcher = f"mpiexec.{other}"
+    with tempfile.TemporaryDirectory() as scratch:
+        for wrapper, (source, text) in SUM.items():
+            path, program = os.path.join(scratch, source), os.path.join(scratch, wrapper)
+            with open(path, "w") as file:
+                file.write(text)
+            compiler = f"{wrapper}.{other}"
+            if not (shutil.which(launcher) and shutil.which(compiler)
+                    and subprocess.run([compiler, path, "-o", program], capture_output=True).returncode == 0):
+                skip(f"a program of {names[other]} ({wrapper})", f"no {launcher} and {compiler} that work")
+                continue
+            process = subprocess.run([launcher, "-n", "2", "env", f"LD_PRELOAD={PMPI}", program, "word"],
+                                     capture_output=True, text=True, timeout=60)
+            lines = [line for line in process.stderr.splitlines() if "hsumma" in line]
+            ok(process.returncode == 0 and process.stdout == "word 2\n", f"a program of {names[other]} ({wrapper}) runs",
+               *said(process))
+            ok(len([line for line in lines if f"runs with {names[other]}" in line and names[MPI] in line
+                    and f"MPI={other}" in line]) == 1, "  one line names both and the file to use", *said(process))
+
+
 # Testers that run for seconds, with their data file beside them. Without xdllt: on 4 processes Debian's may hang in
 # pdlacon, under plain MPICH as well.
 TESTERS = ["xdlu", "xdqr", "PBLAS/dpb1tst"]
@@ -134,7 +190,7 @@ def main():
     if os.environ.get("SANITIZE"):
         skip("libhsumma_pmpi.so", "a program without the sanitizer cannot load it")
         return done()
-    for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_scalapack):
+    for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_other_mpi, test_scalapack):
         test()
     return done()
 

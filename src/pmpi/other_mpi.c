@@ -1,0 +1,73 @@
+/*
+ * A program of another MPI than the one that this library was built with. Handles differ, and this library brings its
+ * own MPI into the process, so nothing can be served. One line reports it, and the program starts again without the
+ * library.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hsumma/context/mpi_family.h"
+
+/* A symbol that each MPI of the family exports, and the library that serves it. */
+static const struct {
+    const char *symbol, *file;
+} families[HS_MPI_FAMILIES] = {
+    [HS_MPI_MPICH] = {"MPIR_Dup_fn", "build/libhsumma_pmpi.so of \"make MPI=mpich\""},
+    [HS_MPI_OPENMPI] = {"ompi_mpi_comm_world", "build/openmpi/libhsumma_pmpi.so of \"make MPI=openmpi\""},
+};
+
+/* Whether the process has rank 0 according to its launcher, or the launcher is unknown; MPI is not initialised yet. */
+static int is_first(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i])) == 0;
+    return 1;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Removes the file from LD_PRELOAD. 0: it is not there, so that another start would change nothing. */
+static int remove_from_preload(const char *file)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    char *words = preload ? strdup(preload) : NULL, *rest = preload ? calloc(1, strlen(preload) + 1) : NULL;
+    int found = 0;
+
+    for (char *state, *word = words && rest ? strtok_r(words, " :", &state) : NULL; word;
+         word = strtok_r(NULL, " :", &state))
+        if (!strcmp(last_part(word), last_part(file)))
+            found = 1;
+        else
+            strcat(strcat(rest, *rest ? ":" : ""), word);
+    found = found && !setenv("LD_PRELOAD", rest, 1);
+    free(words);
+    free(rest);
+    return found;
+}
+
+__attribute__((constructor)) static void check_family(int argc, char **argv)
+{
+    const int built = (int)hs_mpi_built(), other = built == HS_MPI_MPICH ? HS_MPI_OPENMPI : HS_MPI_MPICH;
+    Dl_info self;
+
+    (void)argc;
+    if (!built || !dlsym(RTLD_DEFAULT, families[other].symbol) || !dladdr(families, &self))
+        return;
+    if (is_first())
+        fprintf(stderr,
+                "hsumma_pmpi: no call is served: the program runs with %s, but %s is built with %s; preload %s\n",
+                hs_mpi_family_name[other], self.dli_fname, hs_mpi_family_name[built], families[other].file);
+    if (remove_from_preload(self.dli_fname))
+        execv("/proc/self/exe", argv);
+}

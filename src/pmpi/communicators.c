@@ -2,7 +2,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pmpi/pmpi.h"
 
@@ -10,6 +9,32 @@ struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID, .self = MPI_COMM_N
 
 /* The attribute of all communicators whose calls are passed on. */
 static struct pmpi_comm none;
+
+/*
+ * A context costs about a millisecond and megabytes of shared memory, which a communicator of a few small calls never
+ * repays. MPI therefore serves the first calls: each weighs 1, and 1 more per 64 KB, until ENOUGH is exceeded. Calls
+ * and bytes are the same on all processes, so all create the context in the same call. Until then the attribute is the
+ * weight so far, as an odd number, which is never the address of a record.
+ */
+enum { BYTES_PER_WEIGHT = 64 * 1024, ENOUGH = 16 };
+
+static void *attribute_of(int weight)
+{
+    return (void *)(uintptr_t)(2 * weight + 1);
+}
+
+static int is_weight(const void *attribute)
+{
+    return (uintptr_t)attribute % 2;
+}
+
+/* The weight after one more call. */
+static int weight_after(const void *attribute, MPI_Count bytes)
+{
+    MPI_Count more = bytes / BYTES_PER_WEIGHT;
+
+    return (int)((uintptr_t)attribute / 2) + 1 + (int)(more < ENOUGH ? more : ENOUGH);
+}
 
 static void unlink_record(struct pmpi_comm *record)
 {
@@ -32,7 +57,7 @@ static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
     struct pmpi_comm *record = attribute;
 
     (void)comm, (void)keyval, (void)extra;
-    if (record == &none)
+    if (record == &none || is_weight(record))
         return MPI_SUCCESS;
     unlink_record(record);
     pmpi_state.inside++;
@@ -62,6 +87,7 @@ static int make_keyval(void)
     pthread_mutex_lock(&lock);
     if (pmpi_state.keyval == MPI_KEYVAL_INVALID) {
         make_self();
+        pmpi_state.mode = pmpi_read_mode();
         PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL);
         pmpi_state.keyval = made;
     }
@@ -76,22 +102,8 @@ MPI_Comm pmpi_self(void)
     return pmpi_state.self;
 }
 
-int pmpi_is_word(const char *word)
-{
-    const char *said = getenv("HSUMMA_PMPI");
-
-    return said && !strcmp(said, word);
-}
-
 /* Each record uses one of MPICH's some 2,000 communicators, and shared memory. */
 enum { MOST_RECORDS = 64 };
-
-void pmpi_warn(const char *why)
-{
-    if (!pmpi_state.warned)
-        fprintf(stderr, "hsumma_pmpi: calls are passed on to MPI: %s\n", why);
-    pmpi_state.warned = 1;
-}
 
 /* Whether this process can serve calls. */
 static int is_willing(void)
@@ -99,7 +111,7 @@ static int is_willing(void)
     int level = MPI_THREAD_MULTIPLE;
 
     PMPI_Query_thread(&level);
-    return level < MPI_THREAD_MULTIPLE && !pmpi_is_word("off") && pmpi_state.records < MOST_RECORDS;
+    return level < MPI_THREAD_MULTIPLE && pmpi_state.mode != PMPI_OFF && pmpi_state.records < MOST_RECORDS;
 }
 
 /* A record with a context if all processes are willing and the context can be created, else `none`; the same on all. */
@@ -124,29 +136,32 @@ static struct pmpi_comm *make_record(MPI_Comm comm)
         return record;
     }
     if (record->rank == 0)
-        pmpi_warn(text);
+        pmpi_warn(PMPI_PASSED_ON, text);
     free(record);
     return &none;
 }
 
-struct pmpi_comm *pmpi_comm_of(MPI_Comm comm)
+struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes)
 {
     struct pmpi_comm *record = &none;
-    int found = 0, inter = 1, size = 1, key = pmpi_state.keyval;
+    int found = 0, inter = 1, size = 1, weight, key = pmpi_state.keyval;
 
     if (key == MPI_KEYVAL_INVALID)
         key = make_keyval();
     if (PMPI_Comm_get_attr(comm, key, &record, &found))
         return NULL;
     if (!found) {
-        record = &none;
         if (PMPI_Comm_test_inter(comm, &inter) || PMPI_Comm_size(comm, &size))
             return NULL;
-        if (!inter && size > 1)
-            record = make_record(comm);
+        record = inter || size == 1 ? &none : attribute_of(0);
         PMPI_Comm_set_attr(comm, key, record);
     }
-    return record == &none ? NULL : record;
+    if (is_weight(record)) {
+        weight = weight_after(record, bytes);
+        record = weight > ENOUGH ? make_record(comm) : attribute_of(weight);
+        PMPI_Comm_set_attr(comm, key, record);
+    }
+    return record == &none || is_weight(record) ? NULL : record;
 }
 
 void pmpi_comms_free(void)

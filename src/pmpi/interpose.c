@@ -4,25 +4,6 @@
 
 #include "pmpi/pmpi.h"
 
-static void count_call(struct pmpi_count *count, long long bytes)
-{
-    count->calls++;
-    count->bytes += bytes;
-}
-
-/* Counts a call that was passed on to MPI, and returns its result. */
-static int count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type, int error)
-{
-    MPI_Count size = 0;
-
-    if (pmpi_state.inside)
-        return error;
-    if (error || count < 1 || PMPI_Type_size_x(type, &size))
-        size = 0;
-    count_call(&pmpi_state.passed[function], count * size);
-    return error;
-}
-
 /*
  * Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. An error that one rank
  * can find goes to MPI before anything collective: MPI reports it to that rank alone, and the others need not call.
@@ -64,11 +45,11 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside--;
     if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* both are the same on all ranks */
         if (record->rank == 0)
-            pmpi_warn(hsumma_message(record->ctx));
+            pmpi_warn(PMPI_PASSED_ON, hsumma_message(record->ctx));
         return 0;
     }
     *error = status ? report(record, status) : MPI_SUCCESS;
-    count_call(&pmpi_state.served[function], bytes);
+    pmpi_count_served(record, call, function, bytes, status == HSUMMA_OK);
     return 1;
 }
 
@@ -104,7 +85,8 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
     if (is_for_mpi(count, type, comm) || !pmpi_operator(op, type, &call.op, &size) || !is_root(comm, root) ||
         PMPI_Comm_rank(comm, &rank))
         return 0;
-    if (!are_buffers(in, out, function == PMPI_ALLREDUCE_CALL || rank == root) || !(record = pmpi_comm_of(comm)))
+    if (!are_buffers(in, out, function == PMPI_ALLREDUCE_CALL || rank == root) ||
+        !(record = pmpi_comm_of(comm, count * size)))
         return 0;
     return serve(record, &call, function, count * size, error);
 }
@@ -171,7 +153,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     if (size < 1 || count > INT32_MAX / size) /* nothing to send, or more than MPI can pack on another process */
         return 0;
     call.count = count * size;
-    if ((basic && !buffer) || !(record = pmpi_comm_of(comm)))
+    if ((basic && !buffer) || !(record = pmpi_comm_of(comm, call.count)))
         return 0;
     if (!basic)
         return serve_packed(record, buffer, count, type, &call, error);
@@ -182,29 +164,31 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
  */
 
 /* Defines the functions with 32-bit or 64-bit counts; processes may mix the two in one call. */
-#define FUNCTIONS(suffix, integer)                                                                                     \
-    PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,      \
-                                          MPI_Comm comm)                                                               \
-    {                                                                                                                  \
-        int error;                                                                                                     \
-        if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))                           \
-            return error;                                                                                              \
-        return count_passed(PMPI_ALLREDUCE_CALL, count, type, PMPI_Allreduce##suffix(in, out, count, type, op, comm)); \
-    }                                                                                                                  \
-    PMPI_EXPORT int MPI_Reduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,         \
-                                       int root, MPI_Comm comm)                                                        \
-    {                                                                                                                  \
-        int error;                                                                                                     \
-        if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))                           \
-            return error;                                                                                              \
-        return count_passed(PMPI_REDUCE_CALL, count, type, PMPI_Reduce##suffix(in, out, count, type, op, root, comm)); \
-    }                                                                                                                  \
-    PMPI_EXPORT int MPI_Bcast##suffix(void *buffer, integer count, MPI_Datatype type, int root, MPI_Comm comm)         \
-    {                                                                                                                  \
-        int error;                                                                                                     \
-        if (serve_bcast(buffer, count, type, root, comm, &error))                                                      \
-            return error;                                                                                              \
-        return count_passed(PMPI_BCAST_CALL, count, type, PMPI_Bcast##suffix(buffer, count, type, root, comm));        \
+#define FUNCTIONS(suffix, integer)                                                                                   \
+    PMPI_EXPORT int MPI_Allreduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,    \
+                                          MPI_Comm comm)                                                             \
+    {                                                                                                                \
+        int error;                                                                                                   \
+        if (serve_reduction(in, out, count, type, op, 0, comm, PMPI_ALLREDUCE_CALL, &error))                         \
+            return error;                                                                                            \
+        return pmpi_count_passed(PMPI_ALLREDUCE_CALL, count, type,                                                   \
+                                 PMPI_Allreduce##suffix(in, out, count, type, op, comm));                            \
+    }                                                                                                                \
+    PMPI_EXPORT int MPI_Reduce##suffix(const void *in, void *out, integer count, MPI_Datatype type, MPI_Op op,       \
+                                       int root, MPI_Comm comm)                                                      \
+    {                                                                                                                \
+        int error;                                                                                                   \
+        if (serve_reduction(in, out, count, type, op, root, comm, PMPI_REDUCE_CALL, &error))                         \
+            return error;                                                                                            \
+        return pmpi_count_passed(PMPI_REDUCE_CALL, count, type,                                                      \
+                                 PMPI_Reduce##suffix(in, out, count, type, op, root, comm));                         \
+    }                                                                                                                \
+    PMPI_EXPORT int MPI_Bcast##suffix(void *buffer, integer count, MPI_Datatype type, int root, MPI_Comm comm)       \
+    {                                                                                                                \
+        int error;                                                                                                   \
+        if (serve_bcast(buffer, count, type, root, comm, &error))                                                    \
+            return error;                                                                                            \
+        return pmpi_count_passed(PMPI_BCAST_CALL, count, type, PMPI_Bcast##suffix(buffer, count, type, root, comm)); \
     }
 
 FUNCTIONS(, int)
@@ -225,25 +209,9 @@ PMPI_EXPORT int MPI_Error_class(int code, int *class)
     return PMPI_Error_class(code, class);
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------ */
-
-static void say_counts(void)
-{
-    static const char *const names[PMPI_FUNCTIONS] = {"MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"};
-    int rank = 1;
-
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank || !pmpi_is_word("verbose"))
-        return;
-    for (int f = 0; f < PMPI_FUNCTIONS; f++)
-        fprintf(stderr, "hsumma_pmpi: %-13s %10lld calls, %14lld bytes served; %10lld calls, %14lld bytes passed on\n",
-                names[f], pmpi_state.served[f].calls, pmpi_state.served[f].bytes, pmpi_state.passed[f].calls,
-                pmpi_state.passed[f].bytes);
-}
-
 PMPI_EXPORT int MPI_Finalize(void)
 {
-    say_counts();
+    pmpi_print_counts();
     pmpi_comms_free();
     return PMPI_Finalize();
 }

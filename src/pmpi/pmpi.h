@@ -3,8 +3,8 @@
  *
  *   mpiexec -n 8 -genv LD_PRELOAD libhsumma_pmpi.so program
  *
- * Every communicator has a context of its own, made at the first call that can be served and kept as an attribute.
- * Whether a call is served depends only on arguments that MPI requires to be the same on all processes:
+ * A communicator has a context of its own, created once its calls weigh enough (communicators.c) and kept as an
+ * attribute. Whether a call is served depends only on arguments that MPI requires to be the same on all processes:
  *
  *   broadcasts    all; everything but contiguous elements of one basic type is packed, because another process may
  *                 describe the same elements by another type
@@ -17,8 +17,8 @@
  * library itself makes while it serves a call included.
  *
  * A wrong option (HSUMMA_COLL=allreduce:foo) is reported once, and calls are passed on. With HSUMMA_PMPI=verbose rank 0
- * prints in MPI_Finalize how many calls and bytes were served. Other variables are the library's options, for example
- * HSUMMA_COLL.
+ * prints in MPI_Finalize how many calls and bytes were served, and by which algorithms. Other variables are the
+ * library's options, for example HSUMMA_COLL.
  *
  * Fortran needs no functions of its own: MPICH's Fortran interfaces call the C functions MPI_*.
  */
@@ -33,6 +33,12 @@
 enum pmpi_function { PMPI_ALLREDUCE_CALL, PMPI_REDUCE_CALL, PMPI_BCAST_CALL, PMPI_FUNCTIONS };
 
 enum { PMPI_STATUSES = HSUMMA_ERR_DEVICE + 1 };
+
+/* Values of HSUMMA_PMPI. */
+enum pmpi_mode { PMPI_SERVE, PMPI_OFF, PMPI_VERBOSE, PMPI_MODES };
+
+/* What is reported once. */
+enum pmpi_warning { PMPI_PASSED_ON, PMPI_REPLACED, PMPI_WARNINGS };
 
 struct pmpi_count {
     atomic_llong calls, bytes;
@@ -54,7 +60,9 @@ struct pmpi_state {
     atomic_int keyval;
     struct pmpi_comm *first, *last; /* in order of creation */
     int records;                    /* number of records */
-    int warned;                     /* 1: a warning has been printed */
+    int warned[PMPI_WARNINGS];      /* 1: has been reported */
+    enum pmpi_mode mode;            /* read together with keyval */
+    struct pmpi_row *rows;          /* report.c: what served which calls */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     MPI_Comm self;                  /* this process alone; errors return, and no handler of the program's runs */
     int code[PMPI_STATUSES];        /* MPI's error classes for hsumma's statuses; 0: not made yet */
@@ -62,17 +70,28 @@ struct pmpi_state {
 };
 extern struct pmpi_state pmpi_state;
 
-/* communicators.c: the record of a communicator, made at its first call; NULL if the call must be passed on. Collective
- * over comm. */
-struct pmpi_comm *pmpi_comm_of(MPI_Comm comm);
+/*
+ * communicators.c: the record of a communicator, for a call of so many bytes; NULL if the call must be passed on.
+ * Collective over comm in the call that creates the context.
+ */
+struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes);
 /* pmpi_state.self, made when first needed. */
 MPI_Comm pmpi_self(void);
 /* Frees all contexts, in order of creation. */
 void pmpi_comms_free(void);
-/* Warns the user, once, why calls are not served. */
-void pmpi_warn(const char *why);
-/* Whether HSUMMA_PMPI has this value. */
-int pmpi_is_word(const char *word);
+
+/* report.c */
+/* The value of HSUMMA_PMPI; reports one that is unknown. */
+enum pmpi_mode pmpi_read_mode(void);
+/* Reports something once. */
+void pmpi_warn(enum pmpi_warning warning, const char *why);
+/* Counts a call that was served, well or not. */
+void pmpi_count_served(const struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function,
+                       long long bytes, int well);
+/* Counts a call that was passed on to MPI, and returns its result. */
+int pmpi_count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type, int error);
+/* Prints the counts in mode PMPI_VERBOSE, and frees them. */
+void pmpi_print_counts(void);
 
 /* datatypes.c */
 /* Whether MPI accepts the type for communication. */

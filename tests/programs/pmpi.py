@@ -16,6 +16,7 @@ from tap import done, ok, skip
 
 PMPI = os.path.join(BUILD, "libhsumma_pmpi.so")
 CALLS = os.path.join(BUILD, "tests", "mpi", "product", "calls")
+MANY = os.path.join(BUILD, "tests", "mpi", "product", "many_communicators")
 WRONG_CALLS = os.path.join(BUILD, "tests", "mpi", "product", "wrong_calls")
 
 
@@ -30,6 +31,12 @@ def counts(text):
     found = re.findall(r"hsumma_pmpi: (MPI_\w+) +(\d+) calls, +(\d+) bytes served; +(\d+) calls, +(\d+) bytes passed on",
                        text)
     return {name: tuple(map(int, numbers)) for name, *numbers in found}
+
+
+def rows(text):
+    """[(function, limit, algorithm, calls)] of HSUMMA_PMPI=verbose; a limit is "at most 1k"."""
+    found = re.findall(r"hsumma_pmpi: (MPI_\w+) +(\d+) calls of (at most \w+|more than \w+) bytes served by (\w+)\n", text)
+    return [(name, limit, algorithm, int(calls)) for name, calls, limit, algorithm in found]
 
 
 def test_link():
@@ -94,6 +101,39 @@ def test_wrong_calls():
     process = launch(2, WRONG_CALLS, "100", "unlike")
     ok(process.returncode == 0 and process.stdout == "class MPI_ERR_ARG, handled 1: hsumma: rank 1 gave count = 8, "
        "rank 0 gave 4; expected one value on all\n", "an error of hsumma's has its class and its text", *said(process))
+
+
+def test_algorithms():
+    """The counts of algorithms follow HSUMMA_COLL and add up to the calls served."""
+    process = launch(4, CALLS, settings=[
+        "HSUMMA_PMPI=verbose", "HSUMMA_COLL=allreduce:0-64:nap,65-1k:ring,recursive_doubling;reduce:binomial;bcast:chain"])
+    found, served = rows(process.stderr), {name: n[0] for name, n in counts(process.stderr).items()}
+    ok(process.returncode == 0 and len(served) == 3
+       and all(sum(row[3] for row in found if row[0] == name) == n > 0 for name, n in served.items()),
+       "the calls of all algorithms are those served", *said(process))
+    ok({row[2] for row in found if row[0] == "MPI_Reduce"} == {"binomial"}
+       and {row[2] for row in found if row[0] == "MPI_Bcast"} == {"chain"}
+       and [row[2] for row in found if row[0] == "MPI_Allreduce"][:3] == ["nap", "ring", "recursive_doubling"],
+       "  by size and function", found)
+    process = launch(2, CALLS, settings=["HSUMMA_COLL=bcast:shared", "HSUMMA_SHARED=0"])
+    lines = process.stderr.splitlines()
+    ok(process.returncode == 0 and len(lines) == 1 and "instead of shared" in lines[0] and "no shared memory" in lines[0],
+       "a replaced algorithm is said once", *said(process))
+    process = launch(2, CALLS, settings=["HSUMMA_PMPI=verbos"])
+    lines = process.stderr.splitlines()
+    ok(process.returncode == 0 and len(lines) == 1 and '"verbos"' in lines[0] and "did you mean verbose?" in lines[0],
+       "so is a value of HSUMMA_PMPI that does not exist", *said(process))
+
+
+def test_communicators():
+    """A communicator costs nothing until 16 calls or 1 MB have been made on it."""
+    for number, calls, size, served in [(60, 16, 4, 0), (3, 17, 4, 1), (3, 1, 960 << 10, 0), (3, 1, 1 << 20, 1),
+                                        (3, 4, 256 << 10, 1), (3, 20, 4, 4)]:
+        process = launch(2, MANY, str(number), str(calls), str(size), settings=["HSUMMA_PMPI=verbose"])
+        all_served, _, passed, _ = counts(process.stderr).get("MPI_Allreduce", (-1, 0, -1, 0))
+        ok(process.returncode == 0 and process.stdout == f"{number if served else 0} mappings, 0 wrong\n"
+           and (all_served, passed) == (number * served, number * (calls - served)),
+           f"{number} communicators of {calls} calls of {size} bytes: {served} served on each", *said(process))
 
 
 # Programs of an MPI, by the name of its compiler's wrapper.
@@ -190,7 +230,8 @@ def main():
     if os.environ.get("SANITIZE"):
         skip("libhsumma_pmpi.so", "a program without the sanitizer cannot load it")
         return done()
-    for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_other_mpi, test_scalapack):
+    for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_algorithms, test_communicators,
+                 test_other_mpi, test_scalapack):
         test()
     return done()
 

@@ -16,7 +16,7 @@ typedef struct regret_arguments {
     int measure;
     int sweep_reps;
     double cap;     /* a candidate slower than the best by this factor gets only one turn */
-    double seconds; /* no case starts after so many seconds; 0: no limit */
+    double seconds; /* time after which no case starts; 0 for no limit */
 } regret_arguments;
 
 /* A plan that is measured, and its best turn. */

@@ -79,7 +79,6 @@ static int serve_reduction(const void *in, void *out, MPI_Count count, MPI_Datat
                         .root = root};
     MPI_Count size;
     struct pmpi_comm *record;
-
     int rank = -1;
 
     if (is_for_mpi(count, type, comm) || !pmpi_operator(op, type, &call.op, &size) || !is_root(comm, root) ||
@@ -160,8 +159,7 @@ static int serve_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int roo
     return serve(record, &call, PMPI_BCAST_CALL, call.count, error);
 }
 
-/* --- MPI's names ----------------------------------------------------------------------------------------------------
- */
+/* --- MPI's names -------------------------------------------------------------------------------------------------- */
 
 /* Defines the functions with 32-bit or 64-bit counts; processes may mix the two in one call. */
 #define FUNCTIONS(suffix, integer)                                                                                   \

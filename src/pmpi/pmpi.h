@@ -71,7 +71,7 @@ struct pmpi_state {
 extern struct pmpi_state pmpi_state;
 
 /*
- * communicators.c: the record of a communicator, for a call of so many bytes; NULL if the call must be passed on.
+ * communicators.c: the record of a communicator, for a call that moves `bytes`; NULL if the call must be passed on.
  * Collective over comm in the call that creates the context.
  */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes);

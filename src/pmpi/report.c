@@ -58,16 +58,17 @@ struct pmpi_row {
     long long calls;
 };
 
-/* Size classes: to 64 bytes, to 1 KB, to 16 KB, and so on, each 16 times the one before; the last has no limit. */
-enum { LEAST_BYTES = 64, CLASS_FACTOR = 16, CLASSES = 6 };
+/* Most bytes in each size class; one more class follows, without a limit. */
+static const long long most_bytes[] = {64, 1 << 10, 16 << 10, 256 << 10, 4 << 20};
+enum { LIMITED = sizeof most_bytes / sizeof *most_bytes };
 
 static int size_class_of(long long bytes)
 {
-    int class = 0;
+    int size_class = 0;
 
-    for (long long most = LEAST_BYTES; bytes > most && class < CLASSES - 1; most *= CLASS_FACTOR)
-        class ++;
-    return class;
+    while (size_class < LIMITED && bytes > most_bytes[size_class])
+        size_class++;
+    return size_class;
 }
 
 static void count_call(struct pmpi_count *count, long long bytes)
@@ -86,8 +87,8 @@ static struct pmpi_row *make_row(const struct pmpi_comm *record, const hsumma_co
         return NULL;
     row->next = pmpi_state.rows;
     pmpi_state.rows = row;
-    if (record->rank == 0 && !hsumma_coll_describe(record->ctx, call, text, sizeof text) &&
-        strstr(text, hs_answer_instead))
+    if (record->rank == 0 && record->ctx->team.signature->replaced &&
+        !hsumma_coll_describe(record->ctx, call, text, sizeof text))
         pmpi_warn(PMPI_REPLACED, text);
     return row;
 }
@@ -132,18 +133,15 @@ int pmpi_count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype
 
 static void print_rows(enum pmpi_function function, const char *name)
 {
-    for (int class = 0; class < CLASSES; class ++)
+    for (int i = 0; i <= LIMITED; i++)
         for (const struct pmpi_row *row = pmpi_state.rows; row; row = row->next) {
-            long long most = LEAST_BYTES;
             char limit[32];
 
-            if (row->function != function || row->size_class != class)
+            if (row->function != function || row->size_class != i)
                 continue;
-            for (int i = 0; i < class; i++)
-                most *= CLASS_FACTOR;
-            hs_size_write(class < CLASSES - 1 ? most : most / CLASS_FACTOR, limit, sizeof limit);
+            hs_size_write(most_bytes[i < LIMITED ? i : LIMITED - 1], limit, sizeof limit);
             fprintf(stderr, "hsumma_pmpi: %-13s %10lld calls of %s %s bytes served by %s\n", name, row->calls,
-                    class < CLASSES - 1 ? "at most" : "more than", limit, row->alg->name);
+                    i < LIMITED ? "at most" : "more than", limit, row->alg->name);
         }
 }
 

@@ -56,16 +56,19 @@ void *hs_symbol_of(const void *caller, const char *name)
         atomic_store(&found.function, address);    \
     } while (0)
 
+static int has_blacs(void)
+{
+    return (EXISTS(blacs_gridinfo_) && EXISTS(blacs_get_)) || (atomic_load(&found.gridinfo) && atomic_load(&found.get));
+}
+
 void hs_blacs_find(const void *caller, const char *routine)
 {
-    if (EXISTS(blacs_gridinfo_) && EXISTS(blacs_get_))
-        return;
-    if (atomic_load(&found.gridinfo) && atomic_load(&found.get))
+    if (has_blacs())
         return;
     FIND(caller, gridinfo, "blacs_gridinfo_");
     FIND(caller, get, "blacs_get_");
     FIND(caller, cabort, "PB_Cabort");
-    if (atomic_load(&found.gridinfo) && atomic_load(&found.get))
+    if (has_blacs())
         return;
     fprintf(stderr, "hsumma: %s: no BLACS is visible to hsumma: load ScaLAPACK with RTLD_GLOBAL\n", routine);
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -147,6 +147,7 @@ static hsumma_status build(const struct hs_signature_maker *maker, const struct 
     if (status)
         return status;
     signature->chosen = chosen.answer.spec;
+    signature->replaced = chosen.answer.asked.alg != NULL;
     signature->on_host = chosen.why_host != NULL;
     struct hs_shape shape = chosen.shape;
     const struct hs_alg *alg = chosen.answer.spec.alg;

@@ -45,6 +45,7 @@ struct hs_signature {
     char algorithm[HS_ALG_SPEC_TEXT];
 
     struct hs_alg_spec chosen;
+    int replaced;                  /* true if `chosen` replaces a requested algorithm that cannot serve the call */
     struct hs_device_comm *device; /* device of a call on device memory; else NULL */
     int on_host;                   /* true if the host performs the call on copies of device memory */
     int rotation, size;

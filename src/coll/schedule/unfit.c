@@ -2,8 +2,8 @@
 #include "coll/schedule/rows.h"
 
 /*
- * Longest vector, in bytes, of rows that use shared memory: longer ones have so many pieces that lists take too much
- * memory and time.
+ * Longest vector, in bytes, of rows that use shared memory: the lists of longer ones have too many pieces and take too
+ * much memory and time.
  */
 static const int64_t longest_shared = (int64_t)1 << 30;
 

@@ -127,8 +127,6 @@ static void write_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? seconds * 1e3 : seconds);
 }
 
-const char hs_answer_instead[] = " instead of ";
-
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size)
 {
     static const char *const by[] = {"by the call", "by the option coll", "by the tuned file", "by the model",
@@ -143,7 +141,7 @@ void hs_answer_write(const struct hs_question *question, const struct hs_answer 
     hs_alg_spec_write(&answer->spec, spec, sizeof spec);
     if (answer->asked.alg) {
         hs_alg_spec_write(&answer->asked, other, sizeof other);
-        snprintf(more, sizeof more, "%s%s (%s): %s", hs_answer_instead, other, by[answer->by], answer->why_not);
+        snprintf(more, sizeof more, " instead of %s (%s): %s", other, by[answer->by], answer->why_not);
     } else {
         snprintf(more, sizeof more, ", %s", by[answer->by]);
     }

@@ -9,8 +9,8 @@
  *              range: all sizes
  *   rules      COLLECTIVE:RANGE:ALGORITHM,RANGE:ALGORITHM;COLLECTIVE:ALGORITHM
  *   tuned      a first line "hsumma tuned 2", then lines "COLLECTIVE RANKS NODES RANGE ALGORITHM" with * for any number
- *              or all sizes. # begins a comment; lines that begin with "gemm" or "network" are for
- * hsumma/tuned/tuned.h.
+ *              or all sizes. # begins a comment; lines that begin with "gemm" or "network" belong to
+ *              hsumma/tuned/tuned.h.
  *
  * The first rule that fits applies.
  */
@@ -147,8 +147,6 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
                         struct hs_message *message);
 /* Writes "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us". */
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
-/* Part of that text if and only if the spec requested cannot serve the call: "... smp instead of ring (...)". */
-extern const char hs_answer_instead[];
 
 /* The reason why a spec cannot serve the question's call; NULL if it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);

@@ -2,7 +2,7 @@
  * Plain MPI, without hsumma: many communicators of a few calls each, for tests/programs/pmpi.py. Prints how many pieces
  * of hsumma's shared memory rank 0 has mapped while all communicators exist.
  *
- *   many_communicators NUMBER CALLS BYTES   calls of MPI_Allreduce on each, of so many bytes
+ *   many_communicators NUMBER CALLS BYTES   CALLS calls of MPI_Allreduce on each communicator, of BYTES bytes each
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -30,8 +30,7 @@ struct error : std::runtime_error {
     hsumma_status status; /**< the status of the call, never HSUMMA_OK */
 };
 
-/** Throws hsumma::error unless the status of a C call is HSUMMA_OK, with the text `why`, or the context's message if
- * `why` is empty. */
+/** Throws hsumma::error unless status is HSUMMA_OK, with the text `why` or, if empty, the context's message. */
 inline void check(hsumma_context *ctx, hsumma_status status, const std::string &why = "")
 {
     if (status)
@@ -68,8 +67,7 @@ template <class T, void (*release)(T **)> struct handle {
     std::unique_ptr<T, releases> held;
 };
 
-/* Checks the spans of one call: a span that is too short becomes a null pointer, for which the C call returns an error
- * on all processes. */
+/* The spans of one call: one that is too short becomes a null pointer, an error of the C call on all processes. */
 struct bounds {
     template <class T> T *operator()(const char *name, std::span<T> data, std::size_t least)
     {
@@ -83,8 +81,7 @@ struct bounds {
 };
 /** @endcond */
 
-/** A read-only span that vectors and arrays convert to; the element type is deduced from another argument, a scalar or
- * a std::span. */
+/** A read-only span that vectors and arrays convert to; another argument determines the element type. */
 template <class T> using in = std::span<const std::type_identity_t<T>>;
 template <class T> using out = std::span<std::type_identity_t<T>>; /**< a span like `in` for results */
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes that the system could provide now; if unknown, the bytes of the machine's memory.  The system would accept a
- * larger reservation, and the kernel would later kill a process. */
+/* Bytes that the system could provide now; if unknown, the bytes of the machine's memory.  The system may accept a
+ * larger request, but the kernel then kills a process later. */
 static int64_t available(void)
 {
     char line[128];
@@ -50,7 +50,7 @@ static size_t total_of(const struct asked *asked, int mates, int64_t limit)
     return total;
 }
 
-/* The rank in the communicator of a mate. */
+/* The rank of mate m in the communicator. */
 static int rank_of(const struct hs_comm *comm, int m)
 {
     int rank = 0;
@@ -147,8 +147,8 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
                                   verdict.rank, hsumma_status_string(verdict.status));
 }
 
-/* Adds an allocation to the context's allocations.  parts: the parts of all mates, whose region is then added to
- * `list`; NULL if the memory is not shared. */
+/* Adds an allocation to the context's allocations.  parts: the parts of all mates, NULL if the memory is not shared.
+ * Shared memory's region is added to `list`. */
 static void keep(struct hs_allocations *all, struct hs_allocation *allocation, struct hs_region **list,
                  char *const *parts, int me)
 {
@@ -216,7 +216,7 @@ static void free_left(struct hs_allocations *all, const struct hs_allocator *mem
     }
 }
 
-/* Removes an allocation from its list, and unmaps the mates' parts of it. */
+/* Removes an allocation's region from its list; unmaps the mates' parts of shared device memory. */
 static void leave(struct hs_allocation *allocation)
 {
     if (allocation->list)

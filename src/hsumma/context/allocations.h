@@ -16,7 +16,7 @@ struct hs_allocation {
     size_t mine_bytes;            /* bytes of `mine` as requested */
     char *base;                   /* this process's mapping of all parts; NULL for private and device memory */
     size_t bytes;                 /* bytes of the mapping of all parts; for private memory, bytes of `mine` */
-    struct hs_device_share share; /* mappings of the mates' parts of device memory; its device is NULL without any */
+    struct hs_device_share share; /* device memory shared with the mates; its `device` is NULL if there is none */
     struct hs_device *device;     /* the device of unshared device memory; otherwise NULL */
     char *part[];                 /* each mate's part of the mapping, on pages of its own */
 };

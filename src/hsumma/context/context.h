@@ -1,5 +1,5 @@
-/* The objects behind the public handles.  The holders of a context are its owner, its grids and its plans; the last
- * release destroys it. */
+/* The objects behind the public handles.  The holders of a context are its owner, its grids and those of its plans that
+ * are not in the cache; the last release destroys it. */
 #ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_CONTEXT_H
 
@@ -34,18 +34,18 @@ struct hsumma_context {
     struct hs_tuned tuned;           /* measured choices for products */
     int trials;                      /* number of trials in progress; `tuned` has space for the result of each */
     char tuned_file[HS_OPTION_TEXT]; /* path of the file that stores new measurements; "" if they are not stored */
-    char note[HS_OPTION_TEXT];       /* message about files that were not used; "" if there is none */
+    char note[HS_OPTION_TEXT];       /* why files or devices are not used, or results not stored; "" if none */
     int threads;         /* this process's share of its node's cores; 0 if the user has set the BLAS threads */
-    int threads_model;   /* `threads` of rank 0, used for choices, which must be equal on all processes */
+    int threads_model;   /* rank 0's share of its node's cores: for choices, which must be equal on all processes */
     int on_machine;      /* number of the context's processes on this process's machine */
     int grids;           /* number of grids made so far, equal on all processes */
     uint64_t tile_bytes; /* limit on the bytes of a grid's tiles on each node, equal on all processes */
-    struct hs_node_device *left_tiles; /* tiles of grids that this process has freed */
+    struct hs_node_device *left_tiles; /* tiles of freed grids, which other processes may still have mapped */
     uint64_t left_hash;                /* a hash of the grids of left_tiles */
     struct hs_message no_tiles;        /* the reason why devices cannot share tiles; "" if none is known */
     struct hs_device *device;          /* NULL if the context has no device */
     int64_t device_bytes;              /* bytes of memory of the smallest of all processes' devices */
-    struct hs_stream *stream;          /* the stream on which results are ordered */
+    struct hs_stream *stream;          /* the stream that orders work and results (hsumma_set_stream) */
     struct hs_local *local;            /* computes local products on the device; NULL if the BLAS computes them */
     struct hs_event *turned;           /* recorded on the previous stream when a new one is set */
     int *ranks;                        /* 0, 1, 2, ...: the rank table of the group of all ranks */
@@ -56,7 +56,7 @@ struct hsumma_context {
     struct hs_workspace *workspace;    /* panel buffers of the running plan (workspace.h) */
     int plans;                         /* number of plans that may need the workspace */
     hsumma_plan *running;
-    int broken; /* 1 after MPI has failed: messages may be in flight, so nothing is started and no buffer is reused */
+    int broken; /* 1 after an error that may leave messages in flight: nothing is started and no buffer is reused */
     struct hs_plan_cache *cache;
     struct hs_message message;
 };
@@ -73,7 +73,7 @@ struct hsumma_grid {
 
 /* The axis of the rows (0) or columns (1) of the whole matrix; desc must be valid. */
 struct hs_axis hs_desc_axis(const hsumma_desc *desc, int axis);
-/* This process's number of rows (0) or columns (1); 0 if the descriptor is invalid. */
+/* This process's number of rows (0) or columns (1); 0 if it is not in the grid, or if a size is not valid. */
 int64_t hs_desc_local(const hsumma_desc *desc, int axis);
 /* Implements hsumma_desc_init. */
 hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb, int64_t nb);
@@ -88,7 +88,8 @@ hsumma_status hs_context_check_free(hsumma_context *ctx);
 /* Returns the status of a call of this process's device; on failure copies the device's message to the context. */
 hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
 
-/* Joins the votes of all processes of the context; marks the context as broken if MPI fails.  Collective. */
+/* Joins the votes of all processes of the context; marks the context as broken if MPI fails, or if a device's failure
+ * interrupts the agreement.  Collective. */
 struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
 /* Turns the verdict of hs_context_agree into a status that is equal on all ranks and a message: the error of the rank
  * that failed, or the argument of the call in which ranks differ (coll/node/verdict.h).  mine: the status of this

@@ -31,7 +31,7 @@ static hsumma_status place(hsumma_context *ctx, const int extent[2], char order,
     return HSUMMA_OK;
 }
 
-/* Makes the grid without communication.  *result stays NULL if there is no memory. */
+/* Makes the grid without communication.  Even after an error *result may be a grid, which the caller frees. */
 static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                                hsumma_grid **result)
 {

@@ -29,8 +29,8 @@ static size_t directory_bytes(const struct hs_mates *mates)
     return (size_t)hs_in_pages((int64_t)hs_directory_bytes(mates->count));
 }
 
-/* The reason why a node has no shared memory (vote.about) is an hs_mapping_fault, or NO_MACHINE if its processes are on
- * several machines. */
+/* The reason why a node has no shared memory (vote.about) is an hs_mapping_fault, or NO_MACHINE if a node's processes
+ * are on several machines. */
 enum { NO_MACHINE = HS_NOT_MADE + 1 };
 
 /* Maps this node's memory; returns HS_MAPPED or the reason why there is none. */

@@ -13,7 +13,7 @@ hsumma_status hs_product_memory_limit(struct hsumma_context *ctx);
 
 /*
  * Makes one mapping on each node; its pages are allocated when first written.  Collective over the context, with the
- * same status on all processes.  A node that cannot share memory is no error (hs_product_memory.refused).  After
+ * same status on all processes.  That a node cannot share memory is not an error (hs_product_memory.refused).  After
  * HSUMMA_ERR_MEMORY or HSUMMA_ERR_MPI nothing stays allocated.
  */
 hsumma_status hs_product_memory_make(struct hsumma_context *ctx, struct hs_product_memory *shared);
@@ -22,15 +22,15 @@ void hs_product_memory_free(struct hsumma_context *ctx, struct hs_product_memory
 
 /*
  * Ensures that *tiles, the device memory for the products of a grid, has at least `bytes`, in the memory of process
- * `owner`.  Collective over the context, with the same status on all processes.  Errors: HSUMMA_ERR_DEVICE if devices
- * cannot share memory, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * `owner`.  Collective over the context, with the same status on all processes.  Errors: HSUMMA_ERR_DEVICE if a device
+ * fails or devices cannot share memory, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
 hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_device **tiles, int owner, size_t bytes);
 /*
  * Tiles are freed in two steps, because other processes may have them mapped.  hs_device_tiles_leave waits for this
  * process's work on the tiles of grid `number`, and unmaps tiles in other processes' memory.  hs_device_tiles_free
- * frees the tiles of all grids that were left.  Before it, an agreement on a hash of these grids, or a barrier, must
- * ensure that all processes have left the same grids.
+ * frees the tiles of all grids for which hs_device_tiles_leave was called.  Before that, an agreement on a hash of
+ * these grids, or a barrier, must ensure that all processes have made the same calls.
  */
 void hs_device_tiles_leave(struct hsumma_context *ctx, struct hs_node_device **tiles, int number);
 void hs_device_tiles_free(struct hsumma_context *ctx);

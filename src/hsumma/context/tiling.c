@@ -29,8 +29,8 @@ struct strips {
 };
 
 /* The measure of an arrangement; smaller is better, `most` first, then `all`, then `shares`.  most: rows and columns
- * touched by the worst piece; all: their sum over all pieces; shares: that sum in shares of the rows and of the
- * columns, which differs from `all` if the grid is not square. */
+ * touched by the worst piece; all: their sum over all pieces; shares: the same sum with each row weighted by the grid's
+ * number of columns and each column by its number of rows, which matters if the grid is not square. */
 struct measure {
     int64_t most, all, shares;
 };
@@ -114,8 +114,8 @@ static int is_less(const struct measure *a, const struct measure *b)
     return a->most != b->most ? a->most < b->most : a->all != b->all ? a->all < b->all : a->shares < b->shares;
 }
 
-/* Finds the best strips.  Strips thicker than a square of the size of the largest piece would repeat the tiles of the
- * other axis. */
+/* Finds the best strips.  Strips need not be thicker than the side of a square as large as the largest piece: thicker
+ * ones give the tiles of strips along the other axis. */
 static struct strips best_strips(const struct area *area)
 {
     struct strips best = {0, 0};

@@ -14,10 +14,10 @@ struct hs_workspace {
     char *base;
 };
 
-enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* bytes that are always allowed, however small the matrices are */
+enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* bytes that a limit given as a share always allows */
 
-/* The bytes per process that the option workspace_limit allows.  A limit given as a share refers to the largest parts
- * of all views. */
+/* The bytes per process that the option workspace_limit allows.  A limit given as a share is that share of the sum of
+ * the views' largest local parts, but at least HS_WORKSPACE_FLOOR. */
 int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *const *view, int views, size_t size);
 
 /* Ensures that the buffer has at least `bytes`, for one more plan.  After HSUMMA_ERR_MEMORY nothing has changed. */

@@ -7,7 +7,7 @@ struct shares {
     const struct hs_axis *own, *want;
     int same;     /* 1 if holder q has exactly the indices that taker q wants */
     int replicas; /* hs_role.replicas */
-    double *both; /* both[q * want->nprocs + i]; NULL if `same`, or if too many pairs are assumed to share evenly */
+    double *both; /* both[q * want->nprocs + i]; NULL if not needed, or if so many pairs are assumed to share evenly */
 };
 
 /* Data that a process sends or receives for one owner's panels. */
@@ -118,8 +118,8 @@ static void begin_owner(struct exchange_look *exchange)
     }
 }
 
-/* For one owner: the seconds that the busiest sender, receiver and node link work, and the most messages of a process.
- */
+/* For one owner.  given, taken, way: seconds that the busiest sender, receiver and link of a node work; messages: the
+ * most messages of a process. */
 struct most {
     double given, taken, way, messages;
 };

@@ -186,7 +186,7 @@ const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cell
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/* The first member on the same node as member i. */
+/* The first member in the same part of the division (node or socket) as member i. */
 static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)
 {
     int mate = 0;
@@ -323,7 +323,7 @@ static void add_rooted(const struct hs_line_table *lines, const struct hs_line *
 }
 
 /* Reduces sharing and crowd of a line: lines with different roots crowd their nodes less than lines whose roots have
- * one coordinate. */
+ * the same coordinate. */
 static void spread_roots(const struct hs_line_table *lines, const struct hs_exchanged *exchanged, int stride,
                          struct hs_line *line)
 {

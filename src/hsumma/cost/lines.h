@@ -1,6 +1,7 @@
 /*
  * The placement of a grid's lines on nodes.  The price of a collective is the price on one line among many: this file
- * finds the line that represents all, the links that it shares with other lines and, if nodes share panels, its cells.
+ * finds the line that represents all, the links that it shares with other lines and, if the processes of a node share
+ * panels, its cells.
  */
 #ifndef HS_HSUMMA_COST_LINES_H
 #define HS_HSUMMA_COST_LINES_H
@@ -9,8 +10,9 @@
 
 /*
  * A line that represents all lines of its kind (same axis and level): the first or the last of them, whichever spans
- * more nodes.  A level divides each line of the grid into groups, of which only the one with the root is busy.  The
- * busy groups of all parallel lines work at the same time and share their nodes' outgoing links.
+ * more nodes.  A level divides each line of the grid into groups of members `stride` apart.  Those with the root's
+ * position modulo the stride are busy: one group on the outermost level, all groups on the innermost.  The busy groups
+ * of all parallel lines work at the same time and share their nodes' outgoing links.
  */
 struct hs_line {
     int axis, nodes;
@@ -18,8 +20,8 @@ struct hs_line {
     struct hs_group group; /* `me` is unused */
     uint64_t where;        /* a hash, equal for lines with the same placement */
     const struct hs_axis *own, *want;
-    /* Number of busy lines that leave the line's most crowded node together, each weighted by its data relative to the
-     * longest line's. */
+    /* Number of busy lines that share a node's outgoing link with this line, on the node where they are most; each is
+     * weighted by its data relative to the longest line's. */
     double sharing;
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
      * roots are on different nodes. */
@@ -29,11 +31,12 @@ struct hs_line {
 /* The cells of all lines along an axis, and the line that represents them. */
 struct hs_line_cells {
     struct hs_cells most; /* cells of the first line with most cells, as seen from the line's largest cell */
-    /* Levels whose strides are multiples of this number cut through no cell.  0 if every level with groups cuts one. */
+    /* Levels whose strides are multiples of this number cut through no cell.  0 if no number ensures that: on some
+     * line, cells differ in size or are not contiguous. */
     int together;
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;
-    /* Number of lines with several members on one node, and of these members, on the node with most of them. */
+    /* The most lines with several members on one node, and the most such members on one node. */
     int lines, members;
 };
 
@@ -49,8 +52,9 @@ struct hs_exchange_pace {
 enum { HS_EXCHANGED = 6 };
 struct hs_exchanged {
     const struct hs_axis *own, *want;
-    int owners;                      /* number of owners examined, at even distances; 0 if all lines have one root */
-    int *root;                       /* root[i * lines + line]: the root on a line for the i-th owner examined */
+    int owners; /* number of owners examined, at even distances; 0 if all lines have the same root, or without a
+                   topology */
+    int *root;  /* root[i * lines + line]: the root on a line for the i-th owner examined */
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 

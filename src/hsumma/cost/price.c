@@ -37,8 +37,8 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
 }
 
 /*
- * The machine as seen by one line.  All lines of a kind do the same work at the same time, so the lines that leave a
- * node share its outgoing link evenly.  (In the clock's own fluid model an early message of a line could delay a late
+ * The machine as seen by one line.  All lines of a kind do the same work at the same time, so the lines that send from
+ * a node share its outgoing link evenly.  (In the clock's own fluid model an early message of a line could delay a late
  * message of the same line, so that a faster network could be slower.)
  */
 static struct hs_machine shared_machine(const struct hs_machine *machine, double sharing)
@@ -73,10 +73,10 @@ static double larger(double a, double b)
 }
 
 /*
- * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines leave a
- * node together, and the load is even: a node carries the mean load of a line's members for each of its lines.  In
- * algorithms that keep the order of the line most messages do not depend on the root; their price is halfway between
- * this price and the price of lines whose roots share a node.
+ * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines send
+ * from a node at the same time, and the load is even: a node carries the mean load of a line's members for each of its
+ * lines.  In algorithms that do not rotate the ranks (HS_TRUE_ROOT) most messages do not depend on the root; their
+ * price is halfway between this price and the price of lines whose roots share a node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                     const struct hs_line *line, int root, const struct hs_shape *shape,

@@ -49,9 +49,9 @@ struct hs_clock_entry {
 };
 
 /*
- * Known clock values for a profile that does not change.  Only sizes that are powers of two are stored; others are
- * interpolated linearly, so that shapes that never repeat cost little and the number of entries is bounded.  A full
- * table is cleared, which changes no value.
+ * Known clock values for a profile that does not change.  Few sizes are stored, mostly powers of two (sizes_around);
+ * prices of others are interpolated linearly, so that shapes that never repeat cost little and there are few entries.
+ * A full table is cleared, which changes no value.
  */
 enum { HS_CLOCK_ENTRIES = 1 << 12 };
 struct hs_clock_memo {

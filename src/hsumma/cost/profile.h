@@ -22,8 +22,8 @@ struct hs_profile {
     /* Costs of messages, sums and copies of data in device memory; messages pass through the host.  The number of
      * devices per node is not in the file: it comes from the context's processes. */
     struct hs_machine device_machine;
-    /* Seconds per message after the first of an exchange in which many processes send to many at once; 0 if a message
-     * costs as much as a single one. */
+    /* Seconds per message after the first of an exchange in which many processes send to many at once; 0 if these
+     * messages cost as much as the first. */
     double exchange_alpha;
     double overlap; /* share, 0 to 1, of the time of messages between nodes that a multiplication hides */
     /* GEMM of real elements in double [0] and single [1] precision, with `threads` threads. */

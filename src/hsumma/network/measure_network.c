@@ -113,8 +113,8 @@ static void measure_sizes(struct network_bench *b)
     }
 }
 
-/* Sends a megabyte from each sending node, by its first `places` pairs together.  Returns the seconds per byte of one
- * pair; 0 if there was no time. */
+/* Sends a megabyte, but at least LEAST_STREAM per pair, from each sending node, by its first `places` pairs together.
+ * Returns the seconds per byte of one pair; 0 if there was no time. */
 static double measure_stream(struct network_bench *b, int places, double guess)
 {
     double seconds[STEP_SIZES + 1];
@@ -168,7 +168,7 @@ static void measure_between(struct network_bench *b, const struct hs_rank_pairs 
     double pace = one > 0 ? one : network->between.eager ? network->between.beta_long : network->between.beta;
     if (pairs->per_node > 1) /* without a measurement, assume that one pair saturates the node */
         network->inject = all <= 0 ? pace : all > 1.1 * one ? all / pairs->per_node : 0;
-    if (in_row > 0) /* the time for which a message keeps its ports busy, without the latency */
+    if (in_row > 0) /* a message keeps its ports busy for in_row = gap + n beta */
         network->between.gap = fmin(fmax(in_row - SHORT_MESSAGE * network->between.beta, 1e-9), network->between.alpha);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The network between the nodes of a context.  If no profile describes it, it is measured when the context is created,
- * in less than a tenth of a second, and stored.
+ * The network between the nodes of a context.  If neither a profile nor an earlier measurement describes it, it is
+ * measured when the context is created, in less than a tenth of a second, and stored.
  *
  * It is stored as a line of the tuned file, one per set of hosts:
  *   network KEY eager=BYTES alpha=S ...
@@ -15,13 +15,13 @@
 struct hs_network {
     struct hs_link between; /* messages between nodes */
     double inject;          /* seconds per byte that leaves a node, over all its ranks; 0 if no limit was seen */
-    struct hs_link inside;  /* messages inside a node; alpha and beta are 0 if no node has two ranks */
+    struct hs_link inside; /* messages inside a node; alpha and beta are 0 if no node has two ranks or time was short */
 };
 
 /*
- * Measures messages between nodes, and inside them.  Steps that would exceed `budget` seconds are skipped; *seconds is
- * the time used.  comm must have several nodes and a known topology.  Collective, with the same status, figures and
- * seconds on all ranks.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * Measures messages between nodes, and inside them.  Steps after the first are skipped if they would exceed `budget`
+ * seconds; *seconds is the time used.  comm must have several nodes and a known topology.  Collective, with the same
+ * status, figures and seconds on all ranks.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
 hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const struct hs_allocator *memory,
                                  struct hs_network *network, double *seconds);

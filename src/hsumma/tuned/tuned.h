@@ -32,8 +32,8 @@ struct hs_tuned {
     size_t capacity;
 };
 
-/* Adds the products of a text; adds none after an error.  Skips lines of collectives, which hs_rules_read_tuned reads.
- * HSUMMA_ERR_OPTION, with a message that names the line; HSUMMA_ERR_MEMORY. */
+/* Adds the products of a text, or none if it has an error.  Skips lines of collectives, which hs_rules_read_tuned
+ * reads. HSUMMA_ERR_OPTION, with a message that names the line; HSUMMA_ERR_MEMORY. */
 hsumma_status hs_tuned_read(struct hs_tuned *tuned, const char *text, const struct hs_allocator *memory,
                             struct hs_message *message);
 void hs_tuned_free(struct hs_tuned *tuned, const struct hs_allocator *memory);

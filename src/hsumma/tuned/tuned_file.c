@@ -189,7 +189,7 @@ static hsumma_status make_directories(const char *path, struct hs_message *messa
         if (mkdir(directory, 0777)) {
             int reason = errno;
             if (stat(directory, &found) ==
-                0) /* it may be new from another process; if it is no directory, opening the file fails */
+                0) /* another process may just have made it; if it is no directory, opening the file fails */
                 continue;
             errno = reason;
             return cannot("make the directory", directory, message);

@@ -1,5 +1,5 @@
-/* The objects behind the public handles.  The holders of a context are its owner, its grids and those of its plans that
- * are not in the cache; the last release destroys it. */
+/* The objects behind the public handles.  The holders of a context are its owner, its grids and the plans that callers
+ * hold; the last release destroys it. */
 #ifndef HS_HSUMMA_CONTEXT_CONTEXT_H
 #define HS_HSUMMA_CONTEXT_CONTEXT_H
 

@@ -12,8 +12,8 @@ struct plan_text {
 };
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
-/* Writes the algorithms of all levels.  unsaid: 1 if the line has no hierarchy, so that a list with one name per level
- * would not fit the plan that the line gives. */
+/* Writes the algorithms of all levels.  unsaid: 1 if the line leaves the hierarchy open; its plan may then have another
+ * number of levels, so only the outermost and innermost algorithms are written. */
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[], const struct hs_parameters with[], int unsaid)
 {
@@ -42,8 +42,8 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
     }
 }
 
-/* The value of the option `node` that the line needs; -1 if it needs none.  A product inside a node needs it, cells
- * unless a group cuts through a node, and messages if the caller requested them on several nodes. */
+/* The value of the option `node` that the line needs; -1 if it needs none.  A product inside a node needs it; so do
+ * cells, unless a group cuts through a node, and messages on several nodes if the caller requested them. */
 static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options)
 {
     const struct hs_topology *topology = &plan->ctx->comm.topology;
@@ -55,8 +55,8 @@ static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, 
     return several && options->settings.node == HS_NODE_MESSAGES ? HS_NODE_MESSAGES : -1;
 }
 
-/* Writes the options of a choice.  The hierarchy is only written if all processes own a part of the matrices, because
- * it would apply to the whole grid. */
+/* Writes the options of a choice.  The hierarchy is left out if the problem's grid is smaller than the whole grid, to
+ * which it would apply. */
 static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options,
                        struct plan_text text)
 {

@@ -177,7 +177,7 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
     return status;
 }
 
-/* Allocates this process's parts in one block.  Sets *most to the bytes of the largest parts of any process, which may
+/* Allocates this process's parts in one block.  Sets *most to the bytes of the largest parts of any process, which must
  * not exceed `limit`. */
 static hsumma_status make_parts(hsumma_plan *plan, const hsumma_desc desc[3], int64_t limit, int64_t *most)
 {
@@ -242,7 +242,7 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
             layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     layered->bytes +=
-        /* the buffers and the inner plan use the same memory at different times */
+        /* the workspace holds the buffers and the inner plan's panels at different times */
         (int64_t)buffers > inside ? (int64_t)buffers : inside;
     return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
 }
@@ -265,7 +265,7 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
-/* The first operand that the current step moves: A of A and B, or C. */
+/* The first operand that the current step moves: A if it moves A and B, else C. */
 static int first_moving(const struct hs_layered *layered)
 {
     return layered->step == HS_LAYERED_INWARD ? HS_A : HS_C;

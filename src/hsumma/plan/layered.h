@@ -6,9 +6,9 @@
  * and the partial results are added to C in the order of the layers (summa/redistribute).  Data that move between
  * layouts are read and written once.  Inside a layer the product is like any other.
  *
- * Layers are runs of the grid's processes in the order of their ranks, so layers consist of whole nodes where ranks are
- * consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has block
- * (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
+ * A layer has consecutive processes of the grid, in the order of their ranks, so layers consist of whole nodes where
+ * ranks are consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has
+ * block (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
  * blocks.  A transposed matrix is distributed as stored.
  */
 #ifndef HS_HSUMMA_PLAN_LAYERED_H
@@ -32,7 +32,7 @@ struct hs_layered {
     double move_seconds[3];    /* predicted seconds of each redistribution */
     struct hs_axis axis[3][2]; /* axes of A and B over all layers, and of C over one layer */
     char *memory;              /* memory of this process's parts of A, B and C in its layer */
-    int64_t bytes;             /* bytes of `memory` and of buffers */
+    int64_t bytes;             /* bytes of `memory`, and of buffers or the inner plan (the larger) */
     struct hs_matrix part[3];
     struct hs_matrix *partial; /* part[HS_C], once per layer: the sources of C's redistribution */
 
@@ -42,7 +42,8 @@ struct hs_layered {
     double seconds; /* seconds of the last execution */
 };
 
-/* Whether a request needs layers or, with a single layer, a layout other than that of its matrices. */
+/* Whether a request asks for several layers, or has matrices on several grids, which even a single layer redistributes.
+ */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
 /* The layout of a view of a matrix on a grid. */
@@ -91,9 +92,9 @@ struct hs_layered_rival {
     int free;
 };
 /*
- * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers with the least predicted time,
- * among the divisors of the number of processes that fit into the workspace limit; 1 unless more layers are clearly
- * faster.  *count is equal on all processes that return HSUMMA_OK.
+ * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers, a divisor of the number of
+ * processes, with the least predicted time among those whose memory fits into the workspace limit.  If `one` has a
+ * time, *count is 1 unless more layers are clearly faster.  *count is equal on all processes that return HSUMMA_OK.
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count);
@@ -119,7 +120,7 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
 hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered **layered);
 /* Allocates memory, redistributions and the layer's plan for plan->layered.  Errors: HSUMMA_ERR_WORKSPACE on all
- * processes, and errors of the layer's plan. */
+ * processes, HSUMMA_ERR_MEMORY, and errors of the layer's plan. */
 hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
                                  const struct hs_settings *settings, struct hs_message *message);
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
@@ -136,7 +137,7 @@ hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *r
  * until *over is 1. */
 void hs_layered_begin(hsumma_plan *plan);
 hsumma_status hs_layered_advance(hsumma_plan *plan, int *worked, int *over);
-/* The layer's plan while it runs; NULL while data move between layouts. */
+/* The layer's plan while it runs; NULL while data move between layouts, or if this process is in no layer. */
 hsumma_plan *hs_layered_running(const hsumma_plan *plan);
 
 #endif

@@ -33,10 +33,8 @@ void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulat
     }
 }
 
-/*
- * Leaves rows and columns of processes that own nothing of A, B and C out of the problem's grid, down to a single
- * process.  Keeps the whole grid if the caller gives a hierarchy, which applies to the whole grid.
- */
+/* Reduces the problem's grid to the shortest (cyclic) run of rows and of columns whose processes own all of A, B and C,
+ * at least one process.  Keeps the whole grid if the caller gives a hierarchy, which applies to the whole grid. */
 static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
 {
     struct hs_grid *grid = &plan->problem.grid, whole = *grid;
@@ -343,7 +341,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
             hs_plan_destroy(plan);
             return status;
         }
-        status = HSUMMA_OK; /* all processes keep the plan without layers, whose buffers would exceed the limit */
+        status = HSUMMA_OK; /* all processes keep the plan without layers: layers would exceed the limit, or are
+                               unsupported */
     }
     if (!status)
         status = connect(plan);

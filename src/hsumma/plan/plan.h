@@ -33,9 +33,9 @@ enum { HS_ABOUT_NOTHING, HS_ABOUT_A, HS_ABOUT_B, HS_ABOUT_C, HS_ABOUT_SCALARS, H
 
 /* The phases of an execution (execute.c). */
 enum hs_plan_phase {
-    HS_PLAN_COMPLETE,    /* nothing is in progress, or the last execution has succeeded */
-    HS_PLAN_AGREEING,    /* agreement on whether all can begin, and whether the execution runs on devices */
-    HS_PLAN_STAGING,     /* on the host: agreement on whether all have staged copies of data in device memory */
+    HS_PLAN_COMPLETE, /* no execution is in progress, or its work has ended */
+    HS_PLAN_AGREEING, /* agreement on whether all can begin, and whether the execution runs on devices */
+    HS_PLAN_STAGING, /* for the host: agreement on whether all have memory for copies of matrices that are on devices */
     HS_PLAN_MULTIPLYING, /* multiplication by loop, node or devices; in a trial, spans of several candidates */
     HS_PLAN_TIMING,      /* in a trial: agreement on the candidates' times */
     HS_PLAN_REPORTING,   /* after the use of devices: agreement on whether one failed on any process */
@@ -50,7 +50,7 @@ struct hsumma_plan {
     int in_grid;       /* 1 if this process is in `grid` */
     int member;        /* 1 if this process is in the problem's grid, which may lack processes that own nothing */
     int *ranks;        /* rank table of the problem's grid, if that is smaller than `grid` */
-    int cached; /* 1 if the context's cache holds the plan, not the caller; such a plan does not hold the context */
+    int cached; /* 1 if the cache or another plan, not the caller, holds the plan; it then does not hold the context */
     struct hs_problem problem;
     struct hs_scalar scalar;   /* the problem's scalar type in a simulated run */
     int64_t local_rows[3];     /* local rows of the whole matrices, to check leading dimensions */
@@ -61,21 +61,21 @@ struct hsumma_plan {
     int remembered;            /* 1 if the choice comes from the tuned file */
     int disobeyed;             /* 1 if the tuned file's options cannot be obeyed */
     int steps;                 /* number of outermost panels per execution; 0 for all */
-    int by_node;               /* 1 if the processes share memory, and `node` executes; 0 if `loop` executes */
+    int by_node;               /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* used in the plan that the caller holds */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL if there are none */
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */
-    int64_t workspace_max;          /* bytes of workspace on the process that needs most */
+    int64_t workspace_max;          /* the largest hs_plan_bytes of all processes */
     struct hs_agreement agreement;  /* the agreement at each start, over the whole grid */
     enum hs_plan_phase phase;
     int on_device; /* 1 if all processes have agreed to run on devices */
     int staged;    /* 1 if the plan runs on the host and a process copies matrices from device memory to host memory */
     hsumma_status failure; /* this process's error, to be reported at the end, or returned by wait or test */
     double began;
-    union hs_value alpha, beta; /* values for the loop, which starts after the agreement */
+    union hs_value alpha, beta; /* kept for the multiplication, which begins after the agreement */
     struct hs_matrix matrix[3];
     struct hs_staging staging; /* used in a context with a device */
     char line[HS_LINE_TEXT], why[1280], rival[HSUMMA_MAX_RIVALS][HS_LINE_TEXT];
@@ -83,7 +83,7 @@ struct hsumma_plan {
 
 /* Checks a single descriptor: its grid belongs to the context, and its fields are in range. */
 hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, char name, struct hs_message *message);
-/* Checks the global arguments, without communication: every process gets the same verdict. */
+/* Checks the global arguments, without communication: processes with the same arguments get the same status. */
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
 
 /* Hashes the fields of a descriptor that must agree on all processes; layout: as for hs_request_hash. */
@@ -111,7 +111,7 @@ hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *ran
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
                                      enum hs_agreement_number number);
 
-/* Counts an execution of a plan, or a span of a trial, in the product memory (hs_node_count).  Every process of the
+/* Numbers an execution of a plan, or a span of a trial, in the product memory (hs_node_count).  Every process of the
  * grid must call this function.  Returns an empty execution if the plan shares nothing. */
 struct hs_node_execution hs_plan_count_execution(const hsumma_plan *plan);
 
@@ -156,7 +156,7 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 hsumma_status hs_plan_settle(hsumma_plan *plan, int vote);
 /* Begins an execution on devices, after all processes have agreed on it. */
 void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
-/* Ends an execution that used a device: copies C to the caller's matrix, and returns this process's status. */
+/* Ends an execution that used a device: copies C from its staged copy, if any, and returns this process's status. */
 hsumma_status hs_plan_end(hsumma_plan *plan);
 static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 {

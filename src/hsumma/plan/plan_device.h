@@ -24,12 +24,13 @@ struct hs_plan_device {
     char reason[HS_OPTION_TEXT]; /* memory for why_not */
 };
 
-/* Prepares the device part.  Local, but sets `possible` to the same value on all processes.  Fails on contradicting
- * options, or for lack of memory. */
+/* Prepares the device part.  Local, but sets `possible` to the same value on all processes.  Fails if the option
+ * node=device cannot be obeyed, or for lack of memory. */
 hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request *request,
                                      const struct hs_settings *settings, const struct hs_options *options,
                                      struct hs_message *message);
-/* Allocates memory for tiles.  Collective over the context, after hs_plan_device_prepare on all processes. */
+/* Allocates memory for tiles.  If that is impossible, the plan runs on the host; only with node=device it is an error.
+ * Collective over the context, after hs_plan_device_prepare on all processes. */
 hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *settings);
 
 #endif

@@ -29,7 +29,7 @@ int hs_staging_any(const hsumma_plan *plan);
 hsumma_status hs_staging_load(hsumma_plan *plan);
 /* Copies C back to the caller's matrix. */
 hsumma_status hs_staging_store(hsumma_plan *plan);
-/* Frees staged copies when their work is complete, and restores plan->matrix. */
+/* Waits for the work on staged copies, frees them, and restores plan->matrix. */
 void hs_staging_drop(hsumma_plan *plan);
 
 #endif

@@ -4,9 +4,9 @@
  * each candidate are enough:
  *
  *   1. Candidates with the panels of the first candidate (same stationary operand, block, turn and slices; other
- *      hierarchies, algorithms, lookaheads and segments) share the first execution, each on spans of a few outer
- * panels, twice.  The processes agree on the slowest process's time per panel, and the fastest candidate executes the
- *      remaining panels.
+ *      hierarchies, algorithms, lookaheads and segments) share the first execution: each executes two spans of a few
+ *      outer panels.  The processes agree on the slowest process's time per panel, and the fastest candidate executes
+ *      the remaining panels.
  *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.
  *
  * Then the processes agree on the times.  The fastest candidate runs all later executions, and is remembered in the
@@ -41,15 +41,16 @@ struct hs_trial {
     int stepping;           /* 1 while candidates share the first execution, which is pending or running */
     int sharer[HS_RANKED];  /* the candidates that share the first execution */
     int sharers;            /* number of sharers; the first is candidate 0 */
-    /* The current span; the number of spans before the last; the current span's first panel and one past its last. */
+    /* span: index of the current span, panels from .. to - 1; spans: number of spans before the last, which has all
+     * remaining panels. */
     int span, spans, from, to;
     struct hs_times together;      /* sum over the spans so far */
     struct hs_agreement agreement; /* the agreement over the whole grid on times */
     char key[HS_TUNED_KEY];
 };
 
-/* Returns 1 if a plan for the request is remembered and no option of the caller contradicts it.  Sets *remembered to
- * the caller's options, completed with the options of the remembered plan. */
+/* Returns 1 if a plan for the request is remembered and the caller gives no option for products
+ * (hs_options_plan_said).  Sets *remembered to the caller's options, completed with those of the remembered plan. */
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                     struct hs_options *remembered);
 
@@ -69,7 +70,7 @@ void hs_trial_remember(hsumma_plan *holder);
 /* Frees plans that have lost.  Called before an execution. */
 void hs_trial_settle(hsumma_plan *plan);
 
-/* The end of the first span, if candidates share the first execution; else HS_ALL. */
+/* Resets the spans.  Returns the end of the first one if candidates share this execution, else HS_ALL. */
 int hs_trial_first_span(hsumma_plan *holder);
 /* Advances the execution that candidates share (an hs_advance function). */
 hsumma_status hs_trial_share(hsumma_plan *holder, int *worked, int *done);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FIRST_SEGMENT = 64 << 10 };
-enum { NARROW = 64 }; /* before panels become narrower, which slows the local GEMM, a lookahead of 1 is given up */
+enum { NARROW = 64 }; /* narrower panels would slow the local GEMM, so a lookahead of 1 is given up first */
 
 const int hs_stay_order[3] = {HS_C, HS_A, HS_B};
 
@@ -279,8 +279,8 @@ static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_ske
 }
 
 /*
- * Prices a sketch with short turns, and with whole turns.  Short turns are chosen only if the model predicts a gain,
- * because several roots relieve the busiest port.  With whole turns all panels of a pair of owners are consecutive, so
+ * Prices a sketch with short turns, and with whole turns.  Short turns, whose different roots relieve the busiest port,
+ * are chosen only if the model predicts a gain.  With whole turns all panels of a pair of owners are consecutive, so
  * that the panels of a chain follow each other without a gap.
  */
 static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
@@ -341,7 +341,8 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     return HSUMMA_OK;
 }
 
-/* Uses cells, unless the nodes' shared memory or the range of their counters is too small. */
+/* Uses cells, unless the candidate is impossible with them: the nodes' shared memory or the range of their counters may
+ * be too small. */
 static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     choice->apart = chooser->apart;

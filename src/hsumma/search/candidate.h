@@ -15,7 +15,7 @@ struct hs_chooser {
     int64_t limit;         /* maximum bytes of workspace per process */
     int cells;             /* 1 if the processes of a node share panels, if its memory suffices */
     int mates[2];          /* hs_spec.mates of the candidates */
-    const char *apart;     /* the reason why nodes do not share panels (hs_choice.apart) */
+    const char *apart;     /* why the processes of a node do not share panels (hs_choice.apart) */
     struct hs_ranking *ranking;
     struct hs_line_table lines;
     /* The variant of the current stationary operand, and its pairs of owners. */
@@ -43,7 +43,7 @@ struct hs_sketch {
     int levels; /* number of outer levels */
     int factor[HS_LEVELS_MAX][2];
     int64_t block;                             /* 0 for the width that the local GEMM needs */
-    int lookahead;                             /* -1 for 1, or for 0 if nothing is communicated */
+    int lookahead;                             /* -1 means 1, or 0 if nothing is communicated */
     int owners;                                /* hs_spec.owners, used without lookahead; 0 means 1 */
     int outer_times;                           /* width of outer panels as a multiple of inner panels */
     int64_t segment;                           /* 0 for the default */

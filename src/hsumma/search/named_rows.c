@@ -16,7 +16,8 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
     return names->name[names->count == 1 ? 0 : level];
 }
 
-/* Reads the algorithm that a name stands for.  The option reduce may name an allreduce too, whose root keeps the sum.
+/* Reads the algorithm that a name stands for.  The option reduce may also name an allreduce, of which only the root
+ * uses the result.
  */
 static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collective collective, const char *word,
                                struct hs_alg_spec *read)
@@ -68,9 +69,8 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
     return HSUMMA_OK;
 }
 
-/* Checks that an algorithm can run on the groups of a level on a line, whose placement on nodes may differ from that of
- * other lines.  Sets *why to the reason if it cannot.  cells: 1 if there is one group, whose members are the line's
- * nodes. */
+/* Checks that an algorithm can run on the groups of a level on one line; other lines may be placed differently on
+ * nodes.  Sets *why to the reason if it cannot.  cells: 1 if there is one group, whose members are the line's nodes. */
 static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
                               const struct hs_parameters *with, const struct hs_group *line, int cells,
                               const struct hs_factors *factors, int level, int *size, const char **why)

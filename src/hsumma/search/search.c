@@ -262,8 +262,8 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 
 /*
  * Searches lookaheads other than 1: lookahead 0, and lookaheads with as many panels in flight as the longest line has
- * members, at most four or eight, so that each member is the root of one panel.  With lookahead=0 owners=auto it
- * searches numbers of owners instead.
+ * members (so that each member is the root of one panel), limited to four and to eight.  With lookahead=0 owners=auto
+ * it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {

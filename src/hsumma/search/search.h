@@ -12,7 +12,7 @@ struct hs_choice {
     struct hs_prediction prediction;
     int64_t workspace_bytes; /* bytes of workspace on the process that needs most */
     int cut;                 /* with cells, 1 if levels cut through nodes, so that some lines send inside nodes */
-    const char *apart;       /* why nodes that can share panels do not; NULL if they share, cannot, or must not */
+    const char *apart;       /* why the processes of a node do not share panels; NULL if they do, cannot or must not */
     /* 1 if the option coll or the tuned file gives the algorithms of broadcasts [0], of reductions [1]. */
     unsigned char by_rule[2];
 };
@@ -48,8 +48,9 @@ struct hs_planner {
 
 /*
  * Ranks the choices for a problem.  A pure function of global arguments, so every process gets the same result. Errors:
- * HSUMMA_ERR_ARGUMENT (blocks that do not nest, groups that do not divide the grid), HSUMMA_ERR_OPTION (unknown
- * algorithm), HSUMMA_ERR_UNSUPPORTED (layouts), HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.
+ * HSUMMA_ERR_ARGUMENT (options that contradict each other or the grid, such as groups that do not divide it),
+ * HSUMMA_ERR_OPTION (unknown algorithm), HSUMMA_ERR_UNSUPPORTED (layouts, or options that the machine or an algorithm
+ * does not support), HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settings *given,
                         const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message);

@@ -11,7 +11,8 @@
 
 /*
  * Implemented in trace_gather.c.  Makes ctx->comm.trace if the option trace is given; the topology must be known.
- * Collective, with the same status on all processes: HSUMMA_ERR_OPTION (the file cannot be created), HSUMMA_ERR_MEMORY.
+ * Collective, with the same status on all processes: HSUMMA_ERR_OPTION (the file cannot be created), HSUMMA_ERR_MEMORY,
+ * HSUMMA_ERR_MPI.
  */
 hsumma_status hs_trace_open(hsumma_context *ctx);
 /*

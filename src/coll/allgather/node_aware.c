@@ -7,7 +7,7 @@
  * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
  * link, and ppn times the bytes if the ranks of a node share one; inside nodes m bytes copied, and without shared
  * memory (log2 ppn + ceil((n - 1)/ppn)(ppn - 1)) alpha_l. Scratch memory: one vector unless every node's ranks are
- * contiguous.
+ * contiguous; without shared memory also the parts of a node.
  */
 #include "coll/pattern/embed.h"
 #include "coll/pattern/node_map.h"
@@ -25,7 +25,10 @@ struct node_gather {
     int64_t *filled; /* bytes of each rank's SHARED that contain data so far, indexed by place in the node */
 };
 
-/* True if every rank's SHARED is large enough for its own part and all data that it receives. Initialises `filled`. */
+/*
+ * True if the node has several ranks and the SHARED of each is large enough for its own part and all data that it
+ * receives. Initialises `filled`.
+ */
 static int fits(struct node_gather *g)
 {
     int64_t most = 0;

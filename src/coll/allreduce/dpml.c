@@ -9,9 +9,9 @@
  *     4. each leader stores its result in its shared memory, and all ranks of the node copy the l partitions to OUT.
  *
  * A vector that exceeds the shared memory passes through it in chunks: the next chunk is copied in while one is
- * reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Inside a
- * node sums are bracketed as a binary tree over its ranks, with and without shared memory. With level=socket, "node"
- * means socket, and the leaders of all sockets participate in phase 3.
+ * reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Unless
+ * parameter inner names a row, sums inside a node are bracketed as a binary tree over its ranks. With level=socket,
+ * "node" means socket, and the leaders of all sockets participate in phase 3.
  *
  * Parameter inner names the rows of reduce_scatter and allgather that perform phases 1 and 2, and phase 4. They are
  * used if both collectives have a row of that name, both rows fit the node, and the vector fits into the shared memory.
@@ -19,9 +19,9 @@
  * All elements are bracketed alike if the outer row's bracketing does not depend on the length of the vector, which is
  * true of all rows that keep order except rabenseifner_traff.
  *
- * Cost with h nodes of ppn ranks, where a' and b' are those of copies in shared memory: l (a' + b' m/l) + (ppn - 1) m/l
- * c + ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l). Bayatpour et al., Scalable Reduction Collectives with Data
- * Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
+ * Cost with h nodes of ppn ranks, where a, b, c are alpha, beta, gamma, and a' and b' those of copies in shared memory:
+ * l (a' + b' m/l) + (ppn - 1) m/l c + ceil(log2 h)(k a + (b + c) m/l) + l (a' + b' m/l). Bayatpour et al., Scalable
+ * Reduction Collectives with Data Partitioning-based Multi-Leader Design (SC17), Sections 4.1 to 4.3 and 5.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/stages.h"
@@ -46,8 +46,8 @@ struct dpml {
     struct hs_pipe pipe; /* two slots, each one half of the shared memory */
     int summed;          /* step that summed the previous chunk */
     /*
-     * For each half of the shared memory, the step after which this rank has copied all results to OUT; by then all its
-     * contributions have been read.
+     * For each half of the shared memory, the step after which this rank has copied the results of the last chunk there
+     * to OUT; by then all its contributions to that chunk have been read.
      */
     int taken[2];
 };
@@ -241,8 +241,8 @@ static void by_messages(struct dpml *d)
 }
 
 /*
- * Emits all phases, those inside the node as stages that use the row named by the caller. Returns 0 if that row does
- * not fit.
+ * Emits all phases, those inside the node as stages that use the row named by the caller. Emits nothing and returns 0
+ * if such rows do not exist or do not fit.
  */
 static int by_stages(struct dpml *d)
 {
@@ -279,7 +279,7 @@ static int by_stages(struct dpml *d)
     return 1;
 }
 
-/* The bytes of a chunk, which pass through the shared memory together; 0 if there is too little shared memory. */
+/* The bytes of a chunk: the vector, or half of the shared memory; 0 if there is too little shared memory. */
 static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
 {
     if (shape->bytes <= shared_bytes)

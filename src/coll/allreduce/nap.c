@@ -3,20 +3,20 @@
  * exchanges it with another group. One message per process between nodes, followed by one allreduce inside each node,
  * thus combines up to ppn groups.
  *
- * In step i a group of n nodes is divided into as few subgroups of at most ppn^(i-1) nodes as possible, g = ceil(n /
+ * In step i a group of h nodes is divided into as few subgroups of at most ppn^(i-1) nodes as possible, g = ceil(h /
  * ppn^(i-1)), of sizes q and q + 1, the longer ones first. On the node at position t of subgroup s, local rank j (j !=
  * s, j < g) exchanges with local rank s of the node at position t of subgroup j; local rank s keeps its own sum and is
  * idle. The last node of a longer subgroup has no counterpart in the shorter ones: it receives the sum of subgroup j
  * from the idle process of the node at position s of subgroup j. That process exists and serves no other node: there
- * are at most g - 1 longer subgroups, and q >= g - 1, since n > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but
+ * are at most g - 1 longer subgroups, and q >= g - 1, since h > (g - 1) ppn^(i-1) and ppn^(i-1) >= g in every step but
  * the first, where all sizes are 1. No process therefore sends more than once in a step, nor more than ceil(log_ppn n)
- * times in total, for any number of nodes. After the messages of a step, local ranks 0 .. g-1 of every node perform an
- * allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike, so
- * all ranks get the same bits.
+ * times in total, for any number n of nodes. After the messages of a step, local ranks 0 .. g-1 of every node perform
+ * an allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike,
+ * so all ranks get the same bits.
  *
  * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
- * 1) log2(ppn) m gamma. Scratch memory: three vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware
- * Improvements to Allreduce (2019), Section III.
+ * 1) log2(ppn) m gamma, where a node sends at most R_N bytes per second and a process R_b. Scratch memory: three
+ * vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section III.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"
@@ -74,7 +74,7 @@ static int steps_of(const struct hs_two_levels *on, struct group *group)
 }
 
 /*
- * Emits a step's messages of this rank, from `sum` and into `theirs`. Returns the step after which both are complete.
+ * Emits a step's messages of this rank, from `sum` and into `theirs`. Returns the step after which they are complete.
  */
 static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
                     struct hs_ref sum, struct hs_ref theirs, int after)

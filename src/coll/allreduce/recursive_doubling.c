@@ -4,8 +4,8 @@
  * sends the result to the other at the end. Only adjacent ranges are combined, and both partners compute left op right,
  * so all ranks get the same bits.
  *
- * Cost: log2 q (alpha + m beta + m gamma) for powers of two, else two more messages and one more sum. Scratch memory:
- * one vector. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
+ * Cost: floor(log2 q)(alpha + m beta + m gamma); two more messages and one more sum unless q is a power of two. Scratch
+ * memory: one vector. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II.
  */
 #include "coll/schedule/rows.h"
 

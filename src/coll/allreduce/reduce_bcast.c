@@ -1,6 +1,7 @@
 /*
- * Allreduce as a reduction to rank 0 and a broadcast, each by any row (parameters inner and outer); the default is
- * binomial, or "shared" on a node with shared memory. The order of sums is that of the reduction.
+ * Allreduce as a reduction to rank 0 and a broadcast, each by any row (parameter inner for the reduction, outer for
+ * the broadcast); the default is binomial, or "shared" if all ranks are on one node with shared memory. The order of
+ * sums is that of the reduction.
  *
  * Cost: that of both stages; 2 ceil(log2 q)(alpha + m beta) + ceil(log2 q) m gamma if both are binomial.
  */

@@ -10,7 +10,10 @@
 
 enum { MOST_STAGE_SEGMENTS = 16 };
 
-/* The number of segments: one if there is only one stage, because its algorithm may itself cut the vector. */
+/*
+ * The number of segments: one unless the caller specified a segment. Also one if there is only one stage, because its
+ * algorithm may itself cut the vector.
+ */
 static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
 {
     if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)

@@ -78,8 +78,8 @@ static int can_ring(struct hs_bells *bells, int m)
 }
 
 /*
- * The caller has raised a flag. If a rank checked the flag before that, the fences here and in hs_bells_listen ensure
- * that this rank sees its `asleep`.
+ * The caller has raised a flag. If another rank last checked the flag before that, the fences here and in
+ * hs_bells_listen ensure that the caller sees that rank's `asleep`.
  */
 void hs_bells_ring(struct hs_bells *bells)
 {

@@ -37,8 +37,8 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 
 /*
- * Announces that this rank will block, and posts the receive for a bell: flags raised from now on send one. Returns an
- * MPI error code.
+ * Announces that this rank will block, and posts the receive for a bell: from now on a rank that raises a flag sends
+ * one. Returns an MPI error code.
  */
 int hs_bells_listen(struct hs_bells *bells);
 /* Ends the announcement. heard: true if MPI has completed bells->request. */

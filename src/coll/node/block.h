@@ -37,8 +37,8 @@ void hs_block_add(struct hs_block *block, struct hs_in_flight *messages);
 void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages);
 
 /*
- * True if MPI_Test may find messages complete that no wait has returned: if time has passed since the last wait, which
- * in a simulator is rarely so. (SMPI 3.32 keeps tested requests in a list and slows down with each.)
+ * True if time has passed since the last wait, so MPI_Test may find more messages complete. In a simulator this is
+ * rare. (SMPI 3.32 keeps tested requests in a list and slows down with each.)
  */
 int hs_block_may_test(const struct hs_block *block);
 

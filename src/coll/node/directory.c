@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 /*
- * Numbers of unsuccessful polls before a rank yields (SPINS), and from then until it sleeps (YIELDS), and the durations
- * of sleeps. A poll takes some 0.1 us, waking a sleeper some 5 us, mostly on the processor that wakes it. With more
- * ranks than processors (crowded) the awaited rank may not be running.
+ * Numbers of unsuccessful polls before a rank yields (SPINS), and from then until it sleeps (YIELDS). The first
+ * NAPS_SHORT sleeps take at most NAP_SHORT_NS, later ones SLEEP_NS. A poll takes some 0.1 us, waking a sleeper some 5
+ * us, mostly on the processor that wakes it. With more ranks than processors (crowded) the awaited rank may not be
+ * running.
  */
 enum {
     SPINS = 300,

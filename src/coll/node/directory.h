@@ -112,7 +112,7 @@ int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arri
 void hs_directory_break(struct hs_directory *directory);
 int hs_directory_is_broken(const struct hs_directory *directory);
 
-/* An hs_idle function (base/wait.h): spins, then yields, then sleeps until an awaited condition holds, or briefly. */
+/* An hs_idle function (base/wait.h): spins, then yields, then sleeps until an awaited condition holds, at most 2 ms. */
 hsumma_status hs_directory_idle(void *directory, int times);
 /* True if hs_directory_idle would sleep after `times` polls. */
 int hs_directory_sleeps(const struct hs_directory *directory, int times);

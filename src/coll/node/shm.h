@@ -4,8 +4,8 @@
  * OUT, and `shared_bytes` bytes of SHARED. Flags are 64-bit epochs that only grow, so nothing is ever reset.
  *
  * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
- * readers may sleep. A rank with collectives in progress must also progress messages, so it polls flags and never
- * sleeps.
+ * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
+ * blocks in MPI (bells.h).
  *
  * For devices, flags are in host memory and SHARED is in device memory (hs_shm.share). A flag then means that work has
  * been enqueued; events of the slot, recorded before the flag is raised, mark the completion of the work.
@@ -21,8 +21,8 @@
 
 enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory */
 /*
- * For devices: the number of a rank's events for the signals of a slot, used cyclically, and the total with one more
- * event for the slot's end.
+ * For devices, the events of a rank in a slot. HS_SLOT_SIGNALS: number of events for signals, used cyclically;
+ * HS_SLOT_EVENTS: that number and one, for the event at the slot's end.
  */
 enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 

@@ -7,10 +7,9 @@
 #include <string.h>
 
 enum {
-    LETTERS = 7,
-    GIVEN_TEXT = 150
-}; /* letters that fit into hs_vote.value, which is not negative; bytes of a value
-      in the message */
+    LETTERS = 7,     /* letters that fit into hs_vote.value, which is not negative */
+    GIVEN_TEXT = 150 /* bytes of a value in the message */
+};
 
 /* Copies the text of rank `source` to all ranks. */
 static hsumma_status share(const struct hs_voters *voters, int source, char *text, size_t size)

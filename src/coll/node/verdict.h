@@ -67,8 +67,8 @@ static inline struct hs_verdict hs_verdict_alone(struct hs_vote vote, int rank)
 }
 
 /*
- * unlike.c: a verdict only shows that ranks disagree, or that one has failed. In that case further agreements transfer
- * the text of the error, a few letters each, so that every rank returns the same message.
+ * unlike.c: a verdict only shows that ranks disagree, or that one has failed. In either case further agreements
+ * transfer the text of the error, a few letters each, so that every rank returns the same message.
  */
 
 /* A group that can agree: `agree` runs one agreement with this rank's vote, and blocks. */
@@ -96,8 +96,9 @@ hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call
                                 int count, struct hs_message *message);
 
 /*
- * Gives all ranks the message of verdict.rank, the rank that has failed, and returns the verdict's status. mine: this
- * rank's status.
+ * Gives the message of verdict.rank, the rank that has failed, to all ranks with another status than the verdict's, and
+ * returns the verdict's status. If that is HSUMMA_ERR_MPI or a higher status, the message cannot be sent; those ranks
+ * then report only verdict.rank and the status. mine: this rank's status.
  */
 hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,
                                struct hs_message *message);

@@ -4,7 +4,8 @@
  * nodes.
  *
  * In step s = 1 .. nodes - 1 node a sends to node a + s and receives from node a - s (modulo the number of nodes). The
- * ranks of a node divide the steps among them: in wave w = 0, 1, ... its i-th rank performs step w members + i + 1.
+ * ranks of a node divide the steps among them: in wave w = 0, 1, ... rank i of a node (i = 0, 1, ...) performs step
+ * w * members + i + 1.
  */
 #ifndef HS_COLL_PATTERN_NODE_MAP_H
 #define HS_COLL_PATTERN_NODE_MAP_H

@@ -1,8 +1,8 @@
 /*
  * The pipeline through shared memory. A vector, or every part of one, is cut into segments. A segment occupies a slot
  * of SHARED; a slot consists of `places`, equally long buffers. Ranks fill places and signal; other ranks wait for the
- * signals and read the places. When all have read, a later segment may reuse the slot. The algorithm decides which
- * ranks fill, read and signal.
+ * signals and read the places. When all of them have read a slot, a later segment may reuse it. The algorithm decides
+ * which ranks fill, read and signal.
  */
 #ifndef HS_COLL_PATTERN_PIPELINE_H
 #define HS_COLL_PATTERN_PIPELINE_H
@@ -60,15 +60,16 @@ int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, i
 typedef int hs_round(void *state, int64_t segment, int after);
 
 /*
- * Emits a pipeline in which all ranks play the same role: each calls `put` to fill a segment, then `work` to read the
- * previous one. `put` waits until all ranks have worked on the segment two before; `work` waits until all have put the
- * segment. No rank waits after the last segment. Each segment needs one SIGNAL and p-1 WAITs.
+ * Emits a pipeline in which all ranks play the same role: each rank fills its place of a segment (`put`), then reads
+ * the previous segment (`work`). The steps of `put` wait until all ranks have worked on the segment two before; those
+ * of `work` wait until all have put the segment. No rank waits after the last segment. Each segment needs one SIGNAL
+ * and p-1 WAITs.
  */
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state);
 
 /*
- * The bytes of data that a place of `bytes` bytes can contain: a multiple of elements, and of cache lines if at least
- * one fits.
+ * The bytes of data that a place of `bytes` bytes can contain: a multiple of the element size and, if the place is
+ * large enough, also of a cache line.
  */
 int64_t hs_place_within(int64_t bytes, int64_t unit);
 

@@ -1,6 +1,6 @@
 #include "coll/pattern/ring.h"
 
-/* The number of receives posted ahead. They write disjoint bytes, so any number would be correct. */
+/* The number of receives in flight. They write disjoint bytes, so any number would be correct. */
 enum { POSTED = 2 };
 /*
  * The number of buffers for partial sums: one sum is sent while the next one arrives and a receive for the third is

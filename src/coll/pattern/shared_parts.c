@@ -1,9 +1,9 @@
 /*
  * The rows "shared_buffer" of allgather and reduce_scatter: on one node, through buffers in the memory of all ranks.
- * Longer parts pass through the buffers in segments, two at a time: one is written while the other is read.
+ * Parts that do not fit pass through the buffers in segments, two at a time: one is written while the other is read.
  *
  * allgather: every rank copies its part into its SHARED, from where the other ranks copy it to their OUT. Cost per rank
- * with s segments of equal parts: s q copies, (1 + 1/q) m bytes copied, s signals.
+ * with s segments of equal parts: s (q+1) copies, (1 + 1/q) m bytes copied, s signals.
  *
  * reduce_scatter: every rank copies its contribution to each part into its own place in the SHARED of the part's owner,
  * which adds up all contributions in rank order. Cost per rank: s (q-1) copies, (1 - 1/q) m bytes copied, s REDUCEs of

@@ -46,8 +46,7 @@ struct sum {
     int direct;
     int64_t announced; /* value of the last signal */
     /*
-     * For each rank, 1 + the step after which this rank knows that it has signalled `announced`; 0 if there is no such
-     * step yet.
+     * ready[r]: 1 + the step after which rank r is known to have signalled `announced`; 0 if there is no such step yet.
      */
     int *ready;
     /* Steps that the next signal must follow. */

@@ -7,15 +7,15 @@
  * Two shapes of tree, from Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014):
  *
  * "shared_buffer", Section 3.1: one level, in which all other ranks are the owner's children. It is meant for devices:
- * one kernel sums the p vectors, but all copies use one rank's memory and one rank computes all sums. Cost: 2 (p-1)
- * copies of m bytes, p-1 at a time, and for the owner (p-1) m gamma and one more copy; 3 successive signals, and s p
- * signals in total for s segments. The reduction: p-1 copies, 1 signal.
+ * one kernel sums the q vectors, but all copies use one rank's memory and one rank computes all sums. Cost: 2 (q-1)
+ * copies of m bytes, q-1 at a time, and for the owner (q-1) m gamma and one more copy; 2 successive signals, and s q
+ * signals in total for s segments. The reduction: q-1 copies, 1 signal.
  *
- * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree in which each k levels are merged into one, so
- * that a parent has 2^k - 1 children; the paper's tree has k = 1. A parent has a lower rank than its children, and only
- * ranks at multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds, each of one copy of m bytes
- * by 2^k - 1 children per parent at a time, and (2^k - 1) m gamma; at the end a copy of the total by the owner, and q-1
- * copies of it at a time; L + 1 successive signals for k = 1.
+ * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree in which every k levels are merged into one, so
+ * that a parent has 2^k - 1 children on a level; the paper's tree has k = 1. A parent has a lower rank than its
+ * children, and only ranks at multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds, in each
+ * of which 2^k - 1 children per parent copy m bytes each at the same time and the parent computes (2^k - 1) m gamma; at
+ * the end q-1 simultaneous copies of the total, and one by the owner; ceil(L / k) + 1 successive signals.
  *
  * Signal s + 1 of a rank means two things. First, its sum of segment s is in its parent's SHARED (for the owner: the
  * total is in its place), so the places of its children are free again. Second, the rank and its children have copied
@@ -26,13 +26,13 @@
 #include "coll/schedule/rows.h"
 
 struct shared_tree {
-    struct hs_pipe pipe; /* its places are the owner's: one per child, and one for the total */
+    struct hs_pipe pipe; /* its places are the owner's: one per child, and one for the total if all need it */
     struct hs_builder *builder;
     int64_t size, me, radix;
     int owner, everybody;   /* everybody: true if all ranks need the total */
     int levels;             /* true if the tree has several levels, given enough ranks */
     struct hs_ref *operand; /* operands of a sum, at most `radix` */
-    /* The latest copies, indexed by slot: of this rank's sum to its parent, and of the total to OUT. */
+    /* The latest copies, indexed by slot. passed: of this rank's sum to its parent; taken: of the total to OUT. */
     int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS];
 };
 
@@ -70,7 +70,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return hs_pipe_unfit(&tree.pipe, tree.levels ? 4 * tree.pipe.places : 2 * tree.size);
 }
 
-/* The lowest of the ranks whose sums are added to this rank's on the level of a stride. */
+/* The lowest of the ranks whose sums are added up with this rank's on the level whose ranks are `stride` apart. */
 static int64_t lowest(const struct shared_tree *t, int64_t stride)
 {
     return t->me - t->me % (stride * t->radix);
@@ -113,7 +113,7 @@ static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, 
     return hs_emit_sum_chain(t->builder, dst, t->operand, operands, span.count, ready);
 }
 
-/* The owner signals that the total is in place, and copies it to its OUT. */
+/* The owner signals that the total is in place, if any rank waits for it, and copies it to OUT if all ranks need it. */
 static void publish(struct shared_tree *t, int64_t segment, int summed)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
@@ -137,7 +137,7 @@ static int take(struct shared_tree *t, int64_t segment)
     return there;
 }
 
-/* Copies this rank's sum to its parent. level: number of the level; stride: distance of the level's ranks. */
+/* Copies this rank's sum to its parent, and signals. level: number of the level; stride: distance of its ranks. */
 static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t stride, int summed, int taken)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);

@@ -1,9 +1,9 @@
 /*
  * The rows "smp" of reduce and allreduce: the ranks of every node reduce to their leader, the leaders perform the
  * collective among themselves, and in an allreduce every leader broadcasts inside its node. The root of a reduction is
- * the leader of its node. Only leaders send between nodes, so no node's link carries a vector twice; the other ranks
- * are idle meanwhile. On one node only the stage inside it runs. Sums are in rank order if every node's ranks are
- * contiguous, and bracketed alike for every root.
+ * the leader of its node. Only leaders send between nodes, so a node's link carries the messages of one rank; the
+ * other ranks are idle meanwhile. On one node only the stage inside it runs. Sums are in rank order if every node's
+ * ranks are contiguous, and bracketed alike for every root.
  *
  * Cost with the default stages and powers of two: log2(ppn) (alpha_l + beta_l m), for allreduce twice that, + log2(n)
  * (alpha + beta m) + log2(p) m gamma. Scratch memory: one vector and that of a stage. Bienz, Olson and Gropp,

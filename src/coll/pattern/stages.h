@@ -9,16 +9,17 @@
 
 /*
  * The choice of a stage's row. The row that the caller named (with.inner, with.outer) is used in every stage whose
- * collective has a row of that name, if that row fits the stage. The default inside a node is "shared" if there is
- * shared memory. Other defaults, inside and between nodes: binomial (broadcast, reduction), recursive_doubling
- * (allreduce; between nodes elimination_32), ring (allgather), pairwise (reduce_scatter).
+ * collective has a row of that name, if that row fits the stage. The default of a broadcast, reduction or
+ * allreduce inside a node is "shared" if it fits. Other defaults, inside and between nodes: binomial (broadcast,
+ * reduction), recursive_doubling (allreduce; between nodes elimination_32), ring (allgather), pairwise
+ * (reduce_scatter). Row "mpi" is never used.
  */
 
 /*
- * The limit of stage numbers. Each stage of a list has a different number, which selects its signal values and its
- * share of SHARED. Numbers ascend in list order, are equal on all ranks and below HS_STAGES_MOST. No two stages share
- * bytes of SHARED, since peers may still read a rank's SHARED after its stage has ended. A row that itself consists of
- * stages runs without shared memory as a stage.
+ * The limit of stage numbers. The number of a stage selects its signal values and its share of SHARED. Stages of a list
+ * that may use shared memory have different numbers, which ascend in list order, are equal on all ranks and below
+ * HS_STAGES_MOST. No two stages share bytes of SHARED, since peers may still read a rank's SHARED after its stage has
+ * ended. As a stage, a row that itself consists of stages runs without shared memory.
  */
 enum { HS_STAGES_MOST = HS_SIGNAL_MAX / HS_STAGE_SIGNALS };
 

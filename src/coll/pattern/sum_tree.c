@@ -26,7 +26,7 @@ int hs_sum_most_buffers(int leaves)
 }
 
 /*
- * Takes the buffer that has been free longest. At least `spare` other buffers stay free, so that a RECV need not wait
+ * Takes the buffer that has been free longest, or a new one if at most `spare` are free, so that a RECV need not wait
  * for a REDUCE.
  */
 static int take(struct hs_sum *sum, int spare)
@@ -64,7 +64,7 @@ static void release(struct hs_sum *sum, int buffer, int after)
     }
 }
 
-/* Computes left op right, in the buffer of left or of right if either has one. */
+/* Computes left op right: the total in dst, other sums in the buffer of left or of right if either has one. */
 static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_sum *left,
                                   const struct hs_partial_sum *right)
 {

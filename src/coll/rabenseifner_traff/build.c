@@ -2,7 +2,7 @@
 #include "coll/rabenseifner_traff/rt.h"
 
 /*
- * Default b: alpha / (beta + gamma) of a present-day network (1 us, 0.12 and 0.2 ns per byte), rounded up to a power of
+ * Default b: alpha / (beta + gamma) of a present-day machine (1 us, 0.12 and 0.2 ns per byte), rounded up to a power of
  * two. At about this length, and if many rounds follow, an additional round costs as much time as halving the vector
  * saves.
  */

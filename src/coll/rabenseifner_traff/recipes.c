@@ -23,9 +23,9 @@
  *                       halved: at most (1 + 1/2^(n+1))(2 m beta + m gamma)
  *
  * The reduction costs as much as the allreduce, but its routing phase sends pieces only towards the root's group: the
- * root receives (1 - 1/p) m bytes if halved, none for m <= b. After the reduction phase of a reduce-scatter equal parts
- * are in bit-reversed order of ranks; the routing phase reorders them in log2 p more rounds of up to sqrt(p) parts,
- * about 3 m/sqrt(p) bytes in total. Scratch memory of both: two vectors.
+ * root receives (1 - 1/p) m bytes if halved; for m <= b none, or m bytes if an elimination made it inactive. After the
+ * reduction phase of a reduce-scatter equal parts are in bit-reversed order of ranks; the routing phase reorders them
+ * in log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p) bytes in total. Scratch memory of both: two vectors.
  */
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"
@@ -138,8 +138,8 @@ static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * Chooses the cheapest plan of a butterfly, rings for the first h - 1 odd prime factors and 3-2 elimination for the
- * rest, over all h (Section 3.6).
+ * Chooses the cheapest of the plans, over all h, that consist of a butterfly, rings for the first h - 1 odd prime
+ * factors, and 3-2 elimination for the rest (Section 3.6).
  */
 static void cheapest(struct rt_plan *best, const struct hs_shape *shape)
 {

@@ -28,10 +28,10 @@ static int readers(const struct rt_state *state, const struct rt_visit *visit)
 }
 
 /*
- * Exchange within a cluster, pairwise at distance 1, 2, ...: each member sends every other member the cut that this one
- * keeps, or the undivided piece. Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma) for cuts, (r-1)(alpha + m' beta + m'
- * gamma) undivided. Sums are computed from left to right; partial sums of groups left of this rank's are stored in the
- * area, since `work` still contains this rank's operand.
+ * Exchange within a cluster, pairwise at distance 1, 2, ...: each member sends every other member the cut that the
+ * receiver keeps, or the undivided piece. Cost: (r-1) alpha + (1 - 1/r) m' (beta + gamma) for cuts, (r-1)(alpha + m'
+ * beta + m' gamma) undivided. Sums are computed from left to right; partial sums of groups left of this rank's are
+ * stored in the area, since `work` still contains this rank's operand.
  */
 static void exchange(struct rt_state *state, const struct rt_visit *visit)
 {

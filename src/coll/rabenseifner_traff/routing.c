@@ -93,8 +93,10 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
     state->area_free[turn] = state->have;
 }
 
-/* Reverses a 3-2 elimination. The third member forwards the first's cut to the second: the
- * first has no free round for it. */
+/*
+ * Reverses a 3-2 elimination. The third member forwards the first's cut to the second, because the first has no free
+ * round for that.
+ */
 static void return_32(struct rt_state *state, const struct rt_visit *visit)
 {
     int64_t lo = visit->lo, middle = rt_cut_at(state->shape, visit, 1), hi = visit->hi;
@@ -165,7 +167,7 @@ static struct range due(const struct rt_state *state, const struct rt_visit *vis
     return range.lo < range.hi ? range : none;
 }
 
-/* Each member sends every other member of the cluster the bytes that its ranks need. */
+/* Each member sends every other member of the cluster the bytes that the ranks of the other's group need. */
 static void route_needs(struct rt_state *state, const struct rt_visit *visit)
 {
     int size = visit->size, me = visit->place;

@@ -77,7 +77,7 @@ struct rt_visit {
     int index;          /* index of this rank in its group */
     int cut;            /* true if the piece is cut, false if it is exchanged undivided */
     int64_t lo, hi;     /* the piece before the level: byte offsets in the vector */
-    int sent;           /* the last SEND of the reduction phase in this level */
+    int sent;           /* the last SEND of the reduction phase up to the end of this level */
 };
 
 /* The rank that this rank cooperates with in group `place` of the cluster. */
@@ -108,7 +108,7 @@ struct rt_state {
     int64_t area[2];    /* offsets in SCRATCH of two areas for operands, used alternately */
     int area_free[2], areas;
     int *got; /* RECVs of a level, indexed by place in the cluster or by round */
-    int have; /* step that completes the current sum, or in the routing phase the result, of the piece */
+    int have; /* step that completes this rank's piece of the current sum, or of the result in the routing phase */
     int sent; /* the last SEND, on which the next one depends so that one message at a time uses the link */
 };
 

@@ -8,7 +8,8 @@
  * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
  * link, and ppn times the bytes if the ranks of a node share one; (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and
  * without shared memory as many bytes sent inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch
- * memory: about 1/ppn of the vector and some parts of a node; one more vector unless every node's ranks are contiguous.
+ * memory: about 1/ppn of the vector and some parts of a node; without shared memory one more vector unless
+ * every node's ranks are contiguous.
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"
@@ -26,8 +27,8 @@ struct node_scatter {
     int sent;
     struct hs_ref received; /* buffer for sums from other nodes, in the order of the waves */
     /*
-     * own: bytes of this rank's part. node_sum, place_sum, local: offsets in SCRATCH of the sum for another node, of
-     * the sum of this rank's part over the node, and of buffers.
+     * own: bytes of this rank's part. The others are offsets in SCRATCH. node_sum: of the sum for another node;
+     * place_sum: of the sum of this rank's part over the node; local: of buffers.
      */
     int64_t own, node_sum, place_sum, local;
     /* The last step that uses node_sum or the buffers at `local`. */
@@ -112,7 +113,7 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
     return sum.total;
 }
 
-/* Adds the sum of this rank's part over its node to the total. */
+/* Adds the sum of this rank's part over its node to the total; on a single node it is the result. */
 static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
@@ -126,8 +127,8 @@ static void own_node(struct node_scatter *s)
 }
 
 /*
- * Sends this rank's share of sums to the node that needs it. Returns the RECV of another node's sums for this node, or
- * -1 if the rank has no message in this wave.
+ * Emits a wave's sums inside the node, and sends this rank's share of them to the node that needs it. Returns the RECV
+ * of another node's sums for this node, or -1 if the rank has no message in this wave.
  */
 static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
 {

@@ -1,6 +1,7 @@
 /*
- * Reduce-scatter, pairwise: in round i every rank sends to the rank i below it the part that this rank needs, and
- * receives its own part from the rank i above it. Sums are bracketed as a binary tree over the ranks in order.
+ * Reduce-scatter, pairwise: in round i every rank sends to the rank i below it (cyclically) its contribution to that
+ * rank's part, and receives a contribution to its own part from the rank i above it. Sums are bracketed as a binary
+ * tree over the ranks in order.
  *
  * Cost: (q - 1)(alpha + m/q (beta + gamma)) for equal parts. Scratch memory: about 2 log2 q parts, since sums of
  * adjacent ranges are combined as soon as both are available. Thakur, Rabenseifner and Gropp, Optimization of

@@ -1,9 +1,9 @@
 /*
  * Reduce-scatter, recursive halving with distance doubling: in round k the ranks at distance 2^k exchange halves of
- * their partial sums, so that only adjacent ranges are combined. A rank keeps the parts of the ranks that agree with it
- * in the last k bits; these are adjacent in a copy of the vector whose parts are in bit-reversed order. If q is not a
- * power of two, the ranks of the first q - 2^floor(log2 q) pairs of neighbours are combined first: the lower rank acts
- * for both, and sends the other rank its part at the end.
+ * their partial sums, so that only adjacent ranges are combined. After k rounds a rank keeps the parts of the ranks
+ * that agree with it in the last k bits; these are adjacent in a copy of the vector whose parts are in bit-reversed
+ * order. If q is not a power of two, the ranks of the first q - 2^floor(log2 q) pairs of neighbours are combined first:
+ * the lower rank acts for both, and sends the other rank its part at the end.
  *
  * Cost for powers of two and equal parts: log2 q alpha + (1 - 1/q) m (beta + gamma), and a copy of the vector;
  * otherwise two more messages, of m bytes and of a part. Scratch memory: up to two vectors. Thakur, Rabenseifner and

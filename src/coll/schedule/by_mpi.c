@@ -1,6 +1,6 @@
 /*
- * Row "mpi" of every collective: MPI performs it, in pieces below the limit of int counts, with MPI's order and
- * bracketing of sums.
+ * Row "mpi" of every collective: MPI performs it, with MPI's order and bracketing of sums. bcast, reduce and allreduce
+ * are cut into pieces below the limit of int counts.
  */
 #include "coll/schedule/rows.h"
 

@@ -1,7 +1,8 @@
 /*
  * Collectives on device memory through host memory: copy to the host, perform the collective there, copy back. The
- * executor does the copies (HS_ON_HOST); the list is that of the collective's default row for host memory: "shared" on
- * one node with shared memory, else the safe row. On host memory this row builds the same list without copies.
+ * executor does the copies (HS_ON_HOST); the list is that of the collective's default row for host memory: "shared" if
+ * the collective has this row and it fits, else the safe row. On host memory the executor runs the same list without
+ * copies.
  *
  * Cost: that of the default row, plus two copies of m bytes between device and host. MPI libraries treat device memory
  * in this way, and it is the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014),

@@ -22,7 +22,7 @@ struct hs_cache {
     struct hs_list *list;
     size_t key_capacity, list_capacity;
     int count;
-    int last; /* index of the last list found, where the next search starts because most searches repeat */
+    int last; /* index of the list found or added last; the next search starts there, because most searches repeat */
 };
 
 void hs_cache_begin(struct hs_cache *lists, const struct hs_allocator *memory);

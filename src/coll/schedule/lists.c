@@ -176,8 +176,8 @@ static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *me
 }
 
 /*
- * Finds the SIGNAL that completes a WAIT: the first one of signal[first .. last), the peer's SIGNALs in ascending order
- * of values, with at least the value of the WAIT. Returns its index, or `last` if there is none.
+ * Finds the SIGNAL that completes a WAIT: the peer's first SIGNAL whose value is at least that of the WAIT. The peer's
+ * SIGNALs are signal[first .. last), in ascending order of values. Returns the index, or `last` if there is none.
  */
 static int signal_of(const struct hs_lists *lists, int wait, const int *signal, int first, int last)
 {

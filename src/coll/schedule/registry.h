@@ -13,13 +13,17 @@ struct hs_alg;
 
 /* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
-    int64_t threshold;           /* b: vectors of at most this many bytes are exchanged undivided; 1 means none are */
-    int leaders;                 /* l: leaders per node or socket */
-    int pieces;                  /* k: pieces that a leader pipelines */
+    int64_t threshold; /* b: vectors of at most this many bytes are exchanged or summed undivided; 1 means none are */
+    int leaders;       /* l: leaders per node or socket */
+    /*
+     * k: pieces that a leader has in flight (dpml), segments of a rank's part (spread), levels merged into one
+     * (binomial)
+     */
+    int pieces;
     enum hs_division_kind level; /* level: the division whose parts are treated as nodes, nodes or sockets */
     const struct hs_alg *outer;  /* outer: algorithm of the stage between nodes */
     const struct hs_alg *inner;  /* inner: algorithm of the stages inside a node */
-    /* Not an option: in a stage of allreduce "shared", the number of ranks, from 0 on, that contribute; 0 if all do. */
+    /* Not an option: in allreduce "shared", the number of ranks, from 0 on, that contribute; 0 if all do. */
     int contributors;
 };
 
@@ -63,9 +67,10 @@ enum hs_alg_flags {
     HS_ON_HOST = 65536,   /* device memory is staged in host memory, where the host does the work */
     /* the model chooses it for device memory only */
     HS_FOR_DEVICES = 131072,
-    HS_NESTS = 16384,     /* sums over the levels of a hierarchy are bracketed as one sum over all ranks is (see
-                             dist/grid.h) */
-    HS_LIKE_MPI = 524288, /* an algorithm that MPI libraries use: the cheapest one is the modelled price of row "mpi" */
+    /* sums level by level are bracketed like one sum over all ranks, if levels are merged as in dist/grid.h */
+    HS_NESTS = 16384,
+    /* an algorithm of MPI libraries; the model gives row "mpi" the price of the cheapest of them */
+    HS_LIKE_MPI = 524288,
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
@@ -81,15 +86,15 @@ struct hs_alg {
     const char *doc; /* one line: method, cost, paper and section */
     unsigned flags;
     /*
-     * Returns the reason why the row cannot serve a shape of two or more ranks, or NULL if it can. The pointer is NULL
-     * if the row serves all shapes.
+     * Returns the reason why the row cannot serve a shape, or NULL if it can. Built-in rows are not asked about a
+     * single rank. The pointer is NULL if the row serves all shapes.
      */
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
     /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
     int variant;                   /* distinguishes rows that share a builder */
-    const struct hs_alg *fallback; /* row used where this one does not fit; NULL: hs_alg_safe */
+    const struct hs_alg *fallback; /* row used where this one does not fit; hs_alg_safe if it is NULL or does not fit */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
@@ -110,7 +115,7 @@ const struct hs_alg *hs_alg_find(enum hs_collective collective, const char *name
 /* As hs_alg_at and hs_alg_find: built-in rows first, then those of `own`, which may be NULL. */
 const struct hs_alg *hs_alg_at_in(const struct hs_registry *own, int i);
 const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_collective collective, const char *name);
-/* "flat, binomial, ...": the names of a collective's rows, truncated after the last name that fits. */
+/* "flat, binomial, ...": the names of a collective's rows, without those that do not fit into `size` bytes. */
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
 /* The collective's default row over messages, which serves every shape and operator. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
@@ -127,8 +132,8 @@ const char *hs_collective_name(enum hs_collective collective);
 
 /*
  * Builds the list of shape->rank; parameters that the row's flags do not name are ignored. Errors: HSUMMA_ERR_MEMORY;
- * HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape; HSUMMA_ERR_INTERNAL if the shape is invalid (rank, root,
- * unit or bytes out of range).
+ * HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape; HSUMMA_ERR_INTERNAL if the shape is invalid (size, rank,
+ * root, unit, bytes or segment out of range); errors of the builder.
  */
 hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                        struct hs_list *list);

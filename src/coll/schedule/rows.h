@@ -65,7 +65,7 @@
 HS_ALGS(HS_DECLARE_ALG)
 
 /* Functions for hs_alg.unfit that several rows share: each returns its reason as text, or NULL if the shape fits. */
-/* Rejects more than one node, no shared memory, or a vector that would need too many pieces. */
+/* Rejects more than one node, shared memory for fewer than three elements, or a vector that needs too many pieces. */
 const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *shape);
 /* Rejects more than one node, no shared memory, or ranks that cannot read each other's IN and OUT. */
 const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *shape);

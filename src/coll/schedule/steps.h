@@ -11,15 +11,16 @@
  *     to b matches the i-th RECV of b from a, and their counts are equal.
  *   - Apart from that order, independent steps may overlap and complete in any order. A SEND may complete only after
  *     its RECV has begun (rendezvous).
- *   - No step reads bytes that an independent step writes, whether that step belongs to this rank or to a peer that
- *     accesses this rank's memory. Between ranks, a SIGNAL with a WAIT for it establishes the order, or a message.
+ *   - No step reads or writes bytes that an independent step writes, whether that step belongs to this rank or to a
+ *     peer that accesses this rank's memory. Between ranks, messages establish the order, or SIGNALs and the WAITs for
+ *     them.
  *   - If every rank executes its list strictly in order, with a few receives posted ahead, all lists complete.
  *     Executors rely on this: they look only at a window of steps beyond the first incomplete one.
  *
- * Shared memory. Ranks of one node may read each other's slots and write each other's SHARED: the source of a COPY or
- * REDUCE may be a peer's slot, the destination a peer's SHARED. No rank writes to a peer's IN or OUT. Every rank has
- * one flag, initially 0: SIGNAL raises the rank's own flag to a value (store-release), WAIT completes once a peer's
- * flag has reached a value (load-acquire). A rank's SIGNALs depend on one another, in ascending order of their values.
+ * Shared memory. A COPY or REDUCE may read the IN, OUT or SHARED of a peer on the node, and write to its SHARED. No
+ * rank writes to a peer's IN or OUT, or accesses its SCRATCH. Every rank has one flag, initially 0: SIGNAL raises the
+ * rank's own flag to a value (store-release), WAIT completes once a peer's flag has reached a value (load-acquire). A
+ * rank's SIGNALs depend on one another, in ascending order of their values.
  *   - SHARED is free at the start: the first write to a byte of it, by its owner or a peer, needs no WAIT. After that,
  *     a rank that reads bytes of SHARED must first WAIT for their writer, and a rank (owner or peer) that overwrites
  *     them must first WAIT for all ranks that have read or written them, directly or through other ranks. The end of a
@@ -46,7 +47,10 @@ enum hs_slot {
     HS_OUT,     /* the rank's result; for a broadcast the root's OUT contains the data from the start and is never
                    written */
     HS_SCRATCH, /* list->extent[HS_SCRATCH] bytes, undefined at the start */
-    /* memory that all ranks of the node read and write; topology->shared_bytes bytes, undefined at the start */
+    /*
+     * memory of this rank that all ranks of the node may read and write; topology->shared_bytes bytes, undefined at the
+     * start
+     */
     HS_SHARED,
     HS_SLOTS
 };
@@ -120,10 +124,10 @@ static inline int hs_step_continues(const struct hs_list *list, int i)
 }
 
 /*
- * Building a list. hs_emit_* append a step that depends on step `after`, or on none if `after` is -1. They return its
- * index, or -1 if count is 0 (no step is needed) or memory is exhausted (builder->failed is set, and hs_list_finish
- * reports it). hs_after(builder, step, dep) makes `step`, which must be the last one emitted, also depend on `dep`; it
- * does nothing if either is -1.
+ * Building a list. hs_emit_* append a step; those with an argument `after` make it depend on step `after`, unless that
+ * is -1. They return the index of the new step, or -1 if count is 0 (no step is needed) or the builder has failed
+ * (hs_list_finish reports it). hs_after(builder, step, dep) makes `step`, which must be the last one emitted, also
+ * depend on `dep`; it does nothing if either is -1.
  */
 struct hs_alg;
 struct hs_builder {
@@ -156,7 +160,7 @@ void hs_after(struct hs_builder *builder, int step, int dep);
  * message at a time then uses the link.
  */
 int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent);
-/* Appends a SIGNAL that depends on `after`, on `also` and on the builder's previous SIGNAL. */
+/* Appends a SIGNAL that depends on `after`, on `also` and on the SIGNAL that the previous call appended. */
 void hs_emit_signal_next(struct hs_builder *builder, int64_t value, int after, int also);
 /* Declare that peers may read this rank's IN and OUT (hs_expose), or only one of the two. */
 void hs_expose(struct hs_builder *builder);
@@ -169,8 +173,9 @@ void hs_builder_fail(struct hs_builder *builder, hsumma_status status);
  */
 void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size);
 /*
- * Moves the finished list to *list. Errors: HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL if a count was negative or a step
- * depends on a later one; the status given to hs_builder_fail. After an error *list is empty and all memory is freed.
+ * Moves the finished list to *list. Errors: HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL for a negative count, for a flag's
+ * value out of range, or if hs_after was given another step than the last one or a dependency that is not an earlier
+ * step; the status given to hs_builder_fail. After an error *list is empty and all memory is freed.
  */
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list);
 void hs_list_free(const struct hs_allocator *memory, struct hs_list *list);

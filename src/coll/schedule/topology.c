@@ -14,7 +14,7 @@ static int together(const int *node, const int *name, int a, int b)
     return node[a] == node[b] && name[a] == name[b];
 }
 
-/* Fills in a division, with parts numbered by their lowest rank, in O(size * parts) time; its arrays lie in `block`. */
+/* Fills in a division, whose arrays are in `block`, in O(size * parts) time. */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
     division->of = block;

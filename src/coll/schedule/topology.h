@@ -45,9 +45,9 @@ static inline const int *hs_division_ranks(const struct hs_division *division, i
 }
 
 /*
- * Makes a topology from arrays indexed by rank: node[] has any numbers that are equal for ranks on the same node;
- * socket[] likewise for ranks of a node on the same socket. socket may be NULL for one socket per node. Errors:
- * HSUMMA_ERR_MEMORY.
+ * Makes a topology from arrays indexed by rank: any numbers that are equal in node[] exactly for ranks on the same
+ * node, and in socket[] exactly for ranks of a node on the same socket. socket may be NULL for one socket per node.
+ * Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_topology_make(struct hs_topology *topology, int size, const int *node, const int *socket,
                                const struct hs_allocator *memory);

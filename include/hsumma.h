@@ -27,10 +27,11 @@
  * - "Collective" means: every process of the context's communicator calls it, with the same global arguments (all but
  *   matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
  *   collective call returns the same status on every process of the grid, even if only one of them passed a bad pointer
- *   or ran out of memory; hsumma_plan_create() also detects different global arguments.
- * - "Local" means: a single process may make the call, which sends no messages.
+ *   or ran out of memory. Calls that make a grid or a plan, or that move a matrix, also detect different global
+ *   arguments.
+ * - "Local" means: a single process may make the call, and the call sends no messages.
  * - Handles and output arguments must not be NULL unless their description allows it.
- * - One context is used by one thread at a time; MPI_THREAD_FUNNELED is enough.
+ * - One thread at a time may use a context. MPI_THREAD_FUNNELED is enough if only the main thread calls the library.
  * - Memory: the caller frees the objects that it creates, with the function that the constructor's description names.
  *   Matrices always belong to the caller. Options, descriptors and rank lists are copied.
  */
@@ -66,7 +67,7 @@ typedef enum hsumma_status {
     HSUMMA_ERR_UNSUPPORTED, /**< a valid request that this version cannot serve */
     HSUMMA_ERR_MEMORY,      /**< an allocation failed, on this process or another */
     HSUMMA_ERR_WORKSPACE,   /**< the request needs more workspace than workspace_limit allows */
-    HSUMMA_ERR_BUSY,        /**< another plan of this context has been started and not yet waited for */
+    HSUMMA_ERR_BUSY,        /**< a plan of this context has been started and not yet waited for */
     HSUMMA_ERR_MPI,         /**< MPI returned an error; the context can only be freed */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
     HSUMMA_ERR_DEVICE       /**< a device returned an error, or cannot do what was asked of it */
@@ -100,8 +101,8 @@ typedef struct hsumma_desc {
     int64_t nb;              /**< columns of a block */
     int64_t imb;             /**< rows of the first block row, at least 1; usually mb */
     int64_t inb;             /**< columns of the first block column, at least 1; usually nb */
-    int rsrc;                /**< grid row that owns the first block; -1 if every grid row stores all rows (A and B are
-                                  then read from any grid row, and each grid row computes C) */
+    int rsrc;                /**< grid row that owns the first block; -1 if every grid row stores all rows (then any
+                                  copy of A or B may be read, and each grid row computes its own copy of C) */
     int csrc;                /**< grid column that owns the first block; -1 if every grid column stores all columns */
     int64_t i;               /**< first row of the operand inside the matrix, 0-based */
     int64_t j;               /**< first column of the operand inside the matrix, 0-based */
@@ -110,12 +111,12 @@ typedef struct hsumma_desc {
 
 /** One level of a plan's hierarchy. */
 typedef struct hsumma_level {
-    int rows;           /**< rows of groups, or on the innermost level of processes, that this level's collectives
+    int rows;           /**< rows of groups (on the innermost level: of processes) that this level's collectives
                              connect */
     int cols;           /**< columns of groups or processes; see rows */
     int64_t block;      /**< width of the panels that move on this level, in elements of the looped dimension */
-    const char *bcast;  /**< broadcast algorithm, by its name in the registry */
-    const char *reduce; /**< reduction algorithm, by its name in the registry */
+    const char *bcast;  /**< name of the broadcast algorithm; "none" if all processes share a node's memory */
+    const char *reduce; /**< name of the reduction algorithm; "none" if all processes share a node's memory */
 } hsumma_level;
 
 /** The movement of one operand in a plan. */
@@ -139,8 +140,8 @@ typedef struct hsumma_rival {
 /** A plan's choices and their reasons, its predicted cost, and the figures of its last execution on this process. */
 typedef struct hsumma_plan_info {
     const char *line; /**< one line of options that reproduces this plan; valid until the plan is freed */
-    const char *why;  /**< the source of each choice (caller, context, environment, tuned file or model); valid until
-                           the plan is freed */
+    const char *why;  /**< the source of each choice (caller, context, environment, tuned file, rules for collectives or
+                           model), then remarks; valid until the plan is freed */
     char stationary;  /**< 'A', 'B' or 'C': the operand that does not move */
     int nprow;        /**< rows of the grid */
     int npcol;        /**< columns of the grid */
@@ -156,15 +157,15 @@ typedef struct hsumma_plan_info {
      * "device", all fields of this struct describe execution on devices. */
     const char *node;
     int64_t chunk; /**< rows or columns of a panel that readers in shared memory receive at a time; 0 if unused */
-    /** Bytes of this process: the plan's own memory, and panel buffers (including its part of those in shared memory),
-     * which all plans of a context use in common. */
+    /** Memory of this process in bytes: the plan's own, and panel buffers (with this process's part of those in shared
+     * memory), which all plans of a context use in common. */
     size_t workspace_bytes;
     size_t workspace_bytes_max;      /**< maximum of workspace_bytes over all processes */
     size_t workspace_limit_bytes;    /**< bytes that workspace_limit allows the process that needs most */
     double predicted_seconds;        /**< time of one execution by the cost model */
-    double predicted_comm_seconds;   /**< its messages and waiting that the local GEMM does not hide */
-    double predicted_gemm_seconds;   /**< the local GEMM */
-    double predicted_copy_seconds;   /**< packing, unpacking, and copies into shared memory */
+    double predicted_comm_seconds;   /**< its part for messages and waiting that the local GEMM does not hide */
+    double predicted_gemm_seconds;   /**< its part for the local GEMM */
+    double predicted_copy_seconds;   /**< its part for packing, unpacking, and copies into shared memory */
     int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all processes share a
                                           node's memory */
     int64_t predicted_messages_sent; /**< messages that this process's schedule passes to MPI; 0 if all processes share
@@ -172,8 +173,8 @@ typedef struct hsumma_plan_info {
     /** Bytes that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori, Kumar and Rouse, SPAA
      * 2022, for matrices that are initially distributed evenly. */
     double lower_bound_bytes;
-    /** The profile that the prediction uses: "built-in", "built-in, network measured in MS ms", "built-in, network
-     * remembered" (read from the tuned file), or the name of a profile's file. */
+    /** The profile that the prediction uses: "built-in", "built-in, network measured in N ms", "built-in, network
+     * remembered" (from the tuned file or an earlier context), or the name of a profile's file. */
     const char *profile;
     const char *tuned; /**< "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
     int nrivals;       /**< number of rivals, at most HSUMMA_MAX_RIVALS */
@@ -181,9 +182,9 @@ typedef struct hsumma_plan_info {
     double predicted_stationary[3];        /**< predicted seconds with stationary A, B and C; -1 if not considered or
                                                 impossible */
     hsumma_movement operand[3];            /**< the movement of A, B and C */
-    /** Time of the last execution on this process, from start to completion. This field and all that follow are 0
-     * before the first execution. On devices it ends when hsumma_plan_wait() returns, and its parts below end when all
-     * operations are enqueued; to time the operations themselves, time the stream. */
+    /** Time of the last execution on this process, from start to completion. The fields from here to messages_sent are
+     * 0 before the first execution. On devices this time ends when hsumma_plan_wait() returns, and its parts below end
+     * when all operations are enqueued; to time the operations themselves, time the stream. */
     double seconds;
     double gemm_seconds; /**< time in the local GEMM */
     double copy_seconds; /**< time in packing and unpacking panels */
@@ -194,8 +195,8 @@ typedef struct hsumma_plan_info {
     double wait_seconds;
     int64_t bytes_sent;    /**< bytes passed to MPI */
     int64_t messages_sent; /**< messages passed to MPI */
-    /** What computes the local GEMM of this process: "BLAS", its device ("cuda", which matrices in host memory pass
-     * through tile by tile), or "none" if the process owns nothing. */
+    /** What computes the local GEMM of this process: "BLAS"; the kind of its device, such as "cuda" (matrices in host
+     * memory pass through it tile by tile); or "none" if the process owns nothing. */
     const char *local;
     int steps;     /**< panels of the outermost level; 0 if all processes share a node's memory, or if this process owns
                         nothing */
@@ -234,15 +235,16 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * @{ */
 
 /**
- * Makes a context over a duplicate of comm. Collective over comm, with the same options on all processes. MPI must be
- * initialised.
+ * Makes a context over a new communicator of comm's processes, without comm's attributes and hints. Collective over
+ * comm, with the same options on all processes. MPI must be initialised.
  *
- * If no profile describes the network, the first context over several nodes measures messages between nodes, in less
- * than 0.1 s.
+ * The first context over several nodes measures messages between them, in less than 0.1 s, unless a profile or the
+ * tuned file describes this network, or the option profile=builtin is given.
  *
- * Errors: HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device, or it cannot be used), HSUMMA_ERR_MEMORY,
- * HSUMMA_ERR_MPI (also if the program runs with another MPI than the library was built with). After an error *ctx is
- * NULL and, if message is not NULL, up to size bytes of explanation are stored there. Free with hsumma_free().
+ * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device,
+ * or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI (also if MPI is not initialised, or the program runs with
+ * another MPI than the library was built with). After an error *ctx is NULL and, if message is not NULL, up to size
+ * bytes of explanation are stored there. Free with hsumma_free().
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);
@@ -256,8 +258,8 @@ HSUMMA_API hsumma_status hsumma_create_fortran(MPI_Fint comm, const char *option
  * context is freed with the last of them. NULL is ignored.
  *
  * No process waits for another, but the last release frees a communicator, a collective operation of MPI: release
- * contexts in the same order on all processes. With the option trace, processes do wait for each other, and the last
- * release must precede MPI_Finalize.
+ * contexts in the same order on all processes. With a device or the option trace, the last release does wait for the
+ * other processes; the timeline is written only if it precedes MPI_Finalize.
  */
 HSUMMA_API void hsumma_free(hsumma_context **ctx);
 
@@ -271,8 +273,9 @@ HSUMMA_API void hsumma_free(hsumma_context **ctx);
 HSUMMA_API hsumma_status hsumma_trace_write(hsumma_context *ctx);
 
 /**
- * The explanation of the last error of this context on this process, "" if there was none. Valid until the next call
- * of the context. Local.
+ * The explanation of the last error of this context on this process, or a note: after hsumma_create() about files and
+ * devices that are not used, after a product about a device that has been disabled. "" if there is neither. Valid until
+ * the next call of the context. Local.
  */
 HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
 
@@ -303,8 +306,8 @@ HSUMMA_API void hsumma_set_message(hsumma_context *ctx, const char *text);
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
  * context has no device), HSUMMA_ERR_BUSY (a plan is in progress), HSUMMA_ERR_MEMORY. All processes return the same
  * error for failures that occur before all operations are enqueued. A later failure on a process's device is reported
- * by that process's hsumma_synchronize() and next call, and by the next call of the other processes, whose results of
- * the failed call are undefined.
+ * by that process's hsumma_synchronize() and next call, and by the next call of every other process; the results of the
+ * failed call are undefined on all processes.
  * @{ */
 
 /**
@@ -379,7 +382,8 @@ HSUMMA_API void hsumma_grid_shape(int size, int *nprow, int *npcol);
 HSUMMA_API void hsumma_desc_init(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t mb,
                                  int64_t nb);
 
-/** As hsumma_desc_init() with one block per process: mb = ceil(m / nprow), nb = ceil(n / npcol). Local. */
+/** As hsumma_desc_init() with at most one block per process: mb = ceil(m / nprow), nb = ceil(n / npcol), both at
+ * least 1. Local. */
 HSUMMA_API void hsumma_desc_checkerboard(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n);
 
 /** The number of rows of the matrix that this process stores; 0 outside the grid. Local. */
@@ -403,10 +407,11 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  * Allocates the workspace; if one process runs out of memory, the call fails on all.
  *
  * Layouts: A, B and C are on one grid, or on several grids of the same processes; each has its own blocks, first
- * blocks, sources and offsets. With several grids, and with layers=L (doc/planner.md), A and B are first redistributed
- * into another layout, for which workspace_limit must allow a second copy of them (the message of HSUMMA_ERR_WORKSPACE
- * gives the size). If the two operands that share a dimension distribute it differently, the moving one passes panel by
- * panel through an exchange within the workspace limit; hsumma_plan_query() reports it.
+ * blocks, sources and offsets. With several grids, and with layers=L (doc/planner.md), the product uses a layout of its
+ * own: A and B are redistributed into it, C from it, and workspace_limit must allow copies of the matrices that have
+ * another layout (the message of HSUMMA_ERR_WORKSPACE gives the size). If a moving operand and the stationary one
+ * distribute the dimension that they share differently, the moving one passes panel by panel through an exchange within
+ * the workspace limit; hsumma_plan_query() reports it.
  *
  * In a context with a device, plans also allocate device memory for panels. The plans of a grid share it, and it is
  * kept until the context is freed.
@@ -428,22 +433,23 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
 
 /**
  * Runs the plan on local matrices a, b, c (NULL where this process owns nothing), which have the leading dimensions of
- * the plan's descriptors. alpha and beta point to one element of the plan's type, the same on all processes. beta = 0
- * never reads C; alpha = 0 or k = 0 never reads A or B, but a and b must not be NULL even so if the process owns part
- * of A or B. Collective over the grid. Returns when this process's part of C is complete and its A and B may be
- * changed.
+ * the plan's descriptors. alpha and beta point to one element of the plan's type, the same on all processes. With
+ * beta = 0, C is not read. With alpha = 0 or k = 0, A and B are not read; a and b must not be NULL even then if this
+ * process owns part of A or B. Collective over the grid. Returns when this process's part of C is complete and its A
+ * and B may be changed.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL: C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
+ * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
  * undefined, and the context can only be freed).
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. If
- * all parts of C are on devices and all processes on one node, the product runs on the devices: panels are copied from
- * device to device, results in device memory are complete, and operands there may be changed, in the order of the
- * context's stream; parts of A and B in host memory are copied to the device first. Otherwise (C on the host, several
- * nodes, devices that cannot share memory, options for the host such as node=shared or groups) the product runs on the
- * host, and parts on devices are copied there and back; hsumma_plan_info.why says so. Additional errors with a device:
- * HSUMMA_ERR_MEMORY (C is unchanged), HSUMMA_ERR_DEVICE (a device has failed: C is undefined everywhere); later
- * failures on a stream are reported by hsumma_synchronize().
+ * all parts of C are on devices and all processes on one node, the product runs on the devices: parts of A and B in
+ * host memory are copied to the device first, and panels are copied from device to device. Matrices in device memory
+ * are then used in the order of the context's stream: work enqueued there after this call finds C complete and may
+ * change A and B. Otherwise (C on the host, several nodes, devices that cannot share memory, options for the host such
+ * as node=shared or groups) the product runs on the host, and parts on devices are copied there and back;
+ * hsumma_plan_info.why has the reason, unless it is C's location. Additional errors with a device: HSUMMA_ERR_MEMORY (C
+ * is unchanged), HSUMMA_ERR_DEVICE (a device has failed: C is undefined everywhere); later failures on a stream are
+ * reported by hsumma_synchronize().
  */
 HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                              const void *beta, void *c);
@@ -457,12 +463,13 @@ HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alph
 HSUMMA_API hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c);
 /** Advances a started plan by at most about one slice of the local GEMM; *done becomes 1 when the execution is
- * complete. Local. */
+ * complete, else 0. Any process may call it any number of times. Errors: those of hsumma_plan_execute(). */
 HSUMMA_API hsumma_status hsumma_plan_test(hsumma_plan *plan, int *done);
 /** Completes a started plan. Collective over the grid. Errors: those of hsumma_plan_execute(). */
 HSUMMA_API hsumma_status hsumma_plan_wait(hsumma_plan *plan);
 
-/** Frees a plan and sets *plan to NULL. Local; waits first for an execution that was started. NULL is ignored. */
+/** Frees a plan and sets *plan to NULL; waits first for an execution that was started. NULL is ignored. Local, except
+ * for plans with the algorithm "mpi": these own communicators, and must be freed in the same order on all processes. */
 HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
 
 /** @} */
@@ -475,9 +482,9 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * contiguous in their owner's part (wide blocks, one block per process) are multiplied from there without a copy. The
  * memory may be used for any purpose; a matrix may begin anywhere inside it, and matrices in other memory work as well.
  *
- * bytes may differ between processes; for 0 bytes the address is unique, too. *memory begins on its own page and is
- * filled with zeros; in a context with a device it is in device memory, aligned for any type, and its content is
- * undefined.
+ * bytes may differ between processes; an allocation of 0 bytes has an address of its own. *memory begins on its own
+ * page and is filled with zeros; in a context with a device it is in device memory, aligned for any type, and its
+ * content is undefined.
  *
  * Collective over the context; all processes call hsumma_malloc() and hsumma_mfree() in the same order.
  *
@@ -486,8 +493,8 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * whose pages the system allocates at first touch.
  *
  * Errors: HSUMMA_ERR_MEMORY (the same on all processes; *memory is NULL, and the memory of the other processes is
- * freed), HSUMMA_ERR_MPI. Free with hsumma_mfree() before hsumma_free(); memory not freed by then is freed with the
- * context.
+ * freed), HSUMMA_ERR_DEVICE, HSUMMA_ERR_MPI. Free with hsumma_mfree() before hsumma_free(); memory not freed by then is
+ * freed with the context.
  */
 HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
 
@@ -523,12 +530,13 @@ HSUMMA_API hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type ty
                                              const hsumma_desc *desca, void *b, const hsumma_desc *descb);
 
 /**
- * The grid that the model finds cheapest for a product on `processes` processes when the layout is free: one block per
- * process (nb = 0) or blocks of nb x nb, all processes or fewer. The result refers to the first processes of the
- * context in order 'A': create the grid with that order and ranks = NULL. predicted_seconds may be NULL.
+ * The grid of at most `processes` processes that the model finds cheapest for a product whose layouts are free, in one
+ * block per process (nb = 0) or in blocks of nb x nb. Grids of fewer processes are compared only if `processes` has no
+ * grid whose sides differ by at most a factor of 2. The result refers to the first processes of the context in order
+ * 'A': create the grid with that order and ranks = NULL. predicted_seconds may be NULL.
  *
- * Local. The result depends only on the arguments and on the context's options and profile. Errors:
- * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY.
+ * Local. The result depends only on the arguments and on data that are equal on all processes of the context. Errors:
+ * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY, and others of hsumma_plan_create() if no grid has a plan.
  */
 HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
                                             int64_t n, int64_t k, int64_t nb, int processes, const char *options,
@@ -599,8 +607,8 @@ HSUMMA_API hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char tra
  * without measuring. If the options, the context or the environment fix choices, only candidates that obey them are
  * measured, and the tuned file is unchanged.
  *
- * Collective; arguments as of hsumma_plan_create(). If line is not NULL, up to size bytes of the plan's line of options
- * are stored there. Allocates as much memory as the matrices occupy.
+ * Collective; arguments as for hsumma_plan_create(). If line is not NULL, up to size bytes of the fastest plan's line
+ * of options are stored there. Allocates as much memory as the matrices occupy.
  *
  * Errors: as hsumma_plan_create(); HSUMMA_ERR_OPTION if the file cannot be written (the measured choice is still used
  * in this context).

@@ -11,7 +11,7 @@
  * hsumma.h documents which calls are collective, ownership, and errors. Errors are thrown as hsumma::error, those of a
  * collective call on all processes, even if only one process passes a span that is too short for its descriptor.
  * Objects convert to C handles; pass the status of other C calls to hsumma::check. Free all objects before
- * MPI_Finalize, in any order.
+ * MPI_Finalize, in any order that is the same on all processes.
  */
 #ifndef HSUMMA_HPP
 #define HSUMMA_HPP
@@ -26,7 +26,7 @@
 namespace hsumma {
 /** The status of a failed call, with its hsumma_message as what(). */
 struct error : std::runtime_error {
-    error(hsumma_status why, const std::string &message) : std::runtime_error(message), status(why) {} /**< both */
+    error(hsumma_status why, const std::string &message) : std::runtime_error(message), status(why) {} /**< sets both */
     hsumma_status status; /**< the status of the call, never HSUMMA_OK */
 };
 
@@ -67,7 +67,7 @@ template <class T, void (*release)(T **)> struct handle {
     std::unique_ptr<T, releases> held;
 };
 
-/* The spans of one call: one that is too short becomes a null pointer, an error of the C call on all processes. */
+/* Checks the spans of one call: a span that is too short becomes a null pointer, an error on all processes. */
 struct bounds {
     template <class T> T *operator()(const char *name, std::span<T> data, std::size_t least)
     {
@@ -81,7 +81,7 @@ struct bounds {
 };
 /** @endcond */
 
-/** A read-only span that vectors and arrays convert to; another argument determines the element type. */
+/** A read-only span, to which vectors and arrays convert; another argument determines the element type. */
 template <class T> using in = std::span<const std::type_identity_t<T>>;
 template <class T> using out = std::span<std::type_identity_t<T>>; /**< a span like `in` for results */
 
@@ -144,7 +144,7 @@ template <scalar T> struct plan : handle<hsumma_plan, hsumma_plan_free> {
           }), owner(ctx), least{local_size(a), local_size(b), local_size(c)} {} /**< collective */
     /** hsumma_plan_execute */
     void execute(T alpha, in<T> a, in<T> b, T beta, out<T> c) { run(hsumma_plan_execute, alpha, a, b, beta, c); }
-    /** hsumma_plan_start: a, b and c must not be touched until wait has returned. */
+    /** hsumma_plan_start: a, b and c must not be touched until wait has returned or test has returned true. */
     void start(T alpha, in<T> a, in<T> b, T beta, out<T> c) { run(hsumma_plan_start, alpha, a, b, beta, c); }
     /** hsumma_plan_test */
     bool test()

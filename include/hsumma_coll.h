@@ -38,10 +38,10 @@ extern "C" {
 /** The kinds of collective; hsumma_coll describes their buffers. */
 typedef enum hsumma_collective {
     HSUMMA_BCAST = 0,     /**< sends the root's vector to all processes */
-    HSUMMA_REDUCE,        /**< sums the vectors of all processes on the root */
-    HSUMMA_ALLREDUCE,     /**< sums the vectors of all processes on all processes */
-    HSUMMA_ALLGATHER,     /**< concatenates the parts of all processes on all processes */
-    HSUMMA_REDUCE_SCATTER /**< sums the vectors of all processes and gives each process its part of the sum */
+    HSUMMA_REDUCE,        /**< combines the vectors of all processes by an operator; the root gets the result */
+    HSUMMA_ALLREDUCE,     /**< combines the vectors of all processes by an operator; all get the result */
+    HSUMMA_ALLGATHER,     /**< concatenates the parts of all processes; all get the result */
+    HSUMMA_REDUCE_SCATTER /**< combines the vectors of all processes by an operator; each gets its part of the result */
 } hsumma_collective;
 
 /** Element types of reductions. */
@@ -79,24 +79,24 @@ typedef struct hsumma_operator {
 } hsumma_operator;
 
 /**
- * One collective call; fields that the collective does not use are 0. All fields but in and out must be equal on all
- * processes.
+ * One collective call; fields that the collective does not use are 0. All fields must have equal values on all
+ * processes, except in, out, op.combine and op.state.
  *
  * - bcast: out has count elements of `size` bytes on every process; the root's elements are sent
  * - reduce: in has count elements; out has count elements on the root and may be NULL elsewhere
  * - allreduce: in and out have count elements
  * - allgather: in has count elements of `size` bytes (or counts[rank] elements); out has all parts, in the order of the
  *   ranks
- * - reduce_scatter: in has all parts; out has count elements (or counts[rank] elements) of the sum
+ * - reduce_scatter: in has all parts; out has count elements (or counts[rank] elements) of the result
  *
  * In place: with in = NULL or in = out, the contribution is read from out. For allgather it is at the process's part of
  * out; for reduce only the root may be in place; for reduce_scatter out has all parts on entry and the process's part
- * of the sum at its beginning on return.
+ * of the result at its beginning on return.
  *
- * In a context with a device (hsumma.h), a call runs on the device if in or out is in device memory, on all processes
- * or on none. It then returns when its operations are enqueued on the context's stream; if one of the two buffers is in
- * host memory, it returns when they are complete. The host works on copies for operators of the caller, for the
- * algorithm "mpi", and for algorithms that need shared device memory where processes cannot share it;
+ * In a context with a device (hsumma.h), a call runs on the device if in or out is in device memory; this must be so on
+ * all processes or on none. The call then returns when its operations are enqueued on the context's stream, or, if one
+ * of the two buffers is in host memory, when they are complete. The host works on copies for operators of the caller,
+ * for the algorithm "mpi", and for algorithms that need shared device memory where processes cannot share it;
  * hsumma_coll_describe() reports this.
  */
 typedef struct hsumma_coll {
@@ -115,16 +115,16 @@ typedef struct hsumma_coll {
 /**
  * Runs one collective. Collective over the context.
  *
- * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (it cannot serve this
- * call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_DEVICE (on all processes; the context can only be freed).
+ * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (a stage of the algorithm
+ * cannot serve this call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_DEVICE (on all processes; the context can only
+ * be freed).
  *
  * The processes check the first call of a kind (collective, sizes, root, algorithm) together: all return the same
- * error, and no buffer is changed. Each process checks later calls of the same kind alone: if it passes a NULL pointer,
- * or has no memory for the copy that its first in-place call of a kind needs, the other processes wait forever. With
- * the option check=always a NULL pointer is an error on all processes; each call then costs one more small allreduce.
- * Errors in global arguments are returned by all processes at every call. In a context with a device, these include the
- * kind of memory of out (of in, if there is no out): device memory on all processes or on none. The other buffer may be
- * in either memory.
+ * error, and no buffer is changed. Each process checks later calls of the same kind alone: if a process passes a NULL
+ * pointer, or has no memory for the copy that its first in-place call of a kind needs, the other processes wait
+ * forever. With the option check=always a NULL pointer is an error on all processes; each call then costs one more
+ * small allreduce. Errors in global arguments are returned by all processes at every call. In a context with a device,
+ * the global arguments include whether a call has a buffer in device memory.
  */
 HSUMMA_API hsumma_status hsumma_coll_run(hsumma_context *ctx, const hsumma_coll *call);
 
@@ -134,8 +134,8 @@ typedef struct hsumma_request hsumma_request;
 /**
  * Starts a collective as hsumma_coll_run() does, but returns without waiting for it. Several requests of a context may
  * be in progress, also during a plan's execution; all processes start them in the same order. in and out must not be
- * touched until the request is done. The work advances inside hsumma_coll_test(), hsumma_coll_wait() and
- * hsumma_coll_run() of any request of the context, which also advance a started plan when no request can advance. The
+ * touched until the request is done. The work advances inside hsumma_coll_test() and hsumma_coll_wait() of any request
+ * of the context, and inside hsumma_coll_run(); these also advance a started plan when no request can advance. The
  * caller frees the request with hsumma_coll_wait(). Errors: those of hsumma_coll_run(); *request is then NULL.
  */
 HSUMMA_API hsumma_status hsumma_coll_start(hsumma_context *ctx, const hsumma_coll *call, hsumma_request **request);
@@ -165,7 +165,7 @@ HSUMMA_API hsumma_status hsumma_allreduce(hsumma_context *ctx, const void *in, v
 /** Gathers `bytes` bytes from each process, in the order of the ranks, into out, which has that many bytes per
  * process. */
 HSUMMA_API hsumma_status hsumma_allgather(hsumma_context *ctx, const void *in, void *out, int64_t bytes);
-/** Reduces vectors of count elements per process, and gives each process its count elements of the sum. */
+/** Reduces vectors of count elements times the number of processes; each process gets its count elements. */
 HSUMMA_API hsumma_status hsumma_reduce_scatter(hsumma_context *ctx, const void *in, void *out, int64_t count,
                                                hsumma_element element, hsumma_op op);
 
@@ -217,7 +217,7 @@ typedef struct hsumma_shape {
     int root;            /**< root of a bcast or reduce; 0 if ranks are rotated */
     int64_t bytes;       /**< bytes of the whole vector */
     int64_t unit;        /**< bytes of an element; pieces must be multiples of it */
-    int64_t segment;     /**< bytes of a segment if the caller specified them, else 0 */
+    int64_t segment;     /**< bytes of a segment if the caller specified a size, else 0 */
     const int64_t *part; /**< size + 1 offsets in bytes, which delimit the parts of allgather and reduce_scatter; for
                               other collectives they cut the vector into equal parts */
     int nodes;           /**< number of nodes */
@@ -270,19 +270,20 @@ typedef struct hsumma_algorithm {
  * Adds a copy of an algorithm to the context, under its name. All processes must add it before they use it, in calls or
  * in the options bcast and reduce of plans. Local.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (no name, no builder, or the name exists), HSUMMA_ERR_MEMORY. A later call that uses the
- * algorithm returns HSUMMA_ERR_ARGUMENT if a step exceeds a buffer, writes to HSUMMA_IN or names a process that does
- * not exist.
+ * Errors: HSUMMA_ERR_ARGUMENT (a name that is invalid or exists, no builder, another flag or collective),
+ * HSUMMA_ERR_MEMORY. A later call that uses the algorithm returns HSUMMA_ERR_ARGUMENT if a step exceeds a buffer,
+ * writes to HSUMMA_IN, combines a part of an element, or names as its peer the process itself or one that does not
+ * exist.
  */
 HSUMMA_API hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *algorithm);
 
 /**
  * Proves an algorithm for `size` processes inside this one: results, absence of deadlock, matching of messages and
- * order of sums, under several interleavings, on one and on two nodes, with equal and unequal parts. Local; needs no
- * MPI.
+ * order of sums, under several interleavings: with each process on a node of its own (for allgather and reduce_scatter
+ * also with unequal parts), then on two nodes. Local; needs no MPI.
  *
  * Returns HSUMMA_OK; HSUMMA_ERR_INTERNAL with a description of the defect, up to n bytes, in text;
- * HSUMMA_ERR_UNSUPPORTED if the algorithm cannot serve the shape; HSUMMA_ERR_ARGUMENT.
+ * HSUMMA_ERR_UNSUPPORTED if the algorithm cannot serve the shape; HSUMMA_ERR_ARGUMENT; HSUMMA_ERR_MEMORY.
  */
 HSUMMA_API hsumma_status hsumma_coll_prove(const hsumma_algorithm *algorithm, int size, int root, int64_t bytes,
                                            int64_t unit, char *text, size_t n);

@@ -5,7 +5,7 @@
  * Two libraries:
  *
  * - libhsumma_scalapack.so defines psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...), which
- *   replace ScaLAPACK's if it is linked before ScaLAPACK or named in LD_PRELOAD.
+ *   replace ScaLAPACK's if the library is linked before ScaLAPACK or named in LD_PRELOAD.
  * - libhsumma_pxgemm defines hsumma_psgemm_ ... (also hsumma_pdgemm ...), for programs that use both hsumma's and
  *   ScaLAPACK's routines.
  *
@@ -34,7 +34,7 @@ extern "C" {
  * case; m, n, k are the sizes of the product; ia, ja ... (1-based) say where sub(A) ... begins; desca ... is a
  * descriptor of 9 entries (DTYPE 1: DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) or of 11 (DTYPE 2: DTYPE, CTXT, M, N,
  * IMB, INB, MB, NB, RSRC, CSRC, LLD). RSRC or CSRC of -1 means that every process row or column has all of the rows or
- * columns. All three matrices are on one BLACS context.  alpha, beta and the matrices are of the routine's type.
+ * columns. All three matrices are on one BLACS context. alpha, beta and the matrices are of the routine's type.
  *
  * Collective over the process grid. The matrices belong to the caller. A plan and workspace (HSUMMA_WORKSPACE_LIMIT)
  * are kept after the call and freed with the BLACS context. Quick returns: the call does nothing for m = 0 or n = 0;

@@ -44,7 +44,7 @@ struct hs_device {
     struct hs_message message; /* explains the last failure */
 };
 
-enum { HS_COMBINE_MOST = 32 }; /* most operands of one combine call */
+enum { HS_COMBINE_MOST = 32 }; /* largest number of operands of one combine call */
 
 struct hs_device_kind {
     const char *name; /* the kind's name in the option "device" */
@@ -93,9 +93,9 @@ struct hs_device_kind {
     hsumma_status (*synchronize)(struct hs_device *device, struct hs_stream *stream);
 
     /*
-     * Work, enqueued on a stream.  Copies take addresses in any kind of memory; all others take addresses in this
-     * device's memory, or mapped into it.  Pageable host memory may be accessed after copy returns: it must stay valid
-     * until the stream has completed the copy.
+     * Work, enqueued on a stream.  Copies take addresses in any kind of memory; other work takes addresses in memory
+     * that is this device's or mapped for it.  A copy may access pageable host memory after the call returns: that
+     * memory must stay valid until the stream has completed the copy.
      */
     hsumma_status (*copy)(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src, size_t bytes);
     /* Copies `columns` runs of `bytes` each, which start dst_pitch and src_pitch bytes apart. */

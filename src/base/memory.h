@@ -21,14 +21,14 @@ extern const struct hs_allocator hs_heap;
 void *hs_get(const struct hs_allocator *from, size_t count, size_t size);
 /* Like hs_get, filled with zeros. */
 void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
-/* Grows an array to at least `need` elements, at least doubling *capacity.  Returns 0; or -1, with the array
- * unchanged. */
+/* Makes room for `need` elements in an array; if the array must grow, *capacity at least doubles.  Returns 0; or -1,
+ * with the array unchanged. */
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
 /* Frees memory; ignores NULL. */
 void hs_put(const struct hs_allocator *to, void *memory);
 
-/* a * b * c bytes, none of them negative.  Saturates at 2^58, more than any machine has; a few such values can be added
- * without overflow. */
+/* a * b * c bytes, for factors that are not negative.  Saturates at 2^58, more than any machine has; a few such values
+ * can be added without overflow. */
 static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)
 {
     const int64_t most = (int64_t)1 << 58;

@@ -32,8 +32,8 @@ struct hs_guess hs_guess_of(const char *word, size_t length);
 void hs_guess_try(struct hs_guess *guess, const char *name, size_t length);
 /* Tries each name in a text; names consist of letters, digits, '_' and '-'. */
 void hs_guess_among(struct hs_guess *guess, const char *names);
-/* Whether the nearest name was probably meant: at most two letters of the word, and fewer than half, are wrong, or only
- * letters at its end are missing. */
+/* Whether the nearest name was probably meant: at most two letters of the word, and fewer than half, are wrong; or the
+ * word is the beginning of the name, three letters or more. */
 int hs_guess_is_near(const struct hs_guess *guess);
 /* Writes "; did you mean BEFORE+NAME?", or "" if no name is near, and returns text. */
 const char *hs_guess_text(const struct hs_guess *guess, const char *before, char *text, size_t size);

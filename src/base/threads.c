@@ -24,9 +24,9 @@ int MKL_Set_Num_Threads_Local(int n) WEAK;
 
 /*
  * A state (0 or more) is the number that swap sets and returns.  For most libraries it is the number of threads.  For
- * OpenBLAS built with OpenMP it holds two numbers: OpenBLAS's in the lower half and OpenMP's in the upper.  Its GEMM
- * obeys OpenMP's, which the rest of the program also uses, and setting OpenBLAS's number changes OpenMP's as well: so
- * both are restored.
+ * OpenBLAS built with OpenMP it holds two numbers: OpenBLAS's in the lower half and OpenMP's in the upper.  OpenBLAS's
+ * GEMM obeys OpenMP's number, which the rest of the program also uses, and setting OpenBLAS's number changes OpenMP's
+ * as well: so both are restored.
  */
 enum { HALF = 1 << 15, SERIAL = 0, OPENMP = 2 };
 
@@ -110,7 +110,7 @@ static const struct library {
     int (*serial)(void);       /* 1: its threads cannot be set; may be NULL */
     int (*get)(void);          /* the state for the threads now in use */
     int (*swap)(int state);    /* sets the state and returns the previous one */
-    int one;                   /* the state that means one thread; n threads are n times this state */
+    int one;                   /* the state for one thread; the state for n threads is n times this */
     const char *chosen[8];     /* environment variables that it obeys */
     const char *overlooked[3]; /* variables that only its other builds obey: a user who sets one means this build too */
 } libraries[] = {
@@ -161,7 +161,8 @@ static int together(function *f, function *g)
 #endif
 }
 
-/* The BLAS in use. If the process has several (ScaLAPACK may be linked with another), the one that has the GEMM. */
+/* The BLAS in use. If the process has several (ScaLAPACK may be linked with another), the one that has the GEMM; before
+ * glibc 2.35 the first of the table. */
 static const struct library *library(void)
 {
     const struct library *found = NULL;

@@ -13,8 +13,8 @@ typedef hsumma_status hs_idle(void *state, int times);
 /*
  * The waiting policy: spin briefly, then yield after every further poll, and finally sleep where a node's directory
  * lets processes wake each other.  MPICH's own waits never yield: with more ranks than cores each would cost a
- * scheduler slice (about 8 ms).  Polling MPI takes longer than polling shared memory, so it spins for fewer polls than
- * on a directory's counters (SPINS in coll/node/directory.c).
+ * scheduler slice (about 8 ms).  A poll of MPI takes longer than a poll of shared memory, so a process spins for fewer
+ * polls here than on a directory's counters (SPINS in coll/node/directory.c).
  */
 enum { HS_POLLS_BEFORE_YIELD = 64 };
 void hs_idle_awake(int spins, int times);

@@ -154,7 +154,7 @@ typedef struct hsumma_plan_info {
     /** How the processes of a node exchange panels: "messages", "shared" (a process stores its own and received panels
      * in shared memory, where the others read them), "alone" (a single process owns everything), or "device" if the
      * last execution ran on devices (before the first one: if an execution on matrices in device memory would). With
-     * "device", all fields of this struct describe execution on devices. */
+     * "device", all fields of this struct describe execution on devices, for which there are no predictions (0). */
     const char *node;
     int64_t chunk; /**< rows or columns of a panel that readers in shared memory receive at a time; 0 if unused */
     /** Memory of this process in bytes: the plan's own, and panel buffers (with this process's part of those in shared

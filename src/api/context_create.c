@@ -72,7 +72,7 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
     return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
 }
 
-/* Sets the costs of work in the simulator; the profile has been read. */
+/* Sets the costs of work in the simulator, from the profile, which must have been read. */
 static hsumma_status settle_work(hsumma_context *ctx)
 {
     const struct hs_machine *machine = &ctx->profile.machine;
@@ -102,7 +102,7 @@ static void drive_plan(void *state, int *worked)
         hs_plan_drive(ctx->running, worked);
 }
 
-/* Prepares the context for collective calls. Collective; the same status on all ranks. */
+/* Prepares the context for collective calls. Local. */
 static hsumma_status make_team(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
@@ -201,7 +201,8 @@ static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
     return hs_agree_by_mpi(((hsumma_context *)ctx)->comm.comm, vote);
 }
 
-/* Gives every process of a failed creation a message: processes without an error of their own get another's. */
+/* Gives every process of a failed creation a message: processes without an error of their own get another's. Does
+ * nothing after an error of MPI or a device, or an internal one. */
 static void share_refusal(hsumma_context *ctx, hsumma_status status)
 {
     const struct hs_voters voters = {.agree = agree_by_mpi, .state = ctx, .rank = ctx->comm.rank};

@@ -86,7 +86,7 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
     return status;
 }
 
-/* The number of processes that use this one's device, itself included; 0 on error. */
+/* The number of processes that use this process's device, itself included; 0 on error. */
 static int sharers(const hsumma_context *ctx, hsumma_status *status)
 {
     const size_t length = sizeof ctx->device->location;
@@ -146,7 +146,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     char word[2 * HS_NAME_TEXT];
     if (strcmp(settings->device.kind, "none") == 0)
         return HSUMMA_OK;
-    int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, no device is not an error */
+    int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, a missing device is no error */
     hsumma_status status =
         open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, local_rank(ctx), &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);

@@ -5,16 +5,16 @@
 #include "hsumma/context/context.h"
 
 /*
- * Opens the device that the option "device" names, on every process or on none. If "auto" finds no device everywhere,
- * that is no error; the context's note says so. Collective; the same status on all.
+ * Opens the device that the option "device" names, on every process or on none. If with "auto" some process has no
+ * device, that is no error; the context's note says so. Collective; the same status on all.
  */
 hsumma_status hs_context_open_device(hsumma_context *ctx);
 /* Sets up device memory for collective calls, after hs_comm_discover. Collective; the same status on all. */
 hsumma_status hs_context_share_device(hsumma_context *ctx);
 /*
  * Ends the use of a context's device, in two steps. Leave waits for the device's work and unmaps the memory of other
- * processes; with `meet` it then waits for those processes, so that nobody frees memory that another has mapped. Close
- * is local.
+ * processes; with `meet` it then waits for those processes, so that no process frees memory that another has mapped.
+ * Close is local. In a broken context neither does anything.
  */
 void hs_context_leave_device(hsumma_context *ctx, int meet);
 void hs_context_close_device(hsumma_context *ctx);

@@ -10,7 +10,7 @@
 
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
-/* The result of reading the files, which rank 0 does and broadcasts. */
+/* The result of reading the files: rank 0 reads them and broadcasts it. */
 struct found_files {
     hsumma_status status;
     int length; /* of the tuned file's text, which is broadcast next; 0 if there is no file */
@@ -103,7 +103,8 @@ static void no_memory(struct found_files *found_files, const struct found *found
         hs_fail(&found_files->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
 }
 
-/* The file's text; NULL if there is none. Records an error or a note if it should have been readable. */
+/* The file's text, or NULL. Records an error if the file was named and may not be new, or if memory is exhausted;
+ * records a note if an unnamed file exists but cannot be read. */
 static char *open_found(const hsumma_context *ctx, const struct found *found, struct found_files *found_files)
 {
     char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
@@ -194,7 +195,7 @@ static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
     return NULL;
 }
 
-/* Broadcasts the text; every rank but the reader applies it too. The same status on all. */
+/* Broadcasts the text. The reader has applied it already; the other ranks do so here. The same status on all. */
 static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 {
     struct hs_message message = {""};

@@ -7,18 +7,19 @@
 
 /*
  * context_files.c: the options profile and tuned. Rank 0 reads the files and broadcasts them. It is HSUMMA_ERR_OPTION
- * if a file that the caller named cannot be read, or if a tuned file that the caller named is damaged. Any other
- * unusable file (damaged, another version, the profile of another machine) is ignored, and ctx->note, which plans
- * repeat, says why. Collective; the same status on all.
+ * if a file that the caller named cannot be read (but with tune=measure the tuned file may be missing), or if a tuned
+ * file that the caller named is damaged. Any other unusable file (damaged, another version, the profile of another
+ * machine) is ignored, and ctx->note, which plans repeat, says why. Also sets ctx->measures, 1 if the network between
+ * nodes has still to be measured. Collective; the same status on all.
  */
 hsumma_status hs_files_read(hsumma_context *ctx);
 
 /*
- * context_network.c: finds the network between the nodes of a context that has only the built-in profile: from the
- * tuned file, from an earlier context of this process (hs_network_known), or by measuring it. Needs the topology.
- * Collective; the same status on all.
+ * context_network.c: measures the network between the nodes of a context with ctx->measures, and remembers it. Needs
+ * the topology. Collective; the same status on all.
  */
 hsumma_status hs_context_measure_network(hsumma_context *ctx);
+/* Returns 1 and the network if an earlier context of this process has measured it between the same hosts. */
 int hs_network_known(uint64_t key, struct hs_network *network);
 
 /* register.c: frees the algorithms that the user has registered. */

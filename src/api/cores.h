@@ -21,7 +21,8 @@ struct hs_core_users {
 
 /*
  * The number of BLAS threads for this process: its share of the node's cores, at least 1; or the number that the user
- * has set; 1 if the BLAS has no threads. *ranks: the number of processes of comm on the node. Collective.
+ * has set; 1 if the BLAS has no threads, or in the simulator. *ranks: the number of processes of comm on the node.
+ * Collective.
  */
 int hs_share_of_node(MPI_Comm comm, int *ranks);
 

@@ -48,8 +48,8 @@ static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *pri
     return price->node_bytes < 0 || price->process_bytes < 0 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* Prices a grid by a plan of this process alone, without creating the grid; with `counts` also counts the bytes
- * moved. */
+/* Prices a grid by a plan of this process alone, without creating the grid; with `counts` also counts the bytes that
+ * enter nodes and processes. */
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
                                 int *rank, int counts, struct grid_price *price)
 {
@@ -133,7 +133,7 @@ static int is_less(const struct grid_price *a, const struct grid_price *b)
     return a->seconds < b->seconds * (1 - 1e-9);
 }
 
-/* Finds, among the grids with as many processes as the model's choice, the one that moves least. */
+/* Finds, among the grids with as many processes as the model's choice, the least one by is_less. */
 static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, int extent[2], double *seconds)
 {
     struct grid_price least = {.seconds = -1}, price;

@@ -4,7 +4,7 @@
 
 enum { PLANS = 8 };
 
-/* The global arguments, which all processes agree on: no pointers to data, no leading dimensions. */
+/* The global arguments, which all processes agree on; desc[].ld is not compared. */
 struct key {
     hsumma_type type;
     char op[2];

@@ -85,7 +85,8 @@ static struct hs_matrix part_of(const struct end_of_move *end, size_t size)
 
 /*
  * Whether the two parts have an element in common. With equal leading dimensions they are rectangles of one array: b
- * lies `down` rows below and `right` columns beside a; `down` may reach into the next column.
+ * lies `down` rows below and `right` columns beside a; `down` may reach into the next column. With other leading
+ * dimensions, or a distance that is no multiple of the element size, 1 if their address ranges overlap.
  */
 static int parts_overlap(const struct end_of_move ends[2], size_t size)
 {
@@ -197,7 +198,7 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     struct hs_verdict verdict = hs_context_agree(ctx, vote);
     struct hs_given given[3 + 2 * HS_DESC_GIVEN] = {{"type", .number = type}, {"m", .number = m}, {"n", .number = n}};
     int count = 3;
-    if (!verdict.status && !verdict.alike) { /* the descriptors are valid on all processes, but differ */
+    if (!verdict.status && !verdict.alike) { /* the arguments are valid on all processes, but differ */
         count += hs_desc_given(desca, "A's descriptor", &given[count]);
         count += hs_desc_given(descb, "B's descriptor", &given[count]);
     }

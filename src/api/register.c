@@ -1,4 +1,4 @@
-/* Algorithms that the user registers: rows of the registry with the user's builder, and the steps that it may emit. */
+/* Algorithms that the user registers: rows of the registry with the user's builder, and the calls that append steps. */
 #include "api/context_parts.h"
 #include "base/options.h"
 #include "coll/proof/verify.h"
@@ -62,7 +62,8 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return why;
 }
 
-/* 1 if a list is safe to run: it stays inside the buffers and names only peers inside the group. */
+/* 1 if a list is safe to run: it stays inside the buffers, does not write to IN, names only other ranks of the group as
+ * peers, and reduces whole elements. */
 static int is_safe(const struct hs_builder *builder, const struct hs_shape *shape)
 {
     const struct hs_list *list = &builder->list;
@@ -214,7 +215,8 @@ void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *
     *own = (struct hs_registry){0};
 }
 
-/* Proves one shape under all schedules, with eager and rendezvous sends, small windows and several calls in flight. */
+/* Proves one shape under all schedules, with eager and rendezvous sends: one call without a window, and two calls at
+ * the same time with a window of 64 steps. */
 static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape *shape, char *text, size_t n)
 {
     for (int schedule = 0; schedule < HS_SCHEDULES; schedule++)
@@ -240,7 +242,7 @@ static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape
     return HSUMMA_OK;
 }
 
-/* Fills in parts of very different sizes; the first two are empty. */
+/* Fills in parts of very different sizes; the first one is empty unless it is the only one. */
 static void uneven(int64_t *part, int size, int64_t bytes, int64_t unit)
 {
     int64_t elements = bytes / unit;

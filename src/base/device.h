@@ -8,8 +8,9 @@
  * enqueued on the event's stream before the event was last recorded.  So re-recording an event before a peer waits for
  * it can delay that peer, but never deadlock it: the wait is always for work that was enqueued earlier.
  *
- * Functions return HSUMMA_OK, or HSUMMA_ERR_DEVICE or HSUMMA_ERR_MEMORY with an explanation in device->message (for a
- * CUDA error its name and the call).  An asynchronous error on a stream may be reported by any later call.
+ * Functions return HSUMMA_OK, or HSUMMA_ERR_DEVICE, HSUMMA_ERR_MEMORY or (work that the device cannot do)
+ * HSUMMA_ERR_UNSUPPORTED, with an explanation in device->message (for a CUDA error its name and the call).  An
+ * asynchronous error on a stream may be reported by any later call.
  */
 #ifndef HS_BASE_DEVICE_H
 #define HS_BASE_DEVICE_H

@@ -9,8 +9,8 @@ struct hs_cover {
     int start, length;
 };
 
-/* Of nprocs processes, the shortest run that together owns all indices of all axes, at least one process.  An axis over
- * fewer than nprocs processes is replicated, so all nprocs processes own it. */
+/* The shortest run of processes, at least one, that together own all indices of all axes.  The axes lie on nprocs
+ * processes; an axis over fewer is replicated, so all nprocs processes own it. */
 struct hs_cover hs_cover_make(const struct hs_axis *const *axis, int axes, int nprocs);
 /* The index of a process within the cover; -1 if it is outside. */
 int hs_cover_index(const struct hs_cover *cover, int nprocs, int proc);

@@ -1,8 +1,8 @@
 /*
- * The device "cuda": one GPU of this process, in its primary context, which it shares with the runtime and other
- * libraries.
+ * The device "cuda": one GPU of this process, in its primary context, which the CUDA runtime and other libraries use
+ * too.
  *
- * CUDA functions that it calls:
+ * CUDA functions that are called:
  *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute cudaInitDevice
  *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess
  *   driver    cudaGetDriverEntryPointByVersion (before 12.5: cudaGetDriverEntryPoint), for cuDeviceGet
@@ -98,7 +98,7 @@ int hs_cuda_find(const char *place);
 /* cuBLAS: load only opens the library; the first product creates the handle.  unload undoes both. */
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message);
 void hs_cublas_unload(struct hs_cublas *blas);
-/* The allocation that begins at an address, imported or this device's own; NULL if there is none. */
+/* The allocation that begins at an address, or NULL.  imported: 1 for an imported one, 0 for this device's own. */
 struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported);
 /* Frees one allocation, or unmaps an imported one; hs_cuda_forget does so for all. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);

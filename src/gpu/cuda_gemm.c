@@ -92,7 +92,7 @@ static hsumma_status said(struct hs_cuda *cuda, const char *call, int error)
 static hsumma_status turn_to(struct hs_cuda *cuda, struct hs_stream *stream)
 {
     struct hs_cublas *blas = &cuda->blas;
-    size_t bytes = (size_t)(cuda->generation >= 9 ? 32 : 4) << 20; /* cuBLAS's default workspace */
+    size_t bytes = (size_t)(cuda->generation >= 9 ? 32 : 4) << 20; /* the size of cuBLAS's default workspace */
     hsumma_status status = HSUMMA_OK;
     if (blas->handle && blas->stream == stream)
         return HSUMMA_OK;

@@ -43,7 +43,7 @@ struct operands {
     int count;
 };
 
-/* Elements of type T that accesses of type A load and store: several elements per access, or several accesses per
+/* Elements of type T, loaded and stored by accesses of type A: several elements per access, or several accesses per
  * element. */
 template <class T, class A> struct chunk {
     enum {
@@ -148,7 +148,7 @@ template <class T, class Op, class A> cudaError_t combine_by(const call &is, int
                   is.dst, is.from, head, chunks, tail);
 }
 
-/* Uses 16-byte accesses if all addresses have the same alignment, else accesses of one element, or of one byte if
+/* Uses 16-byte accesses if all addresses are equal modulo 16, else accesses of one element; accesses of one byte if
  * elements are misaligned. */
 template <class T, class Op> cudaError_t combine_as(const call &is)
 {

@@ -12,20 +12,20 @@
 extern "C" {
 #endif
 
-enum { HS_KERNEL_MOST = 32 }; /* most operands of a combination */
+enum { HS_KERNEL_MOST = 32 }; /* largest number of operands of a combination */
 enum hs_kernel_real { HS_KERNEL_FLOAT, HS_KERNEL_DOUBLE, HS_KERNEL_INT32, HS_KERNEL_INT64 };
 enum hs_kernel_op { HS_KERNEL_SUM, HS_KERNEL_MAX, HS_KERNEL_MIN };
 enum hs_kernel_scalar { HS_KERNEL_S, HS_KERNEL_D, HS_KERNEL_C, HS_KERNEL_Z };
 
-/* Properties of a device that launches need. */
+/* What kernel launches need to know about a device. */
 struct hs_kernels {
-    int64_t combine_blocks, update_blocks; /* thread blocks that run on all its multiprocessors at a time */
+    int64_t combine_blocks, update_blocks; /* thread blocks that run at a time, on all multiprocessors together */
 };
 
 /* The compute capabilities that code was compiled for, such as "80 90"; the last one also as PTX. */
 extern const char hs_kernels_archs[];
 
-/* Returns an error if none of the code runs on the device. */
+/* Fills *kernels for a device. Returns an error if none of the compiled code runs on it. */
 cudaError_t hs_kernels_prepare(int device, struct hs_kernels *kernels);
 /* dst = ((operand[0] op operand[1]) op operand[2]) ..., 1 <= operands <= HS_KERNEL_MOST.  dst may be any operand; any
  * alignment. */

@@ -105,7 +105,7 @@ MPI_Comm pmpi_self(void)
 /* Each record uses one of MPICH's some 2,000 communicators, and shared memory. */
 enum { MOST_RECORDS = 64 };
 
-/* Whether this process can serve calls. */
+/* Whether this process can serve one more communicator. */
 static int is_willing(void)
 {
     int level = MPI_THREAD_MULTIPLE;

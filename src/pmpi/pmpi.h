@@ -6,8 +6,8 @@
  * A communicator has a context of its own, created once its calls weigh enough (communicators.c) and kept as an
  * attribute. Whether a call is served depends only on arguments that MPI requires to be the same on all processes:
  *
- *   broadcasts    all; everything but contiguous elements of one basic type is packed, because another process may
- *                 describe the same elements by another type
+ *   broadcasts    all below 2 GiB; everything but contiguous elements of one basic type is packed, because another
+ *                 process may describe the same elements by another type
  *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; no user-defined operators,
  *                 which may rely on whole vectors as MPICH passes them (the BLACS' do)
  *   communicators intracommunicators of at least two processes
@@ -54,7 +54,7 @@ struct pmpi_comm {
 
 /*
  * State of the process: a preloaded library has no handle to attach it to. Under MPI_THREAD_MULTIPLE nothing is served;
- * only the counts are written and, once and under a lock, keyval.
+ * only the counts are written and, once and under a lock, keyval, self and mode.
  */
 struct pmpi_state {
     atomic_int keyval;
@@ -62,7 +62,7 @@ struct pmpi_state {
     int records;                    /* number of records */
     int warned[PMPI_WARNINGS];      /* 1: has been reported */
     enum pmpi_mode mode;            /* read together with keyval */
-    struct pmpi_row *rows;          /* report.c: what served which calls */
+    struct pmpi_row *rows;          /* report.c: which algorithms have served which calls */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     MPI_Comm self;                  /* this process alone; errors return, and no handler of the program's runs */
     int code[PMPI_STATUSES];        /* MPI's error classes for hsumma's statuses; 0: not made yet */
@@ -83,12 +83,12 @@ void pmpi_comms_free(void);
 /* report.c */
 /* The value of HSUMMA_PMPI; reports one that is unknown. */
 enum pmpi_mode pmpi_read_mode(void);
-/* Reports something once. */
+/* Reports a kind of warning, only the first time, with the reason `why`. */
 void pmpi_warn(enum pmpi_warning warning, const char *why);
-/* Counts a call that was served, well or not. */
+/* Counts a call that was served, successfully (well) or not. */
 void pmpi_count_served(const struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function,
                        long long bytes, int well);
-/* Counts a call that was passed on to MPI, and returns its result. */
+/* Counts a call that was passed on to MPI, unless the library itself made it, and returns its result. */
 int pmpi_count_passed(enum pmpi_function function, MPI_Count count, MPI_Datatype type, int error);
 /* Prints the counts in mode PMPI_VERBOSE, and frees them. */
 void pmpi_print_counts(void);

@@ -58,7 +58,7 @@ struct pmpi_row {
     long long calls;
 };
 
-/* Most bytes in each size class; one more class follows, without a limit. */
+/* The largest number of bytes in each size class; one more class follows, without a limit. */
 static const long long most_bytes[] = {64, 1 << 10, 16 << 10, 256 << 10, 4 << 20};
 enum { LIMITED = sizeof most_bytes / sizeof *most_bytes };
 
@@ -77,7 +77,7 @@ static void count_call(struct pmpi_count *count, long long bytes)
     count->bytes += bytes;
 }
 
-/* A new row, at the head of the list. Reports whether the algorithm stands in for one that the user has given. */
+/* Adds a row at the head of the list. On rank 0, warns if the algorithm stands in for one that the user has given. */
 static struct pmpi_row *make_row(const struct pmpi_comm *record, const hsumma_coll *call)
 {
     struct pmpi_row *row = malloc(sizeof *row);

@@ -26,7 +26,7 @@ typedef void gridinfo(const int *context, int *nprow, int *npcol, int *row, int 
 typedef void get(const int *context, const int *what, int *value);
 typedef void cabort(int context, char *routine, int info);
 
-/* BLACS functions of programs that load ScaLAPACK after this library (dlopen, as Python does), for all or privately. */
+/* BLACS functions of programs that load ScaLAPACK after this library, by dlopen with RTLD_GLOBAL or RTLD_LOCAL. */
 static struct {
     _Atomic(gridinfo *) gridinfo;
     _Atomic(get *) get;

@@ -82,7 +82,7 @@ static struct whereabouts tell(const int *desc)
     return mine;
 }
 
-/* Names the first difference between the descriptors of matrix e on two processes; returns the context's message. */
+/* Returns a text about the first difference between the descriptors or grids of matrix e on two processes. */
 static const char *name_difference(hsumma_context *ctx, const struct whereabouts *told, int one, int other, int e)
 {
     static const char *const name[] = {[M_1] = "M",       [N_1] = "N",       [MB_1] = "MB",      [NB_1] = "NB",
@@ -150,7 +150,7 @@ struct gathered {
     int *rank[2];
 };
 
-/* Allocates the arrays of *room. HSUMMA_OK or HSUMMA_ERR_MEMORY, the same on all processes. */
+/* Allocates the arrays of *room. Returns the same status on all processes. */
 static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
 {
     hsumma_context *ctx = shim->ctx;
@@ -168,7 +168,7 @@ static hsumma_status test_request(void *request, int *worked, int *done)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* Gathers through MPI, because the shim's contexts are created without collective calls. */
+/* Gathers through MPI, because the shim's contexts have no team for the library's collectives. */
 static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
 {
     MPI_Request request;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Collects every argument that is passed by value, except alpha and beta. */
+/* Collects the values of all arguments except alpha, beta and the matrices. */
 static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
 {
     int count = 0;

@@ -22,7 +22,7 @@ static void release(struct clock *clock, int g, double now)
         clock->ready[clock->readies++] = g;
 }
 
-/* Ends a step at time `now`. Its place in its queue is free from time `free` on. */
+/* Ends a step at time `now`. The step's place in its queue is free from time `free` on. */
 static void finish(struct clock *clock, int g, double now, double free)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];

@@ -11,11 +11,12 @@
  *
  * Injection. The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
  * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the other messages that
- * are leaving the node. Each of k equal messages that start together takes alpha + max(k n inject, n beta).
+ * are leaving the node. Each of k equal messages that start together takes alpha + max(k n inject, n beta). It occupies
+ * its ports until it has left, even with a gap.
  *
  * Memory. REDUCE costs gamma per byte, COPY copy per byte; a COPY that reads or writes SHARED, or reads a peer's slot,
  * costs shm.alpha + n shm.beta (DPML: a' + n b'). A rank executes one such step at a time, in list order. A WAIT ends
- * when its rank reaches it, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN take no time.
+ * when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN take no time.
  *
  * Devices. With `devices` per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
  * executed by the rank's device: one at a time, in the order in which they become ready (those of one rank in list
@@ -23,9 +24,9 @@
  * or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and end at
  * the same time.
  *
- * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them
- * an earlier message or piece of work may delay one on which more steps depend, so lower prices may increase the time
- * slightly.
+ * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them a
+ * message or piece of work that starts earlier may delay one on which more steps depend, so lower prices may increase
+ * the time slightly.
  */
 #ifndef HS_COLL_MODEL_CLOCK_H
 #define HS_COLL_MODEL_CLOCK_H
@@ -35,7 +36,7 @@
 struct hs_link {
     double alpha; /* seconds per message or copy */
     double beta;  /* seconds per byte */
-    double gap;   /* seconds of alpha for which a message occupies its ports, LogP's gap; 0 if that is all of alpha */
+    double gap;   /* the seconds of alpha for which a message occupies its ports (LogP's gap); 0 for all of alpha */
     /*
      * alpha and beta of messages above `eager` bytes, whose sender waits for the receiver first. If eager is 0, all
      * messages cost the same.
@@ -54,11 +55,11 @@ struct hs_machine {
     };
     double gamma;          /* seconds per byte reduced */
     double copy;           /* seconds per byte copied */
-    struct hs_link node;   /* messages between sockets of a node; those of the network if alpha and beta are 0 */
-    struct hs_link socket; /* messages inside a socket; those between sockets if alpha and beta are 0 */
+    struct hs_link node;   /* messages between sockets of a node; priced as between nodes if alpha and beta are 0 */
+    struct hs_link socket; /* messages inside a socket; priced as between sockets if alpha and beta are 0 */
     double inject;         /* seconds per byte that leaves a node, whichever rank sends it; 0 if there is no limit */
     struct hs_link shm;    /* copies into or out of shared memory; as other copies if alpha and beta are 0 */
-    double signal;         /* seconds from a SIGNAL to the end of WAITs for it */
+    double signal;         /* minimum seconds from a SIGNAL to the end of a WAIT for it */
     int ports;             /* concurrent messages of a rank in each direction; 0 means 1 */
     int devices;           /* devices per node; 0 if ranks compute on their processors */
     double turn;           /* seconds to switch a device from one rank's work to another's */
@@ -77,7 +78,8 @@ struct hs_clock_report {
     struct hs_traffic tier[HS_TIER_KINDS];                /* messages of all ranks, indexed by tier */
     struct hs_traffic between_rank_max, between_node_max; /* maxima over ranks, and over nodes, of messages and bytes
                                                              sent between nodes */
-    int64_t shared_copies;                                /* bytes that all ranks copy into or out of shared memory */
+    int64_t shared_copies;                                /* bytes that all ranks copy into or out of SHARED, or from a
+                                                             peer's slot */
     int64_t reduced_rank_max;                             /* bytes reduced by the rank that reduces most */
     int64_t signals;                                      /* number of SIGNALs of all ranks */
 };
@@ -97,18 +99,19 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
 enum { HS_LOAD_ROOTS = 8 };
 struct hs_clock_load {
     double most[HS_LOAD_ROOTS]; /* time of the busiest resource */
-    double mean;                /* mean time over all resources of a kind, which is also the mean over all roots, for
-                                   the kind where it is largest */
+    double mean;                /* mean time of the resources of one kind, or of one resource over all roots; the
+                                   largest of all kinds */
 };
 /* Computes only hs_clock_report.seconds, and the load if load is not NULL; faster than hs_clock. */
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load);
 
 /*
- * Estimates the seconds of many ranks from the lists of some. The result is exact for up to 64 ranks, and for more
- * ranks if all lists together have few steps. If the schedule is found to take at least `enough` seconds, the estimate
+ * Estimates the seconds of hs_clock for many ranks from the lists of some. The root must be 0, the parts equal
+ * (shape->part = NULL). The result is exact for up to 64 ranks, and for more if all lists together have few steps or
+ * there are too few nodes to extrapolate from. If the schedule is found to take at least `enough` seconds, the estimate
  * stops, and `seconds` is some value >= enough. Statuses are those of hs_clock; HSUMMA_ERR_UNSUPPORTED also if the row
- * does not fit fewer of these nodes.
+ * does not fit a smaller number of these nodes.
  */
 struct hs_clock_estimate {
     double seconds;

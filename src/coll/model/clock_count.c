@@ -1,4 +1,4 @@
-/* Counts the messages, copied bytes, reduced bytes and signals in the lists of a collective. */
+/* Counts the messages, bytes copied through shared memory, bytes reduced and signals in a list. */
 #include "coll/model/clock_parts.h"
 
 static void add(struct hs_traffic *traffic, int64_t bytes)

@@ -1,5 +1,6 @@
 /*
- * Devices shared by several ranks: each executes one piece of work at a time, in the order in which they become ready.
+ * Devices shared by several ranks. A device executes one piece of work at a time, in the order in which the pieces
+ * become ready.
  */
 #include "coll/model/clock_parts.h"
 

@@ -1,9 +1,9 @@
 /*
  * The clock of many ranks, estimated from a sample. The time of a schedule has two parts. The work of its busiest ranks
- * is the clock of a sample: all ranks of some nodes, with lists for the real number of ranks and peers that are always
+ * is the clock of a sample: ranks of three nodes, with lists for the real number of ranks and peers that are always
  * ready. The rest is time in which ranks wait for others: zero in exchanges and rings, growing with the depth of a tree
- * or the length of a chain. It is the difference between the clock of all ranks and that of a sample on fewer nodes,
- * computed for three numbers of nodes that double, and extrapolated.
+ * or the length of a chain. It is the clock of all ranks minus that of a sample, computed for three smaller numbers of
+ * nodes, each twice the previous one, and extrapolated.
  */
 #include "coll/model/clock_parts.h"
 
@@ -12,7 +12,7 @@
 enum {
     WHOLE_RANKS = 64,          /* up to this number of ranks, all ranks are clocked */
     MOST_WHOLE_RANKS = 512,    /* up to this number of ranks, all are clocked if their lists are short */
-    WHOLE_STEPS = 48 * 1024,   /* maximum number of steps of all lists together, with MOST_WHOLE_RANKS */
+    WHOLE_STEPS = 48 * 1024,   /* lists are short if they all together have at most this number of steps */
     SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in all lists of a sample */
     LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
                                   are alike */
@@ -21,7 +21,10 @@ enum {
     WAITS = 3
 };
 
-/* The shape with 1 / 2^halvings of the nodes, or of each node's ranks if a node has more ranks than there are nodes. */
+/*
+ * The shape with 1 / 2^halvings of the nodes, or of each node's ranks if the largest node has more ranks than there are
+ * nodes.
+ */
 struct thinned {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -54,8 +57,8 @@ static void thinned_free(struct thinned *thin, const struct hs_allocator *memory
 }
 
 /*
- * Thins out a shape: keeps every 2^halvings-th node, or rank of a node, including the first one, which is or contains
- * the root.
+ * Thins out a shape: keeps every 2^halvings-th node, or rank of each node, including the first one, which is or
+ * contains the root (rank 0).
  */
 static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const struct hs_allocator *memory,
                               struct thinned *thin)
@@ -95,7 +98,7 @@ static int in_sample(const struct hs_shape *shape, int rank)
 
 /*
  * Clocks a sample of at most `most` ranks, but at least two: the first and a middle rank, then the ranks of the first,
- * middle and last node. Sets *lists to their number.
+ * middle and last node. Sets *lists to the number of these ranks.
  */
 static hsumma_status clock_sample(const struct estimator *e, const struct hs_shape *shape, int most,
                                   struct hs_clock_result *result, int *lists)
@@ -123,7 +126,8 @@ static hsumma_status clock_whole(const struct estimator *e, const struct hs_shap
 }
 
 /*
- * The number of ranks in a sample: fewer if lists are long or slow to build. `steps`: the number of steps of two lists.
+ * The number of ranks in a sample: fewer if lists are long or slow to build. `steps`: the number of steps in the lists
+ * of two ranks.
  */
 static int sample_ranks(int steps, int size)
 {
@@ -131,7 +135,10 @@ static int sample_ranks(int steps, int size)
     return ranks > LEAST_RANKS ? ranks : LEAST_RANKS;
 }
 
-/* Sets *seconds to the work of the busiest ranks, and *steps to the approximate number of steps of all lists. */
+/*
+ * Sets *seconds to the work of the busiest ranks, and *steps to the approximate number of steps of all lists. If two
+ * ranks already need `enough` seconds, looks at no others.
+ */
 static hsumma_status look_at_sample(const struct estimator *e, const struct hs_shape *shape, double enough,
                                     double *seconds, double *steps)
 {
@@ -146,8 +153,8 @@ static hsumma_status look_at_sample(const struct estimator *e, const struct hs_s
 }
 
 /*
- * Extrapolates over doublings of the number of nodes: each adds half the last increment (waiting converges), the same
- * increment (a tree) or twice as much (a chain).
+ * Extrapolates over doublings of the number of nodes: each doubling adds half the last increment (waiting converges),
+ * the same increment (a tree) or twice as much (a chain).
  */
 static double go_on(const double value[WAITS], int doublings)
 {
@@ -180,8 +187,8 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double *se
 }
 
 /*
- * Sets *halvings to the number of halvings of the nodes after which all lists can be clocked; 0 if none is needed, or
- * if there are too few nodes.
+ * Sets *halvings to the number of halvings of the nodes after which all lists are short enough to be clocked, but at
+ * most to the number that leaves LEAST_PARTS; 0 if none is needed, or if there are too few nodes.
  */
 static hsumma_status halvings_for(const struct estimator *e, double steps, int *halvings)
 {

@@ -84,7 +84,7 @@ static double departure(const struct hs_flow *flow, const struct hs_flow_port *n
                                                                                        too large */
 }
 
-/* Advances the messages that are leaving to time `now`. */
+/* Advances the node to time `now`, with all messages that are leaving it. */
 static void get_on(const struct hs_flow *flow, struct hs_flow_port *node, double now)
 {
     for (int kind = 0; kind < 2; kind++)
@@ -108,7 +108,10 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
     }
 }
 
-/* Lets the next message arrive: the others advance to its arrival time, and it shares the bandwidth from then on. */
+/*
+ * Handles the node's next arrival: the other messages advance to its time, and the new one shares the bandwidth from
+ * then on.
+ */
 static void join(struct hs_flow *flow, struct hs_flow_port *node)
 {
     struct hs_flow_message *message = &flow->message[node->to_come];
@@ -120,7 +123,7 @@ static void join(struct hs_flow *flow, struct hs_flow_port *node)
     node->leaving++;
 }
 
-/* Ends the next departure of the node and returns its message. */
+/* Removes the message that finishes leaving the node next, and returns it. */
 static int leave(struct hs_flow *flow, struct hs_flow_port *node)
 {
     int is_long = departure(flow, node, 1) < departure(flow, node, 0), left = node->first[is_long];

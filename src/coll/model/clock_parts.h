@@ -67,12 +67,13 @@ int hs_flow_leave(struct hs_flow *flow, double until, double *time);
  */
 struct hs_device_work {
     double ready, seconds;
-    int device, step, behind; /* behind: the rank whose work is next on the device, -1 if none */
+    int device, step, behind; /* behind: the rank whose work follows on the device, -1 if none */
 };
 
 struct hs_clock_device {
     double free;
-    int last, first; /* the ranks whose work was executed last, and is executed next; -1 if none */
+    int last, first; /* last: the rank whose work was executed last; first: the rank whose work is executed next; -1 if
+                        none */
 };
 
 struct hs_devices {
@@ -88,10 +89,7 @@ hsumma_status hs_devices_begin(struct hs_devices *devices, const struct hs_machi
 void hs_devices_end(struct hs_devices *devices, const struct hs_allocator *memory);
 /* Requests the execution of step g of a rank, which is ready at time `ready` and takes `seconds`. */
 void hs_devices_ask(struct hs_devices *devices, int rank, int g, double ready, double seconds);
-/*
- * The time at which the next piece of work will end, unless another one is requested earlier; HUGE_VAL if there is
- * none.
- */
+/* The time at which the next piece of work will end if no earlier one is requested; HUGE_VAL if there is none. */
 double hs_devices_next(const struct hs_devices *devices);
 /* Executes the next piece of work. Returns its step and sets *time to its end; -1 if there is none. */
 int hs_devices_serve(struct hs_devices *devices, double *time);
@@ -104,8 +102,8 @@ int hs_device_of(const struct hs_machine *machine, const struct hs_topology *top
 double hs_device_work(const struct hs_machine *machine, const struct hs_list *list, int i);
 
 /*
- * Adds the messages, copies and sums of rank r to the report; node_between: the traffic of its node to other nodes so
- * far.
+ * Adds the messages, copies, sums and signals of rank r's list to the report, and its messages to other nodes to
+ * *node_between, the total for its node.
  */
 void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
                     struct hs_traffic *node_between, struct hs_clock_report *report);
@@ -118,11 +116,11 @@ struct hs_clock_step {
         double seconds; /* COPY, REDUCE, JOIN: duration */
     };
     /*
-     * Number of dependencies and of places in queues that the step waits for. -1 for an end of a message that is ready
-     * and waits for the other end.
+     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for an end of a message that is
+     * ready and waits for the other end.
      */
     int pending;
-    /* The next step in this one's queue place; for SIGNAL and WAIT the next WAIT for the same SIGNAL. */
+    /* The next step that gets this one's place in its queue; for SIGNAL and WAIT the next WAIT for the same SIGNAL. */
     int next;
     int first_use;      /* first entry of `use` for this step, -1 if no step depends on it */
     unsigned char kind; /* enum hs_kind */
@@ -131,8 +129,8 @@ struct hs_clock_step {
 };
 
 struct hs_clock_use {
-    int user, next; /* user: a step that depends on the given one; next: the next entry of `use` for the given step, -1
-                       if none */
+    int user, next; /* user: a step that depends on the one whose list this entry is in; next: index of the list's next
+                       entry, -1 if none */
 };
 
 enum { HS_CLOCK_OUTSIDE = -2 };
@@ -165,8 +163,8 @@ struct hs_clock_result {
     struct hs_clock_load load;
 };
 /*
- * The clock of the ranks in a sample, assuming that all other ranks are always ready to send and receive. On a machine
- * without injection the result is at most that of the clock of all ranks.
+ * The clock of the ranks in a sample, assuming that all other ranks are always ready to send and receive and have given
+ * all signals. On a machine without injection and devices the result is at most that of the clock of all ranks.
  */
 hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                               const struct hs_allocator *memory, const unsigned char *sample,

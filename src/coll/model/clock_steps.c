@@ -1,4 +1,7 @@
-/* Converts the lists of all ranks to the clock's form: each list is built, read and freed before the next one. */
+/*
+ * Converts the lists of all ranks, or of a sample, to the clock's form: each list is built, read and freed before the
+ * next one.
+ */
 #include "coll/model/clock_parts.h"
 
 #include <limits.h>
@@ -53,16 +56,15 @@ static void pool_end(struct list_pool *pool)
 }
 
 /*
- * A rank has three queues, which serve steps in list order: its ports out and in, and its arithmetic. Steps of other
- * kinds are not queued (QUEUES).
+ * A rank has three queues, each of which serves its steps in list order: outgoing ports, incoming ports, and arithmetic
+ * (COPY, REDUCE). Steps of other kinds are in no queue (QUEUES).
  */
 enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
 /* State while the lists of all ranks are read. */
 struct reader {
     double *busy;   /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
-    double *way;    /* [2 * node] and [2 * node + 1]: seconds of messages between nodes that leave and enter each
-                       node */
+    double *way;    /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node */
     double *device; /* seconds of work of each device; NULL if ranks compute on their processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
@@ -194,7 +196,10 @@ static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses,
     return failed ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* Grows the arrays for a rank's list and, if they must grow, at once for similar lists of all remaining ranks. */
+/*
+ * Makes room for a rank's list. If the array of steps must grow, makes room for such lists of all remaining ranks at
+ * once, except at rank 0, with a sample, or if memory is short.
+ */
 static hsumma_status make_room_for(struct reader *reader, int rank, const struct hs_list *list)
 {
     const struct hs_clock_steps *all = reader->steps;
@@ -263,7 +268,9 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     return status;
 }
 
-/* Links every WAIT to the first SIGNAL of its peer with at least its value. */
+/*
+ * Links every WAIT, except those for ranks outside the sample, to its peer's first SIGNAL of at least the WAIT's value.
+ */
 static hsumma_status find_signals(struct reader *reader)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -311,8 +318,9 @@ static void raise_to(double *most, double value)
 }
 
 /*
- * Raises load->most[k], for each k, to a rank's mean work over k + 1 consecutive roots: with root k, the rank has the
- * work that rank - k has with root 0. of[] is indexed by rank, or by node of by_node, with the given stride.
+ * Raises load->most[k], for each k, at least to a rank's mean work over k + 1 consecutive roots: with root k, the rank
+ * has the work that rank - k has with root 0. of[] is indexed by rank or, if by_node is not NULL, by the rank's node in
+ * it, with the given stride.
  */
 static void weigh_rank(struct hs_clock_load *load, const double *of, const struct hs_topology *by_node, int stride,
                        int rank, int size)

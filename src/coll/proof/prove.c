@@ -69,8 +69,8 @@ static hsumma_status one(struct proof *proof, int size, int root, int trial, enu
 }
 
 /*
- * enter begins a point of the range, leave ends it. If no configuration drawn for the point has fit the row, leave
- * tries several with nodes of equal size and shared memory, until one fits.
+ * enter begins a point of the range, leave ends it. If no configuration drawn for the point has fit a row that uses the
+ * topology, leave tries several with nodes of equal size and shared memory, until one fits.
  */
 static void enter(struct proof *proof)
 {
@@ -122,8 +122,9 @@ static hsumma_status one_size(struct proof *proof, int size, int every_root)
 }
 
 /*
- * Proves the row for `nodes` nodes of `per_node` ranks, without and with shared memory; for every second such pair also
- * with a scattered or uneven placement. More than 96 ranks get only one of these, mostly with shared memory.
+ * Proves the row for `nodes` nodes of `per_node` ranks, without and with shared memory; every second of these grids
+ * also with a round-robin or uneven placement. A grid of more than 96 ranks gets only one of these runs, mostly with
+ * shared memory.
  */
 static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 {

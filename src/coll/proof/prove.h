@@ -14,14 +14,14 @@ struct hs_prove_range {
     int ranks;                /* every number of ranks up to this one is verified, with every root */
     const int *more;          /* further numbers of ranks, with a few roots */
     int mores;
-    int nodes, per_node; /* every number of nodes up to `nodes` is combined with every number of ranks per node up to
-                            `per_node` */
+    int nodes, per_node; /* for rows that use the topology: every number of nodes up to `nodes` is combined with every
+                            number of ranks per node up to `per_node` */
     uint64_t seed;
 };
 
 /*
- * Numbers of ranks 1 .. 64, 96, 100, 127, 128, 255, 256, 1000, and up to 40 nodes of up to 16 ranks. Rows with
- * HS_ON_HOST are limited to 64 ranks, and to 8 nodes.
+ * Numbers of ranks 1 .. 64, 96, 100, 127, 128, 255, 256, 1000, and up to 40 nodes of up to 16 ranks. For rows with
+ * HS_ON_HOST only 1 .. 64, and up to 8 nodes of up to 16 ranks.
  */
 extern const struct hs_prove_range hs_prove_everything;
 

@@ -88,8 +88,8 @@ static hsumma_status check_message(struct hs_proof *proof, int g, int compare_si
 static hsumma_status check_messages(struct hs_proof *proof)
 {
     const struct hs_lists *lists = &proof->lists;
-    for (int pass = 0; pass < 2; pass++) /* a missing message shifts the sizes of later ones, so the first pass looks
-                                            for missing ones */
+    for (int pass = 0; pass < 2; pass++) /* after a missing message, later ones match partners of other sizes, so the
+                                            first pass looks only for missing ones */
         for (int g = 0; g < lists->steps; g++) {
             const struct hs_step *step = hs_lists_step(lists, g);
             int rank = lists->rank[g];

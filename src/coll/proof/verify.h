@@ -30,7 +30,7 @@ struct hs_verify_report {
     int64_t signals;
     /*
      * Messages between ranks on different nodes of shape->topology (NULL: every rank is its own node), and the maximum
-     * over ranks that send them.
+     * over the sending ranks.
      */
     int64_t inter_node_messages, inter_node_messages_rank_max;
     int64_t node_pair_messages_max; /* maximum number of messages from one node to another */
@@ -60,8 +60,8 @@ hsumma_status hs_verify(const struct hs_alg *alg, const struct hs_shape *shape, 
                         const struct hs_allocator *memory, struct hs_verify_report *report);
 
 /*
- * Verifies lists that the caller has built (perhaps with deliberate errors), as hs_verify does: list[r] is rank r's
- * list, with true (unrotated) ranks.
+ * Verifies lists that the caller has built (perhaps with deliberate errors), as hs_verify does, but without the
+ * promises of a row: list[r] is rank r's list, with true (unrotated) ranks.
  */
 hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_list *list, const struct hs_shape *shape,
                               const struct hs_verify_options *options, const struct hs_allocator *memory,

@@ -1,6 +1,6 @@
 /*
- * Part of verify: if two steps of one rank access the same bytes and one of them writes, the later step must depend on
- * the earlier one.
+ * Part of verify: if two steps of one rank access the same bytes of its own slots and one of them writes, the later
+ * step must depend on the earlier one. Each SIGNAL must depend on the previous one and have a higher value.
  */
 #include "coll/proof/verify_parts.h"
 

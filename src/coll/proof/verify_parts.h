@@ -11,8 +11,8 @@
 
 /* The symbolic value of one element. */
 struct hs_cell {
-    uint64_t bag;  /* sum of the random keys of all leaves (a rank's contributions at a position) in the value;
-                      independent of their order */
+    uint64_t bag;  /* sum of the random keys of all leaves in the value, whatever their order; a leaf is one rank's
+                      contribution at one position */
     uint64_t form; /* hash of the expression over ranks, equal at all positions; neither commutative nor associative */
     int low, end;  /* all contributing ranks are in low .. end - 1; end = 0 if the element has not been written */
 };
@@ -43,7 +43,10 @@ struct hs_access {
     int64_t end;
 };
 
-/* Stores a description of an error in the report, unless it already has one. Returns HSUMMA_ERR_INTERNAL. */
+/*
+ * Stores a description of an error in the report, unless it already describes one; replaces a text about the order of
+ * sums. Returns HSUMMA_ERR_INTERNAL.
+ */
 hsumma_status hs_wrong(struct hs_proof *proof, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The bytes of a rank's slot: for IN and OUT by the collective's conventions, for SCRATCH and SHARED by the lists. */
@@ -72,19 +75,22 @@ struct hs_reading {
 };
 struct hs_accessed {
     const struct hs_allocator *memory;
-    int *writer, *reader; /* indexed by element: the last write, and the last entry of reading[] since that write; -1 if
-                             none */
+    int *writer, *reader; /* indexed by element. writer: the last write; reader: the last entry of reading[] since that
+                             write; -1 if none */
     struct hs_reading *reading;
     size_t readings, reading_capacity;
 };
 /*
- * Allocates memory for up to `elements` elements. Returns HSUMMA_ERR_MEMORY if it is exhausted. Call hs_accessed_end in
- * any case.
+ * Allocates memory for up to `elements` elements. Returns HSUMMA_ERR_MEMORY if there is not enough. Call
+ * hs_accessed_end in any case.
  */
 hsumma_status hs_accessed_begin(struct hs_accessed *accessed, int64_t elements, const struct hs_allocator *memory);
 void hs_accessed_end(struct hs_accessed *accessed);
 void hs_accessed_clear(struct hs_accessed *accessed, int64_t elements);
-/* Adds an access to elements [first, end), and calls check for each earlier access that must precede it. */
+/*
+ * Adds an access to elements [first, end), and calls check for each earlier access that must directly precede it: the
+ * last write and, for a write, the reads since then.
+ */
 typedef hsumma_status hs_check_order(void *state, int later, int earlier);
 hsumma_status hs_accessed_add(struct hs_accessed *accessed, int access, int writes, int64_t first, int64_t end,
                               hs_check_order *check, void *state);

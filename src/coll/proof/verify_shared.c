@@ -1,6 +1,6 @@
 /*
  * Part of verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing,
- * are ordered if a path connects them; a path follows dependencies, and leads from SENDs to their RECVs and from
+ * must be ordered: a path must connect them. A path follows dependencies, and leads from SENDs to their RECVs and from
  * SIGNALs to their WAITs. The accesses to each owner's slots are processed in ascending depth (the length of the
  * longest path to a step), since no path leads to a step of lower depth. verify_hazard.c checks pairs in which both
  * steps are the owner's. Paths are searched backward from the later access.
@@ -159,8 +159,8 @@ static void add_rank(const struct search *s, int to, int from, int low)
 }
 
 /*
- * Checks that a rank has entered the call before peers read its IN or OUT, and waits for the readers at its end.
- * use[first .. end) are the accesses to the slots of ranks from `low` on.
+ * Checks that a rank has entered the call before peers read its IN or OUT, and that its list waits for the readers
+ * before it ends. use[first .. end) are the accesses to the slots of ranks from `low` on.
  */
 static hsumma_status check_presence(struct search *s, int low, int first, int end)
 {
@@ -186,8 +186,8 @@ static hsumma_status check_presence(struct search *s, int low, int first, int en
 }
 
 /*
- * True if an access may conflict with one of another rank: an access to a peer's slot always, one to a rank's own slot
- * if peers write that slot, or if peers read it and this access writes.
+ * True if an access may conflict with one of another rank: always for a peer's slot; for the rank's own IN, OUT or
+ * SHARED if peers write any of them, or if peers read any of them and this access writes.
  */
 static int counts(const struct search *s, int rank, const struct hs_access *access)
 {
@@ -289,7 +289,10 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
     s.found = hs_get_zero(memory, steps, sizeof *s.found);
-    /* first_user counts dependencies and SIGNALs; the SENDs of RECVs add at most one predecessor per step. */
+    /*
+     * first_user[steps] is the number of dependencies and of WAITs with a SIGNAL; the SENDs of RECVs add at most one
+     * predecessor per step.
+     */
     s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);

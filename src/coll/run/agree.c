@@ -20,7 +20,8 @@ static void join(void *dst, const void *left, const void *right, int64_t bytes, 
 
 /*
  * Finds the leaders of the group's nodes, which become the members of the allreduce, and the group's members on this
- * node, whose ballots this rank reads in the directory.
+ * node whose ballots this rank reads in the directory: all on one node; on several nodes its mates' if it is the
+ * leader, else the leader's.
  */
 static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {

@@ -1,11 +1,11 @@
 /*
- * Agreement by the library's own collectives (coll/node/verdict.h): nonblocking, and possible while other collectives
- * or a plan are in progress.
+ * Agreement (votes and verdicts: coll/node/verdict.h) by the library's own collectives: nonblocking, and possible while
+ * other collectives or a plan are in progress.
  *
- * An allreduce combines the votes. Ranks of a node that share a directory store their votes in it and send no messages.
- * On one node every rank reads all votes. On several nodes the leader of each node, its first member in the group,
- * combines the votes of its mates; only the leaders run the allreduce, and each stores the verdict in its node's
- * directory.
+ * Without directories an allreduce over messages combines the votes of all members. If every node has a directory,
+ * ranks store their votes in it. On one node every rank then reads all votes. On several nodes the leader of each node,
+ * its first member in the group, combines the votes of its mates; only the leaders run the allreduce, and each stores
+ * the verdict in its node's directory.
  */
 #ifndef HS_COLL_RUN_AGREE_H
 #define HS_COLL_RUN_AGREE_H
@@ -34,8 +34,9 @@ struct hs_agreement {
 };
 
 /*
- * Initialises an agreement. directory is that of this rank's node if every node of the group has one, else NULL. Only
- * agreements of this group may use it, started in the same order on all members. Local. Errors: HSUMMA_ERR_MEMORY.
+ * Initialises an agreement. directory is that of this rank's node if every node of the group has one, else NULL. No
+ * other group may use this directory for agreements, and all members must start the agreements that use it in the same
+ * order. Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_agreement_init(struct hs_agreement *agreement, struct hs_comm *comm, const struct hs_group *group,
                                 struct hs_directory *directory, enum hs_agreement_number number,

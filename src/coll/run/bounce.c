@@ -69,7 +69,7 @@ static hsumma_status post(struct hs_bounce_piece *piece, int way)
     return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-/* Enqueues the copy between buffer and device memory, and an event after it. */
+/* Enqueues the copy between buffer and device memory, if there is a buffer, and an event. */
 static hsumma_status enqueue(struct hs_device_comm *on, struct hs_bounce_piece *piece, int way)
 {
     hsumma_status status = HSUMMA_OK;
@@ -123,7 +123,7 @@ static void release(struct hs_device_comm *on, struct hs_bounce_piece *piece)
     on->bounce.in_use--;
 }
 
-/* Finishes a piece's step if all its other pieces are complete, too. */
+/* MPI has completed a piece: finishes its step if all other pieces of the step are complete, too. */
 static void arrived(struct hs_device_comm *on, const struct hs_bounce_piece *piece, int way)
 {
     struct hs_instance *instance = piece->instance;

@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 /*
- * HS_BOUNCE_PIECES is the number of pieces in flight in each direction; the last HS_BOUNCE_URGENT free ones are
+ * HS_BOUNCE_PIECES is the maximum number of pieces in flight in each direction; the last HS_BOUNCE_URGENT free ones are
  * reserved for steps that peers may be waiting for.
  */
 enum { HS_BOUNCE_PIECE_BYTES = 256 * 1024, HS_BOUNCE_PIECES = 16, HS_BOUNCE_URGENT = 4 };
@@ -42,9 +42,9 @@ struct hs_device_comm;
 hsumma_status hs_bounce_make(struct hs_bounce_buffers *bounce, struct hs_device *device, int gpu_aware);
 /* Frees the buffers. keep: true if MPI may still use them; nothing is freed then. */
 void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, int keep);
-/* Begins further pieces of a SEND or RECV while there are free ones; instance->moved counts their bytes. */
+/* Begins the next pieces of a SEND or RECV, as many as it can get, and adds their bytes to instance->moved[step]. */
 hsumma_status hs_bounce_begin(struct hs_device_comm *on, struct hs_instance *instance, int step, int *worked);
-/* Advances the pieces of all instances, and finishes steps whose last piece has arrived. */
+/* Advances the pieces of all instances, and finishes steps whose last piece MPI has completed. */
 hsumma_status hs_bounce_progress(struct hs_device_comm *on, int *worked);
 
 #endif

@@ -12,7 +12,8 @@ struct hs_call {
     enum hs_collective collective;
     int reduces;           /* true if the collective is a reduction, which has an operator */
     int root, is_root;     /* is_root: true if this rank is the root; 0 for unrooted collectives */
-    int has_in, has_out;   /* true if this rank contributes IN, and if it has an OUT */
+    int has_in, has_out;   /* has_in: false in a broadcast, even on the root; has_out: false in a reduce, except on the
+                              root */
     int64_t unit, bytes;   /* bytes of an element and of the whole vector */
     const int64_t *counts; /* number of elements of each rank's part; NULL for equal parts, and for collectives without
                               parts */
@@ -43,12 +44,12 @@ enum hs_call_about {
 };
 
 /*
- * Converts a call to bytes and checks all arguments but pointers. Returns HSUMMA_ERR_ARGUMENT, with the subject in
- * *about.
+ * Converts a call to bytes and checks all arguments but the pointers and the algorithm. Errors: HSUMMA_ERR_ARGUMENT,
+ * with the subject in *about.
  */
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message);
-/* Checks the pointers of this rank. Returns HSUMMA_ERR_ARGUMENT, with the subject in *about. */
+/* Checks the pointers of this rank. Errors: HSUMMA_ERR_ARGUMENT, with the subject in *about. */
 hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *about, struct hs_message *message);
 
 /* The function that computes dst = left op right over a number of bytes; its state is the hsumma_operator. */

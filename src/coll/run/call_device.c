@@ -141,7 +141,8 @@ static void bind(struct hs_operation *operation, const struct hs_call *call)
     void **slot = operation->binding.slot;
     size_t at[2] = {0, 0};
     int source = call->collective == HS_BCAST && call->is_root; /* the root of a broadcast sends from OUT, which is
-                                                                   therefore copied before the list */
+                                                                   therefore copied before the list is executed, not
+                                                                   after it */
     *io = (struct hs_device_io){.event = io->event};
     slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
     if (in.needs)

@@ -3,24 +3,24 @@
  * performs on copies.
  *
  * If the device performs the call, staged copies in device memory replace buffers in host memory, an in-place
- * contribution, and memory that peers read but have not mapped (these copies are in the pool). If the host performs the
- * call, staged copies in host memory replace buffers in device memory.
+ * contribution, and memory that peers read but have not mapped; a copy that peers read is in the pool. If the host
+ * performs the call, staged copies in host memory replace buffers in device memory.
  */
 #ifndef HS_COLL_RUN_CALL_DEVICE_H
 #define HS_COLL_RUN_CALL_DEVICE_H
 
 #include "coll/run/signature.h"
 
-/* True if a call that hs_call_read has read uses device memory; 0 if `on` is NULL. */
+/* True if a call that hs_call_read has read uses device memory; 0 if `on` is NULL or the vector is empty. */
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);
 
 /*
  * get allocates `scratch` bytes of SCRATCH and an event for an operation (errors: HSUMMA_ERR_MEMORY,
- * HSUMMA_ERR_DEVICE). put frees them and the staged copies.
+ * HSUMMA_ERR_DEVICE). put frees them and the staged copies, except SCRATCH in host memory, which the caller frees.
  */
 hsumma_status hs_device_call_get(struct hs_operation *operation, int64_t scratch);
 void hs_device_call_put(struct hs_operation *operation);
-/* Allocates the memory for this call's staged copies outside the pool, which is kept for later calls. */
+/* Allocates memory for this call's staged copies that are not in the pool; the memory is kept for later calls. */
 hsumma_status hs_device_call_need(struct hs_operation *operation, const struct hs_call *call);
 /* The bytes of the pool that calls of this kind may need on this rank. */
 size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call);

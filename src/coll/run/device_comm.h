@@ -2,9 +2,10 @@
  * The resources of a communicator for collectives on devices: shared memory whose SHARED is in device memory,
  * allocations that the ranks of a node have mapped, and buffers for messages.
  *
- * A peer's memory is addressed by (region, offset): a region is an allocation per rank that all ranks of the node have
- * mapped, with the same number on all of them. No addresses are therefore exchanged, and only memory allocated for
- * sharing is exported. A caller's memory outside all regions is replaced by a staged copy in the pool.
+ * A peer's memory is addressed by (region, offset): a region consists of one allocation per rank, all mapped by all
+ * ranks of the node, and has the same number on all of them. No addresses are therefore exchanged, and only memory
+ * allocated for sharing is exported. If peers read a caller's memory that is outside all regions, a staged copy in the
+ * pool replaces it.
  */
 #ifndef HS_COLL_RUN_DEVICE_COMM_H
 #define HS_COLL_RUN_DEVICE_COMM_H
@@ -29,7 +30,7 @@ struct hs_device_comm {
     struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* instances in progress, in the order of their start */
     struct hs_event *pulse;    /* an event that is never recorded; querying it reveals errors of the device */
-    struct hs_message failure; /* the error that ended an instance; "" if none */
+    struct hs_message failure; /* message of the first error; "" if none */
     struct hs_message note;    /* reason why device memory is not shared; "" if it is, or if there are no peers */
 };
 
@@ -55,7 +56,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
 /*
  * Two steps end a comm->device, as they end a device share: leave is local, and requires that all work is complete;
  * after a synchronisation of all ranks, free is collective in the sense of MPI_Comm_free. broken: true if MPI may still
- * write to message buffers, which are then not freed.
+ * write to message buffers; these and the shared memory are then not freed.
  */
 void hs_device_comm_leave(struct hs_comm *comm);
 void hs_device_comm_free(struct hs_comm *comm, int broken);
@@ -64,8 +65,8 @@ void hs_device_comm_free(struct hs_comm *comm, int broken);
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
 /*
- * Enlarges the pool to at least `bytes` bytes, equal on the node's ranks. Collective over the node's ranks, same status
- * on all; the old pool must be unused, and is kept after an error.
+ * Enlarges the pool to at least `bytes` bytes, the same number on all ranks of the node. Collective over these ranks,
+ * same status on all; the old pool must be unused, and is kept after an error.
  */
 hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
 
@@ -76,7 +77,10 @@ hsumma_status hs_device_ask(struct hs_device_comm *on);
  * the status.
  */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
-/* The next three functions enqueue an operation on the context's stream, and report errors by hs_device_failed. */
+/*
+ * The next four functions report errors by hs_device_failed; the first three enqueue an operation on the context's
+ * stream.
+ */
 hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy);
 hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
 hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);

@@ -131,7 +131,7 @@ static hsumma_status compute(const struct hs_instance *instance, const struct hs
     return status;
 }
 
-/* Adds a message to the timeline. */
+/* Adds a message or an MPI collective to the timeline; returns the entry's number. */
 static int64_t trace_message(const struct hs_instance *instance, const struct hs_step *step, int rank, int64_t bytes)
 {
     struct hs_trace *trace = instance->comm->trace;
@@ -233,7 +233,7 @@ static int is_held(const struct held *held, int peer)
     return 0;
 }
 
-/* Begins a step in host memory; local steps complete immediately. */
+/* Begins a step in host memory. Local steps complete immediately, except a WAIT for a flag that is not yet raised. */
 static hsumma_status host_step(struct hs_instance *instance, int index, int *worked)
 {
     const struct hs_step *step = &instance->bound.list->step[index];

@@ -52,8 +52,8 @@ static void publish(const struct hs_instance *instance)
 }
 
 /*
- * True if the instance may use the pool, or does not need it. Instances use the pool in the order of their start, which
- * is the same on all ranks.
+ * True if the instance may use the pool, or does not need it. Instances use the pool one at a time, in the order of
+ * their start, which is the same on all ranks.
  */
 static int has_pool(const struct hs_instance *instance)
 {
@@ -98,7 +98,8 @@ static int goes_on(const struct hs_instance *instance, const struct hs_step *sum
 }
 
 /*
- * Executes a REDUCE as one operation with all later ones in the window that add to its result and may begin after it.
+ * Executes a REDUCE, and those later ones in the window that add to its result and may begin, as one operation of at
+ * most HS_COMBINE_MOST operands.
  */
 static hsumma_status reduce(struct hs_instance *instance, int index)
 {
@@ -199,7 +200,7 @@ static hsumma_status await_signal(struct hs_instance *instance, int index, int *
     const struct hs_step *step = &bound->list->step[index];
     int member = hs_member_of(instance, step->peer);
     if (!hs_shm_signalled(bound->shm, bound->instance, member, step->count))
-        return HSUMMA_OK; /* failures need no check: they send a notice */
+        return HSUMMA_OK; /* no check for failures: a rank that fails sends a notice */
     *worked = 1;
     hs_step_finish(instance, index);
     if (!bound->shm->share->shares_events || member == bound->shm->me)

@@ -82,8 +82,9 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
 }
 
 /*
- * The algorithm of a call on device memory is chosen for the device. If the host must perform it, it is chosen again
- * for host memory, with the first choice as the spec.
+ * For a call on device memory the algorithm is chosen for the device, unless the operator is the caller's, which only
+ * the host can apply. If the host must perform the chosen algorithm, the choice is repeated for host memory, with that
+ * algorithm as the spec.
  */
 hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
                                   struct hs_chosen *chosen, struct hs_message *message)
@@ -103,7 +104,7 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
     return status;
 }
 
-/* Sets the signature's parts in bytes and, for row "mpi", in elements. */
+/* Sets the signature's parts in bytes and, for row "mpi", in elements of the MPI datatype. */
 static hsumma_status make_parts(struct hs_signature *signature, const struct hs_call *call, int by_mpi,
                                 const struct hs_allocator *memory)
 {

@@ -1,6 +1,6 @@
 /*
- * A signature is a prepared kind of collective call, so that later calls of the kind start immediately: the choice of
- * the algorithm, the list, and memory for as many operations as are in progress.
+ * A signature holds what is prepared for one kind of collective call, so that later calls of this kind start
+ * immediately: the chosen algorithm, the list, and the memory of operations.
  */
 #ifndef HS_COLL_RUN_SIGNATURE_H
 #define HS_COLL_RUN_SIGNATURE_H
@@ -29,8 +29,8 @@ struct hs_operation {
     /* The fields below are for a call on a device (call_device.h), for which `copy` is the memory of staged copies. */
     size_t copy_bytes;
     struct hs_device_io io;
-    struct hs_binding binding; /* binding of a call that the host performs, which starts when its data have been
-                                  copied */
+    struct hs_binding binding; /* the call's binding; kept because a call that the host performs starts only when its
+                                  data have been copied */
     int phase;
 };
 
@@ -50,7 +50,8 @@ struct hs_signature {
     int on_host;                   /* true if the host performs the call on copies of device memory */
     int rotation, size;
     struct hs_list list;
-    int *counts;  /* for row "mpi": counts, then offsets of the parts in elements; else NULL */
+    int *counts;  /* for row "mpi" if there are parts: their counts, then their offsets, in elements of the MPI
+                     datatype; else NULL */
     int64_t cost; /* bytes of memory on the rank that uses most; equal on all ranks */
     struct hs_operation *spare;
     int spares, under_way;

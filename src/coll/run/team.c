@@ -274,9 +274,9 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
 }
 
 /*
- * Allocates the memory of staged copies. On devices, if memory is exhausted, it waits for the calls in progress, which
- * may free some. If that does not help, the team fails, which informs the other ranks, since they may have started the
- * call.
+ * Allocates memory for copies of the caller's buffers. On devices, if memory is exhausted, waits for the calls in
+ * progress, which may free some. If that does not help, makes the team fail, which informs the other ranks, since they
+ * may have started the call.
  */
 static hsumma_status need_staging(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                   struct hs_message *message)
@@ -317,8 +317,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         status = hs_team_prepare(team, call, &signature, mine, about, message);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
     if (!status)
-        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches collectives by the order of
-                                                                             their start, also pieces of them */
+        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches collectives, and pieces of
+                                                                             them, by the order in which they start */
     if (!status && !passed(&waiting))
         status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     struct hs_operation *operation = status ? NULL : take(team, signature);

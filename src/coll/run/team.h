@@ -41,7 +41,8 @@ struct hs_team {
 };
 
 /*
- * Initialises a team. After that the caller may set machine and own of the selector, segment, check_always and drive.
+ * Initialises a team. After that the caller may set the other fields of the selector, and the team's segment, compute,
+ * check_always, drive and driven.
  */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);
@@ -59,7 +60,10 @@ void hs_team_leave_mpi(struct hs_team *team);
  */
 hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message);
-/* Advances all calls in progress, and after several unsuccessful polls also other work (team->drive). */
+/*
+ * Advances all calls in progress. After several unsuccessful polls also looks for notices and advances other work
+ * (team->drive).
+ */
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
@@ -67,7 +71,7 @@ hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
  * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be uninitialised.
  */
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request);
-/* Writes the algorithm that would serve the call, and the reason of its choice. */
+/* Writes the algorithm that would serve the call, and the reason for this choice. */
 hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call, char *text, size_t size,
                                struct hs_message *message);
 

@@ -5,8 +5,8 @@
 #include "coll/run/team.h"
 
 /*
- * A condition to wait for: the first field of ticket, reserve, pool and request that is not 0; if all are
- * 0, number and native.
+ * A condition to wait for: that of the first nonzero field among ticket, reserve, pool and request; if all are 0, that
+ * of number and native.
  */
 struct hs_team_waiting {
     struct hs_team *team;
@@ -14,7 +14,8 @@ struct hs_team_waiting {
     const struct hs_signature *reserve; /* the signature has an operation in reserve, or none in progress */
     MPI_Request *request;               /* MPI has completed the request */
     int64_t number;                     /* no call up to this number is in progress */
-    int native;                         /* if 1, no MPI collective of several pieces is in progress either */
+    int native;                         /* if 1, no call of row "mpi" that has several pieces or awaits its data is in
+                                           progress either */
     int pool;                           /* if 1: no call on a device is in progress */
 };
 /* The hs_advance of a struct hs_team_waiting. */
@@ -24,7 +25,7 @@ hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 struct hs_signature_maker hs_team_maker(struct hs_team *team);
 /* Finds the signature that serves a call, and moves it to the front of the list. Returns NULL if there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call);
-/* Allocates the memory for copies: of an in-place contribution, and for calls on devices. */
+/* Allocates memory for a copy of an in-place contribution or, on devices, for staged copies outside the pool. */
 hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                 struct hs_message *message);
 /*

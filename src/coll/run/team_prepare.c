@@ -66,7 +66,7 @@ static hsumma_status advance_agreement(void *state, int *worked, int *done)
 static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
                            struct hs_message *message);
 
-/* The agreement of hs_voters. Votes have no error status here; they only transfer values and text. */
+/* The function `agree` of hs_voters. Its votes have no error status; they only transfer values and text. */
 static struct hs_verdict agree_again(void *team, struct hs_vote vote)
 {
     struct hs_verdict verdict = {0};
@@ -97,7 +97,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
 }
 
 /*
- * Sets the message to the argument that differs between ranks. The kind of memory affects the algorithm, so it is
+ * Sets the message to the first argument that differs between ranks. The kind of memory affects the algorithm, so it is
  * compared first.
  */
 static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature,
@@ -190,8 +190,8 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 }
 
 /*
- * Enlarges the pool to the bytes that this kind of call may need on any rank, so that later calls need not: peers must
- * map the pool, which is collective. Sets *refused to 1 if there is not enough memory.
+ * Enlarges the pool to the bytes that this kind of call may need on any rank. Doing this once spares later calls a
+ * collective step, because all peers must map the pool. Sets *refused to 1 if the pool cannot be enlarged.
  */
 static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
                                int *refused, struct hs_message *message)
@@ -207,7 +207,7 @@ static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *
         return status;
     bytes = verdict.value;
     status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    if (!status) /* all ranks detect a failure here, because hs_device_pool_want would not */
+    if (!status) /* without this agreement, hs_device_pool_want would wait for ever for a rank that has failed */
         status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)
         return status;

@@ -12,7 +12,7 @@ struct spec_reading {
     const struct hs_registry *own;
     enum hs_collective collective;
     const char *sayer;
-    int names; /* true if algorithm names are looked up */
+    int names; /* true if an unknown algorithm name is an error */
     struct hs_message *message;
 };
 
@@ -34,7 +34,8 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
 }
 
 /*
- * Finds a row of the spec's collective or, if `any` is set, of any collective, because stages may be other collectives.
+ * Finds the row `name` of the spec's collective; if there is none and `any` is set, that of another collective, because
+ * stages may be other collectives.
  */
 static hsumma_status find_name(const struct spec_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
@@ -107,7 +108,7 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
     return HSUMMA_OK;
 }
 
-/* Parses KEY=VALUE, `length` characters, into *spec; `name` is the algorithm's. */
+/* Parses KEY=VALUE, `length` characters, into *spec; `name` is the algorithm's, for messages. */
 static hsumma_status parameter(const struct spec_reading *reading, const char *text, size_t length,
                                struct hs_alg_spec *spec, const char *name)
 {

@@ -1,20 +1,20 @@
-/* The model's choice: the row that fits and that the clock finds fastest. */
+/* The model's choice: of the rows that fit, the one that the clock finds fastest. */
 #include "coll/select/select.h"
 
 #include <math.h>
 
 /*
- * Vectors are priced up to these lengths. For longer ones the ranking of rows no longer changes, but pipelines get
- * long.
+ * Vectors are priced up to these lengths, which depend on whether there are more than MANY_RANKS ranks. Beyond them the
+ * ranking of rows no longer changes, but the lists of pipelines get long.
  */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
 
 /*
- * Limits of the parameters that are tried: numbers of leaders (powers of two up to this one, and all ranks), pieces of
- * a leader's partition, bytes of a segment.
+ * Limits of the parameters that are tried. Leaders: powers of two up to MOST_TRIED_LEADERS, and all ranks of the node
+ * or socket. The others: pieces of a leader's partition, bytes of a segment.
  */
 enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10, MOST_SEGMENT = 256 << 10 };
-/* Rows of stages are varied up to this number of ranks, where all lists are short. */
+/* The row of the stage between nodes is varied up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
 /* True if the model may choose the row. Rows with HS_FOR_DEVICES have been tested and priced on devices only. */
@@ -25,8 +25,8 @@ static int is_candidate(const struct hs_alg *alg, const struct hs_question *ques
 }
 
 /*
- * The question's number of bytes, at most the longest that is priced, rounded up to a power of two and then to a
- * multiple of elements.
+ * The question's number of bytes rounded up to a power of two, limited to the longest vector that is priced, and
+ * rounded up to whole elements.
  */
 static int64_t size_class(const struct hs_question *question)
 {
@@ -88,7 +88,7 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* Tries a spec with the row's default segment and, unless the caller specified a segment, with several others. */
+/* Tries a spec with the segment that the caller specified, or with the row's default and several others. */
 static hsumma_status try_segments(struct hs_selector *selector, const struct hs_question *question,
                                   struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -108,7 +108,9 @@ static int has_stages(const struct hs_shape *shape)
     return shape->topology && hs_division_largest(&shape->topology->division[HS_NODE]) > 1;
 }
 
-/* Tries a spec with its default row for the stage between nodes and with all others. */
+/*
+ * Tries a spec with its default row for the stage between nodes and, if ranks are few, with all rows that ignore nodes.
+ */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
@@ -195,9 +197,7 @@ static int most_promising(const struct entrant *row, int rows)
     return first;
 }
 
-/*
- * Tries all rows in the order of a lower bound on their time, so that most are soon known to be slower than the best.
- */
+/* Tries rows in ascending order of a lower bound on their time, so that most of the later ones need not be tried. */
 static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct entrant *row,
                               struct hs_price *price)
 {

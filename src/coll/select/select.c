@@ -42,7 +42,10 @@ static void reroute(const struct hs_question *question, struct hs_answer *answer
     answer->spec = kin;
 }
 
-/* Sets answer->spec to the spec of the first source that has one for the call. */
+/*
+ * Sets answer->spec and answer->by from the first of call, option and tuned file that names an algorithm for the call;
+ * if none does, answer->spec.alg stays NULL.
+ */
 static hsumma_status said(const struct hs_selector *selector, const struct hs_question *question,
                           struct hs_answer *answer, struct hs_message *message)
 {

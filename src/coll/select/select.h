@@ -36,7 +36,7 @@ hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective
                                size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message);
 /* Checks the syntax of a spec as hs_alg_spec_read does, without looking up names. */
 hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *sayer, struct hs_message *message);
-/* Writes a spec as the text from which hs_alg_spec_read reads it. */
+/* Writes a spec as text that hs_alg_spec_read can parse. */
 void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size);
 /* Writes the names of a row's parameters to text, as "l, k, level", and returns text. */
 const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size);
@@ -83,7 +83,7 @@ struct hs_tuned_fields {
     const char *next; /* the next line, or the end of the text */
 };
 void hs_tuned_split(const char *line, struct hs_tuned_fields *fields);
-/* True if a line is a rule of a collective, not one for other readers. */
+/* True if a line is a rule of a collective: neither empty nor for another reader. */
 int hs_tuned_is_rule(const struct hs_tuned_fields *fields);
 /* True if field i of a line equals the text. */
 int hs_tuned_is(const struct hs_tuned_fields *fields, int i, const char *text, size_t size);
@@ -103,7 +103,7 @@ enum hs_chosen_by {
 
 struct hs_question {
     enum hs_collective collective;
-    const struct hs_shape *shape; /* shape of the call, whose rank is ignored and whose root is the true root */
+    const struct hs_shape *shape; /* shape of the call; its rank is ignored, its root is the true root */
     int ordered;                  /* true if the operator does not commute */
     int on_device;                /* true if the buffers are in device memory and the device does the work */
     const char *no_mpi;           /* reason why MPI cannot serve the call; NULL if it can */
@@ -116,11 +116,12 @@ struct hs_answer {
     struct hs_alg_spec asked; /* if the requested spec cannot serve the call: that spec, with the reason in why_not;
                                  otherwise asked.alg is NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the fastest spec of another row by the model; next.alg is NULL if there is none */
+    struct hs_alg_spec next; /* the spec of another row that the model finds fastest; next.alg is NULL if there is none,
+                                or if the model has not chosen */
     double seconds, next_seconds;
 };
 
-/* A memoised answer of the model, for a number of bytes rounded up to a power of two. */
+/* A memoised answer of the model, for a number of bytes rounded up to a power of two and limited (by_model.c). */
 struct hs_price {
     enum hs_collective collective;
     int ordered, on_device;
@@ -132,8 +133,8 @@ struct hs_price {
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
-    const struct hs_machine *machine, *device_machine; /* device_machine: for calls on devices; NULL if it is
-                                                          `machine` */
+    const struct hs_machine *machine, *device_machine; /* device_machine: for calls on devices; if it is NULL, `machine`
+                                                          serves these, too */
     struct hs_rules coll, tuned;
     struct hs_price *price;
     int prices;
@@ -142,7 +143,9 @@ struct hs_selector {
 };
 
 void hs_selector_free(struct hs_selector *selector);
-/* Answers a question. Errors: HSUMMA_ERR_OPTION if a spec names no algorithm; HSUMMA_ERR_MEMORY. */
+/*
+ * Answers a question. Errors: HSUMMA_ERR_OPTION if the spec to use is invalid or names no algorithm; HSUMMA_ERR_MEMORY.
+ */
 hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
                         struct hs_message *message);
 /* Writes "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us". */

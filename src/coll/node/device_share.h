@@ -1,6 +1,6 @@
 /*
  * Device memory and events shared by the ranks of a node: one allocation per rank, which all ranks have mapped, and a
- * number of events per rank, which all ranks can wait for.
+ * number of events per rank, which all ranks can wait for if the devices allow it.
  */
 #ifndef HS_COLL_NODE_DEVICE_SHARE_H
 #define HS_COLL_NODE_DEVICE_SHARE_H

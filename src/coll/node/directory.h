@@ -1,5 +1,5 @@
 /*
- * Progress that the ranks of one node publish to each other while they multiply from shared memory. Each rank has an
+ * Progress that the ranks of one node publish to each other during products and agreements. Each rank has an
  * entry of counters that only it writes and that only grow, so nothing is ever reset. Other ranks poll the counters,
  * and after a while sleep until one of the awaited ranks signals.
  */
@@ -13,10 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Counters. All but HS_ARRIVED count from the start of an execution, and their upper bits are the execution's number
+ * (hs_node_progress).
+ */
 enum hs_counter {
     HS_FILLED,  /* number of steps whose panels this rank has copied into shared memory */
-    HS_USED,    /* number of steps that the rank has multiplied, so it no longer reads their panels */
-    HS_SUMMED,  /* number of partial results that the rank has added up */
+    HS_USED,    /* number of steps (over messages: panels) that the rank has multiplied, so it no longer reads them */
+    HS_SUMMED,  /* number of panels whose partial results the rank has added up */
     HS_ARRIVED, /* number of agreements for which the rank has stored its ballot */
     HS_DONE,    /* first of the counters of completed instances, one per channel of each moving operand (hs_done_of) */
     HS_MOVING_OPERANDS = 2,

@@ -1,7 +1,7 @@
 /*
  * Discovers the topology of the context's communicator: the node and socket of each rank, the mates on this rank's
  * node, and the memory that the ranks of a node share. If ranks of a node cannot map memory together (no memfd or
- * /proc, different users, no memory left), there is no shared memory, and collectives send messages.
+ * /proc, different users, no memory left), no node has shared memory, and collectives send messages.
  */
 #ifndef HS_COLL_NODE_DISCOVER_H
 #define HS_COLL_NODE_DISCOVER_H

@@ -8,7 +8,8 @@
  * blocks in MPI (bells.h).
  *
  * For devices, flags are in host memory and SHARED is in device memory (hs_shm.share). A flag then means that work has
- * been enqueued; events of the slot, recorded before the flag is raised, mark the completion of the work.
+ * been enqueued; events of the slot, recorded before the flag is raised, mark the completion of the work. If ranks
+ * cannot wait for each other's events, a flag is raised only when the work is complete.
  */
 #ifndef HS_COLL_NODE_SHM_H
 #define HS_COLL_NODE_SHM_H
@@ -22,7 +23,7 @@
 enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory */
 /*
  * For devices, the events of a rank in a slot. HS_SLOT_SIGNALS: number of events for signals, used cyclically;
- * HS_SLOT_EVENTS: that number and one, for the event at the slot's end.
+ * HS_SLOT_EVENTS: one more, with the event at the slot's end.
  */
 enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 

@@ -19,7 +19,7 @@ enum { HS_STAGE_SIGNALS = 1 << 24 };
 
 /*
  * Appends the steps of inner->rank. inner->rank and inner->root are true (unrotated) ranks of the inner group, whatever
- * the row's flags. Returns the step that completes last (a JOIN if there are several), or embedding->after if there are
+ * the row's flags. Returns the step that completes last (a JOIN if several steps may), or embedding->after if there are
  * no steps. If scratch is not NULL, *scratch becomes the end of the inner SCRATCH. The builder fails if the row does
  * not fit (HSUMMA_ERR_UNSUPPORTED).
  */

@@ -1,8 +1,8 @@
 /*
  * The pipeline through shared memory. A vector, or every part of one, is cut into segments. A segment occupies a slot
- * of SHARED; a slot consists of `places`, equally long buffers. Ranks fill places and signal; other ranks wait for the
- * signals and read the places. When all of them have read a slot, a later segment may reuse it. The algorithm decides
- * which ranks fill, read and signal.
+ * of SHARED; a slot consists of equally long buffers, its places. Ranks fill places and signal; other ranks wait for
+ * the signals and read the places. When all of them have read a slot, a later segment may reuse it. The algorithm
+ * decides which ranks fill, read and signal.
  */
 #ifndef HS_COLL_PATTERN_PIPELINE_H
 #define HS_COLL_PATTERN_PIPELINE_H

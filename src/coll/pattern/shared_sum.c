@@ -6,7 +6,7 @@
  *     copies its contribution to chunk c, except its own part, into its SHARED,
  *     signals,
  *     sums its part of chunk c, once the others have signalled, in its own part's place in SHARED, and
- *     copies all parts of the sum of chunk c-1 from their owners' SHARED to OUT.
+ *     copies all parts of the sum of chunk c-1 from their owners' SHARED to OUT (in a reduction only the root does).
  *
  * A chunk occupies one of three slots of SHARED. The signal of round c means that the rank has copied its contribution
  * to chunk c, summed its part of chunk c-1 and read chunk c-2, so a slot is reused after three rounds without further

@@ -10,7 +10,7 @@
  *   elimination_21      The paper's baseline.
  *                       m <= b: (log2 p' + 2)(alpha + m beta) + (log2 p' + 1) m gamma
  *                       halved: 2 (log2 p' + 1) alpha + 2 (2 - 1/p') m beta + (2 - 1/p') m gamma
- *   elimination_32      One round more than a butterfly, since no rank waits for the one delayed by a 3-2 step.
+ *   elimination_32      Only one round more than a butterfly, since the delays of all 3-2 steps overlap.
  *                       m <= b: (1 + ceil(log2 p))(alpha + m beta) + ceil(log2 p) m gamma
  *                       halved, p odd: 2 ceil(log2 p) alpha + (1.5 - 1/p')(2 m beta + m gamma)
  *                       halved, p even: with 1 + 1/2^(n+1) in place of 1.5

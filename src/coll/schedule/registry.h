@@ -20,7 +20,7 @@ struct hs_parameters {
      * (binomial)
      */
     int pieces;
-    enum hs_division_kind level; /* level: the division whose parts are treated as nodes, nodes or sockets */
+    enum hs_division_kind level; /* level: the division (nodes or sockets) whose parts are treated as nodes */
     const struct hs_alg *outer;  /* outer: algorithm of the stage between nodes */
     const struct hs_alg *inner;  /* inner: algorithm of the stages inside a node */
     /* Not an option: in allreduce "shared", the number of ranks, from 0 on, that contribute; 0 if all do. */
@@ -36,7 +36,7 @@ static inline int hs_same_parameters(const struct hs_parameters *x, const struct
 /* The input of a builder. */
 struct hs_shape {
     int rank, size;
-    int root;            /* true root for rows with HS_TRUE_ROOT; else 0, for ranks are rotated so that the root is 0 */
+    int root;            /* true root for rows with HS_TRUE_ROOT; else 0: ranks are rotated so that the root is 0 */
     int64_t bytes;       /* bytes of the whole vector; for allgather and reduce_scatter of all parts together */
     int64_t unit;        /* bytes of an element: vectors are cut at multiples of it */
     int64_t segment;     /* bytes of a segment, which builders round to elements (at least one); 0 for the builder's
@@ -53,7 +53,7 @@ enum hs_alg_flags {
     HS_USES_SEGMENT = 2,
     HS_KEEPS_ORDER = 4,    /* sums only adjacent ranges of ranks, lower ranks on the left */
     HS_KEEPS_ORDER_IF = 8, /* keeps the order if the ranks of every node (or socket: parameter level) are contiguous */
-    HS_UNIFORM = 16,       /* every element is bracketed in the same way */
+    HS_UNIFORM = 16,       /* the sums of all elements are bracketed alike */
     HS_USES_TOPOLOGY = 32, /* the list depends on shape.topology */
     HS_USES_SHARED = 64,   /* uses SIGNAL, WAIT, SHARED or peers' memory if the topology has shared memory */
     HS_BY_MPI = 128,       /* performed by MPI: not verified, no cost model */

@@ -37,7 +37,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* JOIN does nothing but combine dependencies. MPI stands for an entire collective performed by MPI (row "mpi"). */
+/* JOIN only combines dependencies. MPI is a whole collective on the vector, or a piece of it, by MPI (row "mpi"). */
 enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
 const char *hs_kind_name(enum hs_kind kind); /* "SEND" for HS_SEND, ... */
 

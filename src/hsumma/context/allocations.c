@@ -59,7 +59,7 @@ static int rank_of(const struct hs_comm *comm, int m)
     return rank;
 }
 
-/* Maps all parts at once; base stays NULL if the processes cannot share memory. */
+/* Maps all parts at once; base stays NULL if hs_mapping_make fails. */
 static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const struct asked *asked,
                              struct hs_message *message)
 {
@@ -242,7 +242,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     struct hs_verdict verdict =
         hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
     hsumma_status status = verdict.status;
-    if (!status) /* every process has arrived, and so has unmapped all that it freed before */
+    if (!status) /* every process has arrived, so all have unmapped what they freed before */
         free_left(all, memory);
     if (!status)
         status = take_on_device(allocation, mates, device, bytes, memory, message);
@@ -250,7 +250,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
         verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
             hs_device_share_leave(&allocation->share);
-            hs_agreed(mates, HSUMMA_OK); /* all processes have unmapped the parts after this */
+            hs_agreed(mates, HSUMMA_OK); /* after this all mates have unmapped the parts */
             leave_device(allocation, memory);
         }
     }

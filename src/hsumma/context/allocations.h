@@ -21,7 +21,7 @@ struct hs_allocation {
     char *part[];                 /* each mate's part of the mapping, on pages of its own */
 };
 
-/* The allocations of a context.  An allocation is not moved until it is freed. */
+/* The allocations of a context.  An hs_allocation is never moved, because lists point to its region. */
 struct hs_allocations {
     struct hs_allocation *first; /* most recent first */
     struct hs_allocation *left;  /* device memory freed by the caller, but possibly still mapped by mates */
@@ -43,8 +43,8 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
                                     void **given, struct hs_message *message);
 /*
  * Frees an allocation.  Local.  Returns 0 if `given` is not an allocation.  For device memory, all work that uses it
- * must be complete; because mates may still have it mapped, it is released by the next collective allocation, which all
- * processes begin after they have freed their parts.
+ * must be complete.  Mates may still have it mapped, so it is released only by hs_allocations_free or the next
+ * collective allocation, which every process begins after it has freed its own part.
  */
 int hs_allocation_free(struct hs_allocations *all, const void *given, const struct hs_allocator *memory);
 /* Unmaps the mates' device memory (hs_device_share_leave).  hs_allocations_free may be called once all processes have

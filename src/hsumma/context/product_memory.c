@@ -81,7 +81,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
                                      : shared->mapped ? HSUMMA_OK
                                                       : HSUMMA_ERR_UNSUPPORTED,
                            .about = fault,
-                           /* the largest value wins, so that the node with least memory decides */
+                           /* negative: the verdict has the largest value, that of the node with least memory */
                            .value = -(int64_t)shared->bytes,
                            .hash = (int64_t)(ctx->left_hash >> 1)};
     struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);

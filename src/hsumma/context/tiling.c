@@ -69,8 +69,8 @@ static void find_pieces(struct area *area, const int *part)
     qsort(area->piece, (size_t)area->pieces, sizeof *area->piece, compare_pieces);
 }
 
-/* The place at position `at` of the path through the strips.  The path reverses its direction at each strip and row, so
- * that pieces stay connected. */
+/* The place at position `at` of the path through the strips.  The path runs back and forth, across each strip and from
+ * strip to strip, so that pieces stay connected. */
 static int place_on_way(const struct area *area, const struct strips *strips, int at)
 {
     int along = area->extent[1 - strips->axis], full = strips->thick * along, strip = at / full, inside = at % full;

@@ -1,6 +1,6 @@
 /*
  * Panel buffers.  One plan of a context runs at a time, so all plans share one buffer, as large as the most demanding
- * plan needs, which is freed with the last plan.  A running plan keeps the buffer with which it started.
+ * plan needs; it is freed with the last plan.  A running plan keeps the buffer with which it started.
  */
 #ifndef HS_HSUMMA_CONTEXT_WORKSPACE_H
 #define HS_HSUMMA_CONTEXT_WORKSPACE_H

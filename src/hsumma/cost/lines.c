@@ -11,7 +11,7 @@ static int owners_looked_at(int lines)
     return lines > 16 ? 1 : 4;
 }
 
-/* Upper bound on the roots of one operand. */
+/* Upper bound on the number of roots that are stored for one operand. */
 static int longest_roots(const struct hs_grid *grid)
 {
     int longest = grid->extent[grid->extent[1] > grid->extent[0]];

@@ -20,7 +20,7 @@ struct hs_line {
     struct hs_group group; /* `me` is unused */
     uint64_t where;        /* a hash, equal for lines with the same placement */
     const struct hs_axis *own, *want;
-    /* Number of busy lines that share a node's outgoing link with this line, on the node where they are most; each is
+    /* Number of busy lines that share a node's outgoing link with this line, on the node with most of them; each is
      * weighted by its data relative to the longest line's. */
     double sharing;
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
@@ -30,7 +30,7 @@ struct hs_line {
 
 /* The cells of all lines along an axis, and the line that represents them. */
 struct hs_line_cells {
-    struct hs_cells most; /* cells of the first line with most cells, as seen from the line's largest cell */
+    struct hs_cells most; /* cells of the (first) line with the most cells, as seen from its largest cell */
     /* Levels whose strides are multiples of this number cut through no cell.  0 if no number ensures that: on some
      * line, cells differ in size or are not contiguous. */
     int together;

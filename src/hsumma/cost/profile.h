@@ -31,11 +31,11 @@ struct hs_profile {
     int threads;                    /* threads of the measurement; other numbers are priced in proportion */
     int64_t knee;                   /* panel width from which the local GEMM runs at nearly full rate */
     int64_t slice;                  /* flops of a slice of the local GEMM, between polls of the messages */
-    char source[HS_PROFILE_SOURCE]; /* "built-in", or the file's name */
+    char source[HS_PROFILE_SOURCE]; /* "built-in", the file's name, or the origin of the network's figures */
     int one_node;                   /* 1 if all processes of the context are on one node; not in the file */
 };
 
-/* The built-in profile: a current server, with all ranks on one node. */
+/* The built-in profile: measured inside a current server; the network and devices are assumptions (profile.c). */
 extern const struct hs_profile hs_profile_builtin;
 
 /* Seconds of one local GEMM call of m x n x k with `threads` threads. */

@@ -82,7 +82,7 @@ static void add_points(struct network_bench *b, const struct network_step *s, co
     }
 }
 
-/* Measures round trips of several sizes.  The first trial also makes the connections. */
+/* Measures round trips of several sizes.  A first step, whose times are not kept, makes the connections. */
 static void measure_sizes(struct network_bench *b)
 {
     static const struct network_step steps[] = {

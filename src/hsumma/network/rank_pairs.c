@@ -1,6 +1,6 @@
 #include "hsumma/network/rank_pairs.h"
 
-/* Appends the pair (a, b); `place` pairs of the same two parts precede it. */
+/* Appends the pair (a, b).  place: number of pairs before it between the same two parts, or inside the same part. */
 static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
 {
     if (rank == a || rank == b) {

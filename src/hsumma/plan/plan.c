@@ -99,7 +99,8 @@ static int threads_of(const hsumma_context *ctx, const struct hs_settings *setti
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
-/* Sets *count to the number of layers for layers=auto, equal on all processes; 1 if no other number is faster. */
+/* Sets *count to the number of layers for layers=auto, equal on all processes; 1 unless another number is clearly
+ * faster. */
 static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_request *request,
                                    const struct hs_settings *settings, int *count)
 {

@@ -58,8 +58,8 @@ struct hsumma_plan {
     struct hs_ranking ranking; /* `choice` and its rivals */
     struct hs_trial trial;     /* used in the plan that the caller holds */
     hsumma_plan *holder;       /* for a rival, the plan that the caller holds; else NULL */
-    int remembered;            /* 1 if the choice comes from the tuned file */
-    int disobeyed;             /* 1 if the tuned file's options cannot be obeyed */
+    int remembered;            /* 1 if the choice was remembered (hs_trial_recall) */
+    int disobeyed;             /* 1 if a choice was remembered, but is not possible */
     int steps;                 /* number of outermost panels per execution; 0 for all */
     int by_node;               /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
@@ -69,7 +69,7 @@ struct hsumma_plan {
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */
     int64_t workspace_max;          /* the largest hs_plan_bytes of all processes */
-    struct hs_agreement agreement;  /* the agreement at each start, over the whole grid */
+    struct hs_agreement agreement;  /* the agreements of executions, over the whole grid */
     enum hs_plan_phase phase;
     int on_device; /* 1 if all processes have agreed to run on devices */
     int staged;    /* 1 if the plan runs on the host and a process copies matrices from device memory to host memory */
@@ -147,8 +147,9 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
- * Implemented in execute_device.c, for contexts with a device.  Determines this process's vote in the agreement, in
- * which the largest vote wins.
+ * Implemented in execute_device.c, for contexts with a device.  Locates the matrices, makes staged copies of those that
+ * are not where this process prefers to run, and sets *vote to its vote in the agreement, in which the largest vote
+ * wins.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* Continues after the agreement, with the winning vote.  The next phase is staging, with a new agreement already

@@ -206,7 +206,7 @@ static int fastest(const struct hs_trial *trial, const double *seconds, int firs
     return seconds[best] > margin * seconds[first] ? first : best;
 }
 
-/* Ends the trial: the fastest candidate, `best`, runs from now on, and is remembered. */
+/* Ends the trial: the fastest candidate, `best`, runs from now on, and is remembered if trial->remembers. */
 static void decide(hsumma_plan *holder, int best)
 {
     struct hs_trial *trial = &holder->trial;

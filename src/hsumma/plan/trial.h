@@ -7,10 +7,11 @@
  *      hierarchies, algorithms, lookaheads and segments) share the first execution: each executes two spans of a few
  *      outer panels.  The processes agree on the slowest process's time per panel, and the fastest candidate executes
  *      the remaining panels.
- *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.
+ *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.  If there
+ *      are too few panels for step 1, all candidates do.
  *
  * Then the processes agree on the times.  The fastest candidate runs all later executions, and is remembered in the
- * context and in the tuned file.
+ * context and in the tuned file, unless options have excluded candidates.
  */
 #ifndef HS_HSUMMA_PLAN_TRIAL_H
 #define HS_HSUMMA_PLAN_TRIAL_H

@@ -90,7 +90,8 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     return best;
 }
 
-/* Chooses the algorithms of each level: the caller's, else the algorithm that rules give, else the cheapest. */
+/* Chooses the algorithms of each level: the caller's, else those that rules give, else (of broadcasts) the sketch's,
+ * else the cheapest. */
 static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
@@ -130,8 +131,8 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     return 1;
 }
 
-/* The turn: one outermost panel if that can help, otherwise a whole turn.  Short turns can help between nodes with
- * several panels in flight, which then have different roots. */
+/* The turn: the caller's, else one outermost panel if that can help, else a whole turn.  Short turns can help between
+ * nodes with several panels in flight, which then have different roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     if (chooser->settings->turn)
@@ -139,7 +140,7 @@ static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *
     return hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
 }
 
-/* Sets the innermost width to `block`, the widths of the outer levels to multiples of it, and the turn. */
+/* Sets the innermost width to `block`, the outer widths to the caller's or to `times` blocks, and the turn. */
 static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec *spec, int64_t block, int times)
 {
     const struct hs_settings *settings = chooser->settings;

@@ -13,7 +13,7 @@ struct hs_chooser {
     struct hs_message *message;
     hsumma_status refused; /* the first refusal, whose message is returned if no candidate is found */
     int64_t limit;         /* maximum bytes of workspace per process */
-    int cells;             /* 1 if the processes of a node share panels, if its memory suffices */
+    int cells;             /* 1 if the processes of a node are to share panels where its memory suffices */
     int mates[2];          /* hs_spec.mates of the candidates */
     const char *apart;     /* why the processes of a node do not share panels (hs_choice.apart) */
     struct hs_ranking *ranking;

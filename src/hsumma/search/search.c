@@ -40,7 +40,7 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-/* Replaces *best by a choice that is the first one found, or faster. */
+/* Replaces *best by the choice if it is the first one found or faster. */
 static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
 {
     if (!*found || choice->prediction.seconds < best->prediction.seconds * (1 - 1e-9))
@@ -107,7 +107,8 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
     return seconds;
 }
 
-/* Lists all factorisations of `left` into the levels from `level` on, as ends of *chain. */
+/* Completes *chain with each factorisation of `left` into the levels from `level` on, prices the results, at most
+ * CHAINS in all, and keeps the fastest in the list. */
 static void list_chains(struct hs_chooser *chooser, int axis, int levels, int level, int left, int times,
                         struct chain *chain, const struct hs_choice *base, struct shortlist *list,
                         hsumma_status *status)
@@ -217,7 +218,7 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
 {
     const struct hs_prediction *prediction = &choice->prediction;
     double fixed = prediction->gemm + prediction->copy;
-    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* a hierarchy excludes spread */
+    for (int x = 0; x < 3 && !choice->spec.spread; x++) /* if panels are spread, a hierarchy may change the exchange */
         fixed += (1 - chooser->profile->overlap) * prediction->operand[x].exchange_seconds;
     return fixed > chooser->ranking->choice[0].prediction.seconds;
 }
@@ -243,7 +244,8 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
     return status;
 }
 
-/* Searches broadcasts and segments for the best choice so far: one algorithm on all levels, then others on each level.
+/* Searches broadcasts and segments, starting from the best choice so far: one algorithm on all levels, then others on
+ * each level.
  */
 static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {

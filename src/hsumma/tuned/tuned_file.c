@@ -99,7 +99,7 @@ static int surplus_networks(const char *text, const struct addition *addition, i
     return count;
 }
 
-/* Merges the additions into the text `old`, which is NULL if there is no file. */
+/* Writes the old text (NULL if there is no file), with the additions merged into it, to `text`. */
 static void merge(struct file_text *text, const char *old, const char *const *line, struct addition *addition,
                   int lines)
 {

@@ -301,7 +301,7 @@ HSUMMA_API void hsumma_set_message(hsumma_context *ctx, const char *text);
  * Matrices in host memory are also multiplied on the device if that is faster: tile by tile, within the option
  * device_memory; copies reach full speed from pinned memory (cudaMallocHost, cudaHostRegister). If the device then
  * fails or lacks memory, the BLAS completes the product and computes all later ones; hsumma_message() says so after the
- * call.
+ * call. Only a failure while results are being written to a pinned C, with beta not 0, is HSUMMA_ERR_DEVICE.
  *
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
  * context has no device), HSUMMA_ERR_BUSY (a plan is in progress), HSUMMA_ERR_MEMORY. All processes return the same
@@ -348,7 +348,7 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  * The processes of each node get a tile of the grid that is as near to a square as the grid and the sizes of the nodes
  * allow, and those of each socket a tile inside their node's, because a panel enters a node once for each row or column
  * of the grid that the node touches: on a 4 x 4 grid of 4 nodes, tiles of 2 x 2 receive a third less from other nodes
- * than one row per node. On one node, and if no tiles are better, the order is that of 'R'.
+ * than one row per node. If no tiles are better (as on one node with one socket), the order is that of 'R'.
  *
  * The processes of each node map memory for the products of the grid; it lives as long as the grid and its plans. If a
  * node cannot share memory, that is no error: products send messages instead, and hsumma_plan_info.why names the node

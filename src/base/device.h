@@ -99,7 +99,7 @@ struct hs_device_kind {
      * memory must stay valid until the stream has completed the copy.
      */
     hsumma_status (*copy)(struct hs_device *device, struct hs_stream *stream, void *dst, const void *src, size_t bytes);
-    /* Copies `columns` runs of `bytes` each, which start dst_pitch and src_pitch bytes apart. */
+    /* Copies `columns` runs of `bytes` bytes each, which begin src_pitch bytes apart in src and dst_pitch in dst. */
     hsumma_status (*copy_block)(struct hs_device *device, struct hs_stream *stream, void *dst, size_t dst_pitch,
                                 const void *src, size_t src_pitch, size_t bytes, size_t columns);
     /*

@@ -71,7 +71,7 @@ struct hs_device_name {
 struct hs_settings {
     int stationary; /* 0, 1, 2 for A, B, C; -1: choose */
     struct hs_group_grids given_groups, given_levels;
-    int levels; /* outer levels given by groups or levels: 0 is SUMMA; -1: choose a group grid */
+    int levels; /* number of outer levels, by the options groups and levels; 0: SUMMA; -1: choose a group grid */
     int factor[HS_LEVELS][2];
     int64_t block; /* width of the innermost panels; 0: choose */
     struct hs_widths outer;

@@ -90,15 +90,16 @@ static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
         trace->ring[number % HS_TRACE_ENTRIES].end = hs_now();
 }
 
-/* Records work from entry.begin to entry.end and ends an open wait.  Adjacent entries of the same kind are merged. */
+/* Records work from entry.begin to entry.end and ends an open wait.  Work that continues the last entry is merged with
+ * it. */
 static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry entry)
 {
     if (trace)
         hs_trace_put_work(trace, &entry);
 }
 
-/* Records that the waiter cannot proceed until the entry's cause is gone; the waiter calls this at each poll. Only one
- * waiter is recorded at a time. */
+/* Records that the waiter waits for the condition entry.cause; the waiter calls this at each poll. Only one waiter is
+ * recorded at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (trace)

@@ -78,7 +78,7 @@ static struct whereabouts tell(const int *desc)
         mine.shape[a] = shape[a];
     }
     memcpy(mine.desc, desc, sizeof mine.desc);
-    mine.desc[CTXT_1] = mine.desc[LLD_1] = 0; /* these two differ between processes */
+    mine.desc[CTXT_1] = mine.desc[LLD_1] = 0; /* these two may differ between processes */
     return mine;
 }
 

@@ -147,7 +147,7 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
     hs_emit_signal_next(d->builder, contributed(chunk->t), last, -1);
 }
 
-/* Phases 2 and 3 of a leader: its sums. OUT contains the sum over the node until the result replaces it. */
+/* Phases 2 and 3, for a leader. OUT contains the sum over the node until the result replaces it. */
 static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
     int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;

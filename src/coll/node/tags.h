@@ -1,7 +1,7 @@
 /*
  * Allocation of tags in the library's communicator. A channel is a sequence of instances over the same group for the
  * same purpose, numbered identically on all ranks and started in the same order by all members. The tag encodes
- * (channel, instance modulo HS_INSTANCES); messages of an ordered pair within an instance match in list order.
+ * (channel, instance modulo HS_INSTANCES); within an instance, messages from one rank to another match in list order.
  */
 #ifndef HS_COLL_NODE_TAGS_H
 #define HS_COLL_NODE_TAGS_H

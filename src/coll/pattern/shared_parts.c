@@ -44,8 +44,8 @@ static int put_part(void *state, int64_t segment, int after)
 }
 
 /*
- * Starts with the next rank's part, so that not all ranks read the same part at once; the rank's own part is read from
- * IN.
+ * Copies a segment of all parts to OUT, beginning with the next rank's part, so that not all ranks read the same part
+ * at once. The rank's own part is read from IN.
  */
 static int take_parts(void *state, int64_t segment, int after)
 {
@@ -67,7 +67,7 @@ static struct hs_ref share_at(const struct parts *p, int64_t segment, int owner,
     return hs_pipe_place(&p->pipe, segment, rank - (rank > owner));
 }
 
-/* Starts with the next rank's part, so that not all ranks write to the same owner at once. */
+/* Copies contributions to the owners' SHARED, the next rank's first, so that not all ranks write to one at once. */
 static int put_shares(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;

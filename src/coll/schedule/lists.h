@@ -50,7 +50,7 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
 
 /*
  * Matches messages in one pass over the ranks: the i-th SEND from a to b with the i-th RECV of b from a, whatever their
- * counts. mate[] of each step becomes the global number of the other, or -1 if there is none. For each rank in
+ * counts. mate[] of each step becomes the global number of the other step, or -1 if there is none. For each rank in
  * ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
  */
 struct hs_mail {

@@ -120,8 +120,8 @@ void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, 
 /* The collective's default row over messages, which serves every shape and operator. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
 /*
- * The collective's default row for ranks of one node that share memory, which need not fit every shape; NULL if there
- * is none.
+ * The collective's default row for ranks of one node that share memory; NULL if there is none. The row need not fit
+ * every shape.
  */
 const struct hs_alg *hs_alg_shared(enum hs_collective collective);
 /* A readable reason why the row cannot serve the shape, or NULL if it can. */

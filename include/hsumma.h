@@ -24,8 +24,8 @@
  * - Local matrices are stored by columns with leading dimension ld (Fortran order).
  * - A function that can fail returns a status; HSUMMA_OK is 0. The library neither prints unasked nor ends the program.
  *   hsumma_message() names the invalid argument, its value, and the allowed values.
- * - "Collective" means: every process of the context's communicator calls it, with the same global arguments (all but
- *   matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
+ * - "Collective" means: every process of the context's communicator makes the call, with the same global arguments (all
+ *   but matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
  *   collective call returns the same status on every process of the grid, even if only one of them passed a bad pointer
  *   or ran out of memory. Calls that make a grid or a plan, or that move a matrix, also detect different global
  *   arguments.
@@ -125,16 +125,17 @@ typedef struct hsumma_movement {
      * inside a node that shares memory "shared" (owners store panels there) and "summed" (partial results of C). If the
      * operand is not aligned with the stationary one: "exchanged", "exchanged and ...", "... and exchanged". */
     const char *how;
-    size_t exchange_bytes;   /**< upper bound on the bytes that any process sends and receives to align it; 0 if
-                                  aligned */
-    double exchange_seconds; /**< predicted time of the exchange, a part of predicted_comm_seconds */
+    size_t exchange_bytes; /**< upper bound on the bytes that any process sends and receives to align the operand, 0 if
+                                aligned; with layers or several grids, plus the bytes that this process sends in its
+                                redistribution */
+    double exchange_seconds; /**< predicted time of these movements, a part of predicted_comm_seconds */
 } hsumma_movement;
 
 /** A plan that was not chosen: the options that select it, and its cost. */
 typedef struct hsumma_rival {
     const char *line; /**< options that select it, as in hsumma_plan_info.line; valid until the plan is freed */
     double seconds;   /**< predicted time of one execution */
-    double measured;  /**< shortest execution timed by tune=measure; 0 if not measured */
+    double measured;  /**< shortest whole execution timed by tune=measure; 0 if there was none */
 } hsumma_rival;
 
 /** A plan's choices and their reasons, its predicted cost, and the figures of its last execution on this process. */
@@ -264,8 +265,8 @@ HSUMMA_API hsumma_status hsumma_create_fortran(MPI_Fint comm, const char *option
 HSUMMA_API void hsumma_free(hsumma_context **ctx);
 
 /**
- * Writes the timeline so far (option trace=FILE). hsumma_free() writes it in any case but cannot report a failure; this
- * call can. Collective, with no plan and no collective call in progress. Without the option, the call does nothing.
+ * Writes the timeline so far (option trace=FILE). hsumma_free() writes it too, but unlike this call cannot report a
+ * failure. Collective, with no plan and no collective call in progress. Without the option, the call does nothing.
  *
  * Errors, the same on all processes: HSUMMA_ERR_BUSY, HSUMMA_ERR_OPTION (the file cannot be written; an existing file
  * is unchanged), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
@@ -603,7 +604,7 @@ HSUMMA_API hsumma_status hsumma_zgemm(hsumma_context *ctx, char transa, char tra
 
 /**
  * Measures the best candidates for a product, as plans with tune=measure do in their first executions, but on matrices
- * that it allocates, and stores the fastest in the tuned file, so that later plans with the same arguments use it
+ * of its own, and stores the fastest in the tuned file, so that later plans with the same arguments use it
  * without measuring. If the options, the context or the environment fix choices, only candidates that obey them are
  * measured, and the tuned file is unchanged.
  *

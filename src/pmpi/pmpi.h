@@ -20,7 +20,8 @@
  * prints in MPI_Finalize how many calls and bytes were served, and by which algorithms. Other variables are the
  * library's options, for example HSUMMA_COLL.
  *
- * Fortran needs no functions of its own: MPICH's Fortran interfaces call the C functions MPI_*.
+ * Fortran needs no functions of its own with MPICH, whose Fortran interfaces call the C functions MPI_*. Those of Open
+ * MPI call PMPI_*, so calls from Fortran are not served there.
  */
 #ifndef HSUMMA_PMPI_H
 #define HSUMMA_PMPI_H

@@ -91,7 +91,7 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status);
 /* Joins the votes of all processes of the context; marks the context as broken if MPI fails, or if a device's failure
  * interrupts the agreement.  Collective. */
 struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
-/* Turns the verdict of hs_context_agree into a status that is equal on all ranks and a message: the error of the rank
+/* Turns the verdict of hs_context_agree into a status, equal on all ranks, and a message: the error of the rank
  * that failed, or the argument of the call in which ranks differ (coll/node/verdict.h).  mine: the status of this
  * rank's vote.  Collective. */
 hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const char *call,

@@ -10,7 +10,7 @@
 
 /*
  * Computes the pace of an exchanged operand, which does not depend on panel widths.  The messages are those of
- * hs_mover_exchange_lists: every holder sends to every other process that is a taker the pinned indices that both have.
+ * hs_mover_exchange_lists: every holder sends to every taker but itself the pinned indices that both have.
  * Messages of C go in the other direction and take as long.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role *role, int spread,

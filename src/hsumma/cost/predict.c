@@ -70,8 +70,7 @@ static const char *how(const struct hs_mover *mover)
     return words[mover->operand == HS_C][mover->role->exchanged][mover->levels > 0 ? 1 : mover->members > 1 ? 2 : 0];
 }
 
-/* The latency of one panel's messages: the full latency for the first message, and exchange_alpha for each later one.
- */
+/* The latency of one panel's messages: the full latency for the first message, exchange_alpha (if known) for others. */
 static double exchange_latency(const struct hs_line_table *lines, const struct hs_profile *profile, double messages,
                                double bytes)
 {

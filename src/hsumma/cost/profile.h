@@ -47,8 +47,9 @@ double hs_profile_gemm_seconds(const void *profile, size_t scalar_size, int comp
 
 /*
  * Implemented in profile_text.c: reading and writing a profile file.  Its first line is "hsumma profile 1", then lines
- * "NAME VALUE", then "end".  # begins a comment.  Unknown names are refused; missing names keep their built-in value.
- * "host TEXT" is the signature of the measured machine (hs_host_signature); a profile of another machine is refused.
+ * "NAME VALUE", then "end".  # begins a comment.  Unknown names are refused, except "measured.*", which is for human
+ * readers; missing names keep their built-in value. "host TEXT" is the signature of the measured machine
+ * (hs_host_signature); a profile of another machine is refused.
  *
  * hs_profile_read: host NULL accepts any machine; on HSUMMA_ERR_OPTION the message has the offending line, and *profile
  * is unchanged.  hs_profile_write returns the length, like snprintf.

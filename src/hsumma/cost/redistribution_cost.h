@@ -8,8 +8,8 @@
 /*
  * Computes the seconds of a redistribution.  bytes: bytes of an element; size: number of processes of the communicator.
  * Four nodes represent all: the nodes of the first and the last process of the sources and of the target.  topology:
- * topology of the communicator; NULL if profile->one_node applies: one node, or a node per process.  All links are
- * assumed busy from the first round to the last.  HSUMMA_ERR_MEMORY.
+ * that of the communicator; NULL if all processes are on one node (profile->one_node is 1) or each is on its own (0).
+ * All links are assumed busy from the first round to the last.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const struct hs_topology *topology, int size,
                                         const struct hs_layout *source, int sources, const struct hs_layout *target,

@@ -100,7 +100,7 @@ static void measure_sizes(struct network_bench *b)
             bytes += step.size[size];
         /* upper bound on the growth of the time from the last step to this one */
         double growth = i ? (double)bytes / b->bytes[b->points - 1] : step.sizes;
-        if (i == 0) /* on oversubscribed nodes the first calls of a trial wait for ranks to be scheduled */
+        if (i == 0) /* several calls, because on oversubscribed nodes the first ones wait for ranks to be scheduled */
             step.calls = (int)fmin(fmax(b->budget / 20 / (2 * growth * last), 1), CALLS_OF_SHORT);
         step.trials = trials_for(b, 2 * step.calls * growth * last, i ? FEW_TRIALS : ALL_TRIALS);
         if (i == 0 && step.trials == 0)

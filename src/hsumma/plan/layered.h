@@ -85,7 +85,7 @@ int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
                                     int64_t limit, int silent, hsumma_plan **inner);
 
-/* The alternative to a choice of layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if A, B
+/* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if A, B
  * and C will have the layouts of hs_layered_layouts instead of their present layouts. */
 struct hs_layered_rival {
     double seconds;

@@ -70,7 +70,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
     ranking->count = end < ranking->count ? ranking->count : end + 1;
 }
 
-/* The last candidate that is not the only one in the ranking with its stationary operand; -1 if there is none. */
+/* The last candidate whose stationary operand another candidate in the ranking has, too; -1 if there is none. */
 static int last_of_several(const struct hs_ranking *ranking)
 {
     int count[3] = {0, 0, 0}, last = ranking->count;

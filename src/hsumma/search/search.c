@@ -158,7 +158,7 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
 }
 
 /*
- * Searches group grids of two and three levels.  The costs of the two axes nearly add up, and levels hardly affect each
+ * Searches hierarchies of two and three levels.  The costs of the two axes nearly add up, and levels hardly affect each
  * other, so chains are listed for each axis, and each chain is priced in a hierarchy with the best chain of the other
  * axis.
  */

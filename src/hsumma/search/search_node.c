@@ -167,7 +167,8 @@ static void choose_cuts_on_host(const struct sizes *sizes)
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
-/* Chooses panel width and lookahead on devices: a single panel, if possible, if no process reads another's data. */
+/* Chooses panel width and lookahead on devices.  If no process reads another's data and the caller gives no width,
+ * there is a single panel. */
 static void choose_cuts_on_device(const struct sizes *sizes)
 {
     const struct hs_variant *variant = sizes->variant;

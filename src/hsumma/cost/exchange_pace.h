@@ -9,7 +9,7 @@
 #include "hsumma/cost/lines.h"
 
 /*
- * Computes the pace of an exchanged operand, which does not depend on panel widths.  The messages are those of
+ * Computes an exchanged operand's pace, which does not depend on panel widths.  The messages are those of
  * hs_mover_exchange_lists: every holder sends to every taker but itself the pinned indices that both have.
  * Messages of C go in the other direction and take as long.  HSUMMA_ERR_MEMORY.
  */

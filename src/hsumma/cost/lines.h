@@ -48,7 +48,7 @@ struct hs_exchange_pace {
     double part;     /* mean share of the operand's bytes in one message */
 };
 
-/* An exchanged operand, identified by its axis and the wanted axis, which must outlive the table. */
+/* An exchanged operand, identified by its axis and the wanted axis.  Both axes must outlive the table. */
 enum { HS_EXCHANGED = 6 };
 struct hs_exchanged {
     const struct hs_axis *own, *want;

@@ -15,11 +15,11 @@ struct hs_prediction {
  * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
  * and their exchanges, by the clock.  With one panel in flight, and inside a node (where the cores do the
  * communication), panels are communicated one after the other.  Otherwise, after the first panel, a window of panels of
- * each operand is in flight.  Ideally that takes as long as ports are busy, or as one operand's panels take with a
- * window of them in flight, whichever is longer; HS_PIPELINED of the ideal saving is counted.  copy: packing, unpacking
- * and adding.  gemm: the local products.  seconds: the total.  With lookahead between nodes, the share
- * hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the communication of the
- * first panel in and the last panel out never is.  Inside a node nothing is hidden.
+ * each operand is in flight.  Ideally their communication takes as long as ports are busy, or as one operand's panels
+ * take with a window of them in flight, whichever is longer; HS_PIPELINED of the ideal saving is counted.  copy:
+ * packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With lookahead between nodes, the
+ * share hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the communication of
+ * the first panel in and the last panel out never is.  Inside a node nothing is hidden.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,

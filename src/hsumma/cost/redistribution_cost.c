@@ -39,7 +39,7 @@ static double process_seconds(const struct hs_redistribution_load *load, const s
     return seconds + copied * machine->copy;
 }
 
-/* The processes on the node of *rank, only itself without a topology; sets *count to their number. */
+/* The processes on the node of *rank, or only that process without a topology; sets *count to their number. */
 static const int *node_of(const struct hs_topology *topology, const int *rank, int *count)
 {
     if (!topology) {

@@ -385,8 +385,8 @@ static void let_messages_move(hsumma_plan *plan)
 }
 
 /*
- * Waits once for other processes.  With shared memory, this process sleeps until their signal arrives.  They may wait
- * for earlier messages of this process, so it also probes MPI.
+ * Waits once for other processes.  With shared memory, this process may sleep until their signal arrives.  They may
+ * wait for earlier messages of this process, so it also probes MPI.
  */
 static hsumma_status idle(void *state, int times)
 {

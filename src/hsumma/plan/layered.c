@@ -157,8 +157,8 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     return status;
 }
 
-/* Makes the three redistributions, each with buffers of at most `limit` bytes.  The redistributions of A and B run at
- * the same time, so they use different channels. */
+/* Makes the redistributions of matrices that are not in place, each with buffers of at most `limit` bytes.  The
+ * redistributions of A and B run at the same time, so they use different channels. */
 static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *request, int64_t limit, int64_t *needs)
 {
     static const int channel[] = {HS_CHANNEL_MOVE, HS_CHANNEL_MOVE_B, HS_CHANNEL_MOVE};

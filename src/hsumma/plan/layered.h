@@ -42,8 +42,7 @@ struct hs_layered {
     double seconds; /* seconds of the last execution */
 };
 
-/* Whether a request asks for several layers, or has matrices on several grids, which even a single layer redistributes.
- */
+/* Whether a request asks for several layers, or has matrices on several grids, which a single layer brings together. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
 /* The layout of a view of a matrix on a grid. */

@@ -16,8 +16,10 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma COMMAND [OPTION...]\n\n"
-           "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives under it.\n\n");
+    printf("Usage: mpiexec -n RANKS hsumma COMMAND [OPTION...]\n"
+           "\n"
+           "Distributed C := alpha op(A) op(B) + beta C by SUMMA and HSUMMA, and the collectives that it uses.\n"
+           "\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n  hsumma COMMAND --help    the options of a command\n"
@@ -61,7 +63,7 @@ static int dispatch(int argc, char **argv, int rank)
         hs_guess_try(&guess, commands[i]->name, strlen(commands[i]->name));
     hs_guess_text(&guess, "", meant, sizeof meant);
     command_fail(MPI_COMM_WORLD, 1, "%s%s%s", argc > 1 ? "unknown command " : "no command is given", word,
-                 meant[0] ? meant : "; hsumma --help lists them");
+                 meant[0] ? meant : "; see hsumma --help");
     return COMMAND_BAD_INPUT;
 }
 

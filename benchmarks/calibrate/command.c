@@ -19,19 +19,23 @@ enum { USUAL_SECONDS = 30, QUICK_SECONDS = 5, LEAST_SECONDS = 1, MOST_SECONDS = 
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma calibrate [-o FILE] [OPTION...]\n\n"
-           "Measures messages, memory and the local GEMM in the job that runs, and writes a profile, by which plans\n"
-           "choose. Start it as products will be started: as many ranks on each node, on as many nodes, with the\n"
-           "same --device.\n\n"
-           "  -o, --output FILE     where to write it; - is standard output (default: the file profile in\n"
-           "                        $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs look for it)\n"
-           "  --seconds S           about how long it may take, from %d to %d (default: %d)\n"
-           "  --quick               fewer sizes and shapes, in about %d seconds\n"
-           "  --format table|json   what is printed (default: table)\n"
-           "  --progress            a progress bar also where standard error is not a terminal\n"
-           "  -q, --quiet           no progress on standard error\n"
-           "  -h, --help            this text\n\nOptions of the library:\n",
-           LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
+    printf(
+        "Usage: mpiexec -n RANKS hsumma calibrate [-o FILE] [OPTION...]\n"
+        "\n"
+        "Measures messages, memory and the local GEMM in this job, and writes a profile, which later plans are chosen\n"
+        "by. Start it as your programs: as many nodes, as many ranks on each, the same --device.\n"
+        "\n"
+        "  -o, --output FILE     the profile's file; - is standard output (default: the file profile in\n"
+        "                        $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs look for it)\n"
+        "  --seconds S           approximate duration, from %d to %d (default: %d)\n"
+        "  --quick               fewer sizes and shapes, in about %d seconds\n"
+        "  --format table|json   form of the printed report (default: table)\n"
+        "  --progress            show a progress bar even if standard error is not a terminal\n"
+        "  -q, --quiet           no progress on standard error\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "Options of the library:\n",
+        LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
 }
 
 static int read_output(const argument_given *given, void *at)
@@ -204,7 +208,7 @@ static int run(const void *args, const char *options, MPI_Comm comm)
 
 const subcommand cmd_calibrate = {
     .name = "calibrate",
-    .summary = "measure the machine, for the choices that plans make",
+    .summary = "measure the machine and write the profile that plans are chosen by",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 it failed, 2 the input was wrong.\n",
     .table = own_arguments,

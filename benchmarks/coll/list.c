@@ -11,13 +11,13 @@ static const struct {
     const char *key, *words;
 } facts[] = {
     {HS_KEEPS_ORDER, "keeps_order", "keeps order"},
-    {HS_KEEPS_ORDER_IF, "keeps_order_on_blocks", "keeps order if the ranks of a node follow each other"},
+    {HS_KEEPS_ORDER_IF, "keeps_order_on_blocks", "keeps order if the ranks of each node are consecutive"},
     {HS_UNIFORM, "uniform", "uniform"},
     {HS_TRUE_ROOT, "true_root", NULL},
-    {HS_USES_TOPOLOGY, "topology", "knows nodes"},
+    {HS_USES_TOPOLOGY, "topology", "node-aware"},
     {HS_USES_SHARED, "shared", "shared memory"},
-    {HS_FOR_DEVICES, "for_devices", "for devices"},
-    {HS_ON_HOST, "on_host", "on the host"},
+    {HS_FOR_DEVICES, "for_devices", "device memory"},
+    {HS_ON_HOST, "on_host", "staged"},
     {HS_BY_MPI, "by_mpi", "MPI's own"},
 };
 
@@ -86,10 +86,11 @@ static void print_table(const coll_arguments *args, FILE *file)
         last = (int)alg->collective;
         print_row(alg, file);
     }
-    fputs("\nl: leaders per node, k: pieces, or levels of a tree, b: bytes up to which vectors are exchanged whole,\n"
-          "level: node or socket, outer, inner: algorithms between and inside nodes, segment: bytes\n"
-          "keeps order: for operators that do not commute; uniform: every element is summed in the same order;\n"
-          "for devices, on the host: of device memory; the model has the former for it alone, the latter not at all\n",
+    fputs("\nl: leaders per node; k: pieces in flight, or a tree of radix 2^k; b: bytes up to which vectors are "
+          "exchanged\n"
+          "whole; level: node or socket; outer, inner: algorithms between and inside nodes; segment: bytes\n"
+          "keeps order: also for operators that do not commute; uniform: every element is summed in the same order;\n"
+          "device memory: auto takes it for device memory only; staged: auto never takes it\n",
           file);
 }
 

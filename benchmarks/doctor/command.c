@@ -13,20 +13,22 @@ typedef struct doctor_arguments {
 
 static void print_help(void)
 {
-    fputs("Usage: [mpiexec -n RANKS] hsumma doctor [OPTION...]\n"
-          "\n"
-          "Looks at the job that runs: MPI, cores and binding, the BLAS and its kernels, shared memory, the network\n"
-          "between nodes, GPUs, profile and tuned file, the environment. Says what is wrong, why it matters and what\n"
-          "to do. Start it as the program will be started.\n"
-          "\n"
-          "  -q, --quiet           findings alone; nothing if there are none\n"
-          "  --list                all that it looks for\n"
-          "  --format table|csv|json\n"
-          "  --root DIR            for tests: looks for /proc, /sys and /dev in DIR\n"
-          "  -h, --help            this text\n"
-          "\n"
-          "Options of the library:\n",
-          stdout);
+    fputs(
+        "Usage: [mpiexec -n RANKS] hsumma doctor [OPTION...]\n"
+        "\n"
+        "Examines this job: MPI, cores and binding, the BLAS and its kernels, shared memory, the network between "
+        "nodes,\n"
+        "GPUs, profile and tuned file, the environment. Prints what is wrong, why it matters and what to do. Start it\n"
+        "as your program.\n"
+        "\n"
+        "  -q, --quiet           print only findings; nothing if there are none\n"
+        "  --list                list all checks\n"
+        "  --format table|csv|json\n"
+        "  --root DIR            for tests: read /proc, /sys and /dev below DIR\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "Options of the library:\n",
+        stdout);
 }
 
 #define AT(member) .field = offsetof(doctor_arguments, member)
@@ -76,7 +78,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
 
 const subcommand cmd_doctor = {
     .name = "doctor",
-    .summary = "what may make products slow in this job, and what to do about it",
+    .summary = "find what makes products slow in this job, and how to fix it",
     .help = print_help,
     .ending = "Exit status: 0 nothing costs more than 10 %, 1 something does, 2 the input was wrong.\n",
     .quiet_environment = 1,

@@ -14,42 +14,46 @@ const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mi
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma gemm [OPTION...]\n\n"
-           "Times one distributed product: the slowest rank, from a common start, C refreshed before each run.\n"
-           "In every round all contenders take their turn, so that ratios compare what was measured side by side.\n"
-           "Beside it stands the GEMM rate: one process with the BLAS threads of a node, times the nodes.\n\n");
+    printf(
+        "Usage: mpiexec -n RANKS hsumma gemm [OPTION...]\n"
+        "\n"
+        "Times one distributed product: the slowest rank, from a common start, with C restored before each run.\n"
+        "Contenders run in turns within each round, so that ratios compare neighbouring measurements. For comparison\n"
+        "it prints the GEMM rate: that of one process with the BLAS threads of a node, times the number of nodes.\n"
+        "\n");
     arguments_help();
     printf(
-        "  --api NAME              what is timed (default: plan)%s:\n"
-        "                            plan       hsumma_plan_execute on a plan made before\n"
-        "                            call       hsumma_?gemm, which keeps its plans\n"
-        "                            pdgemm     hsumma_p?gemm_, the drop-in routine; it gets the library's options\n"
-        "                                       by the environment\n"
-        "                            scalapack  ScaLAPACK's p?gemm itself, e.g. to see its memory\n"
-        "  --calls N               calls in a row in each repetition, whose time is divided by N: for small\n"
-        "                          products. C is refreshed before the first of them only, so |beta| must not\n"
-        "                          exceed 1; with beta = 0 the last call's C is checked, else that of one call\n"
-        "                          more (default: 1)\n"
-        "  --best                  layouts of hsumma_desc_best, instead of --grid, --order and --nb; --layers L\n"
-        "                          is obeyed\n"
-        "  --compare LIST          run these in turns as well and print the ratios: scalapack (its p?gemm), plan, "
-        "call\n"
-        "                          or pdgemm as above, shared (the measured routine with matrices of\n"
-        "                          hsumma_malloc: on a device, all in its memory), device (the whole product by\n"
-        "                          one process on its device: then the column \"of GEMM\" is of that)\n"
+        "  --api NAME              the routine that is timed (default: plan)%s:\n"
+        "                            plan       hsumma_plan_execute on an existing plan\n"
+        "                            call       hsumma_?gemm, which caches its plans\n"
+        "                            pdgemm     hsumma_p?gemm_, the drop-in routine; it receives the library's\n"
+        "                                       options by the environment\n"
+        "                            scalapack  ScaLAPACK's own p?gemm, e.g. to see its memory\n"
+        "  --calls N               for small products: N consecutive calls in each repetition, whose time is\n"
+        "                          divided by N. C is restored before the first call only, so |beta| must not\n"
+        "                          exceed 1; with beta = 0 the last call's C is checked, else that of an\n"
+        "                          additional call (default: 1)\n"
+        "  --best                  layouts of hsumma_desc_best instead of --grid, --order and --nb; --layers L\n"
+        "                          applies\n"
+        "  --compare LIST          also run these, in turns, and print the ratios: scalapack, plan, call or pdgemm\n"
+        "                          as above; shared (the timed routine with matrices of hsumma_malloc; with a\n"
+        "                          device, in its memory); device (the whole product by one process on its\n"
+        "                          device, which the column \"of GEMM\" then refers to)\n"
         "  --memory host|device|mixed\n"
-        "                          with --device, where A, B and C lie; mixed: A and C on the device, B on the\n"
-        "                          host (default: device). With matrices on the host the same product with all\n"
-        "                          on the device and the copies alone are measured as well, in turns\n"
-        "  --gemm-threads N        BLAS threads of the GEMM rate, on the cores of all ranks of the node (default: as\n"
-        "                          many as ranks, at most one for each core)\n"
-        "  --gemm-local            the GEMM rate is that of rank 0's part of C alone, by one thread, times the ranks\n"
-        "  --link RATE             also print each time over that of the link for the bytes which must enter the node\n"
-        "                          that gets most, and of the GEMM alone, every rank its part at the same time;\n"
-        "                          what the link of a node carries each way: 1gbit, 100mbit, 64kbit\n"
-        "\nTesting\n"
+        "                          with --device, the memory of A, B and C; mixed: A and C on the device, B on\n"
+        "                          the host (default: device). With matrices on the host, the product of device\n"
+        "                          matrices and the copies alone are timed, too, in turns\n"
+        "  --gemm-threads N        BLAS threads for the GEMM rate, on the cores of all ranks of the node (default:\n"
+        "                          the number of ranks, at most one per core)\n"
+        "  --gemm-local            take as GEMM rate that of rank 0's part of C alone, by one thread, times the ranks\n"
+        "  --link RATE             rate of a node's link in each direction: 1gbit, 100mbit, 64kbit. Also print each\n"
+        "                          time divided by two bounds: the time of this link for the bytes that must\n"
+        "                          enter the busiest node, and that of the local GEMMs, all ranks at once\n"
+        "\n"
+        "Testing\n"
         "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
-        "\nThe plan: options of the library\n",
+        "\n"
+        "The plan: options of the library\n",
         pblas_available() ? "" : "; this build has no ScaLAPACK, only plan and call");
 }
 
@@ -164,7 +168,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 const subcommand cmd_gemm = {
     .name = "gemm",
-    .summary = "time one product, beside the local GEMM rate and ScaLAPACK, and check it",
+    .summary = "time and check one product, compared with the local GEMM rate and ScaLAPACK",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
     .table = own_arguments,

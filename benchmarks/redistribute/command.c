@@ -24,21 +24,25 @@ typedef struct moved {
 
 static void print_help(void)
 {
-    fputs("Usage: mpiexec -n RANKS hsumma redistribute --from PLACE --to PLACE [OPTION...]\n\n"
-          "Moves an m x n matrix from one grid and layout into another, by hsumma_redistribute and by ScaLAPACK's "
-          "p?gemr2d\nin turns.\n\n"
-          "  --from, --to PLACE      PxQ, then with commas checkerboard (one block per process; default: blocks of\n"
-          "                          128) and fields as --layout of gemm has them, e.g. 4x4,mb=64,nb=64,rsrc=1\n"
-          "                          (default: the grid nearest to a square)\n"
+    fputs("Usage: mpiexec -n RANKS hsumma redistribute --from PLACE --to PLACE [OPTION...]\n"
+          "\n"
+          "Times moving an m x n matrix from one grid and layout to another, with hsumma_redistribute and ScaLAPACK's\n"
+          "p?gemr2d in turns.\n"
+          "\n"
+          "  --from, --to PLACE      a grid PxQ, then with commas its layout: checkerboard (one block per process;\n"
+          "                          default: blocks of 128) and fields as in --layout of gemm, e.g.\n"
+          "                          4x4,mb=64,nb=64,rsrc=1 (default: the grid nearest to a square)\n"
           "  -m, -n SIZE             the matrix (defaults: 2048, m); 4k is 4096\n"
           "  --type s|d|c|z          float, double, and their complex forms (default: d)\n"
           "  --alone                 without ScaLAPACK\n"
           "  --reps N                timed repetitions after one warm-up (default: 7)\n"
-          "  --check                 compare every entry, also those that must stay as they are\n"
+          "  --check                 check every entry, also those that must not change\n"
           "  --seed NUMBER           of the random matrix (default: 1)\n"
           "  --format table|csv|json (default: table)\n"
           "  -q, --quiet             no progress on standard error\n"
-          "  -h, --help              this text\n\nThe context: options of the library\n",
+          "  -h, --help              this text\n"
+          "\n"
+          "The context: options of the library\n",
           stdout);
 }
 
@@ -327,7 +331,7 @@ static int run(const void *given, const char *options, MPI_Comm comm)
     }
 const subcommand cmd_redistribute = {
     .name = "redistribute",
-    .summary = "time a matrix's way into another layout, against p?gemr2d",
+    .summary = "time moving a matrix into another layout, compared with p?gemr2d",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
     .hint = " (see hsumma redistribute --help)",

@@ -89,28 +89,36 @@ static int run(const void *of, const char *options, MPI_Comm comm)
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma regret [OPTION...]\n\n"
-           "How good is what the library chooses?  For each case: the automatic plan; a sweep over at most %d other\n"
-           "plans, forced by options; then the best %d of them and the automatic plan in turns.  Regret is how much\n"
-           "longer the automatic plan takes than the best of the others, as the median of the rounds' ratios; a loss\n"
-           "is a regret whose quartiles do not include 1.  Communication is predicted for every plan that runs, and\n"
-           "the automatic one is timed once more with lookahead 0, where communication hides behind nothing.\n\n",
+    printf("Usage: mpiexec -n RANKS hsumma regret [OPTION...]\n"
+           "\n"
+           "Measures how good the library's choices are. For each case it times the automatic plan, at most %d other "
+           "plans\n"
+           "forced by options, then the best %d of these and the automatic plan in turns. Regret is the time of the\n"
+           "automatic plan divided by that of the best other plan (median over the rounds); a loss is a regret whose\n"
+           "quartiles do not include 1. Communication is predicted for every plan that runs, and the automatic plan is "
+           "also\n"
+           "timed with lookahead 0, where communication is not overlapped.\n"
+           "\n",
            REGRET_CANDIDATES, REGRET_BEST);
     arguments_help();
-    printf("  --cases FILE            cases, one on a line: options of the product, of processes and distribution and\n"
-           "                          of the library, beyond those of the command line; # begins a comment.  Without\n"
-           "                          it there is the one case of the command line\n"
-           "  --measure               also the plan that tune=measure ends with\n"
-           "  --sweep-reps N          turns of each candidate, of which the shortest counts (default: 2)\n"
-           "  --cap FACTOR            a candidate whose first turn takes FACTOR times the best so far has no other\n"
+    printf("  --cases FILE            one case per line: options of the product, of processes and distribution and of\n"
+           "                          the library, added to those of the command line; # begins a comment (default:\n"
+           "                          one case, that of the command line)\n"
+           "  --measure               also time the plan that tune=measure selects\n"
+           "  --sweep-reps N          runs of each candidate; the fastest counts (default: 2)\n"
+           "  --cap FACTOR            drop a candidate whose first run takes FACTOR times the best so far\n"
            "                          (default: 3)\n"
-           "  --seconds S             begin no case later than S seconds after the start (default: no limit)\n"
-           "--reps counts the rounds of the last comparison (default: 7); --format: table, or json, one line per case\n"
-           "\nThe candidates: rows of cross products, refused ones and those that give the plan of another left out\n");
+           "  --seconds S             start no case later than S seconds after the beginning (default: no limit)\n"
+           "--reps is the number of rounds of the last comparison (default: 7); --format: table, or json with one line "
+           "per case\n"
+           "\n"
+           "The candidates: rows of cross products, without those that are refused or give the same plan as another\n");
     regret_candidates_help(stdout);
-    printf("  largest, others: of op(A), op(B), C; each: all group grids if they are four, else the squarest of each\n"
-           "  number of groups, nearest to the root of the processes first; middle: the first of these\n"
-           "\nThe plan: options of the library, for all plans; tuned is none unless it is given\n");
+    printf(
+        "  largest, others: of op(A), op(B), C; each: at most four group grids, the squarest of\n"
+        "  each number of groups, those nearest to the square root of the processes first; middle: the first of these\n"
+        "\n"
+        "The plan: options of the library, for all plans (default of --tuned: none)\n");
 }
 
 #define AT(member) .field = offsetof(regret_arguments, member)
@@ -142,7 +150,7 @@ static void release(void *of)
 
 const subcommand cmd_regret = {
     .name = "regret",
-    .summary = "compare what the library chooses with a forced sweep of candidates",
+    .summary = "compare the library's choices with a sweep of forced candidates",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 a check or a case failed, 2 the input was wrong.\n",
     .table = own_arguments,

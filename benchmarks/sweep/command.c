@@ -13,14 +13,18 @@
 
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS hsumma sweep [OPTION...]\n\n"
-           "Times SUMMA, and HSUMMA with every grid I x J of groups that divides the P x Q grid of processes,\n"
-           "in turns, and prints total and communication time against the number of groups G = I J. The paper's\n"
-           "algorithm does not overlap the two: --lookahead 0. Beside them stands what the model predicts, and the\n"
-           "groups that the library chooses by itself are marked.\n\n");
+    printf("Usage: mpiexec -n RANKS hsumma sweep [OPTION...]\n"
+           "\n"
+           "Times SUMMA, and HSUMMA with every group grid I x J that divides the P x Q process grid, in turns, and "
+           "prints\n"
+           "total and communication time against the number of groups G = I J, with the model's prediction. The "
+           "library's\n"
+           "own choice is marked. The paper's algorithm does not overlap communication: --lookahead 0.\n"
+           "\n");
     arguments_help();
-    printf("  --plot FILE.svg         draw it with gnuplot\n"
-           "\nThe plans: options of the library (--groups and --levels are the sweep's own)\n");
+    printf("  --plot FILE.svg         also draw the times (needs gnuplot)\n"
+           "\n"
+           "The plans: options of the library (not --groups and --levels, which the sweep sets)\n");
 }
 
 typedef struct sweep_arguments {
@@ -31,8 +35,8 @@ typedef struct sweep_arguments {
 static const argument own_arguments[] = {
     {.rows = arguments_all, .field = offsetof(sweep_arguments, common)},
     {"plot", .read = argument_text, .field = offsetof(sweep_arguments, plot)},
-    {"groups", .read = argument_refused, .expected = "--groups: the sweep goes through all groups by itself"},
-    {"levels", .read = argument_refused, .expected = "--levels: the sweep goes through all groups by itself"},
+    {"groups", .read = argument_refused, .expected = "--groups: not allowed, since the sweep tries all groups"},
+    {"levels", .read = argument_refused, .expected = "--levels: not allowed, since the sweep tries all groups"},
     {.name = NULL}};
 
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
@@ -261,7 +265,7 @@ static int run(const void *args, const char *options, MPI_Comm comm)
 
 const subcommand cmd_sweep = {
     .name = "sweep",
-    .summary = "time SUMMA and HSUMMA for every grid of groups, and plot",
+    .summary = "time SUMMA and HSUMMA for every group grid, and plot",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 a check or the run failed, 2 the input was wrong.\n",
     .table = own_arguments,

@@ -9,21 +9,20 @@ static void print_help(void)
 {
     fputs("Usage: hsumma trace FILE [--svg FILE] [options]\n"
           "\n"
-          "What each rank does and for whom it waits, by the timeline that the option trace=FILE of the library "
-          "(--trace\n"
-          "of gemm, multiply, coll) has written. The same file opens in https://ui.perfetto.dev.\n"
+          "Prints what each rank does and which ranks it waits for, from a timeline written by the library's option\n"
+          "trace=FILE (--trace of gemm, multiply, coll). The same file opens in https://ui.perfetto.dev.\n"
           "\n"
-          "  --svg FILE            also draw it\n"
-          "  --product N|last|all  which product (default: last)\n"
-          "  --top N               causes of waits to list for each rank (default: 3)\n"
+          "  --svg FILE            also draw the timeline\n"
+          "  --product N|last|all  the product to report (default: last)\n"
+          "  --top N               number of causes of waits listed for each rank (default: 3)\n"
           "  --format table|csv|json\n"
           "  -h, --help            this text\n"
           "\n"
-          "waits: nothing could be done but wait, with what is awaited: a panel of A or B, or a sum of C, of the rank "
-          "that\n"
-          "owns it; room, a buffer that somebody still reads; a send; the start of the others. rest: the library and "
-          "MPI\n"
-          "beside waits. Options of the library are not for this command:\n"
+          "waits: time without work to do, with what is awaited: a panel of A or B or a sum of C, with the rank that "
+          "owns\n"
+          "it; room: a buffer that another rank still reads; a send; the start of the other ranks. rest: time in the "
+          "library\n"
+          "and in MPI other than waits. Options of the library do not apply to this command:\n"
           "\n",
           stdout);
 }
@@ -91,7 +90,7 @@ static int trace_run(const void *args, const char *options, MPI_Comm comm)
 
 const subcommand cmd_trace = {
     .name = "trace",
-    .summary = "what each rank does and for whom it waits, from a file of --trace",
+    .summary = "print what each rank does and which ranks it waits for, from a file of --trace",
     .help = print_help,
     .ending = "Examples:\n"
               "  mpiexec -n 4 hsumma gemm -m 2048 --trace product.json\n"

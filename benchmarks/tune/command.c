@@ -10,22 +10,28 @@
 
 static void print_help(void)
 {
-    printf(
-        "Usage: mpiexec -n RANKS hsumma tune [-m M -n N -k K] [--cases FILE] [OPTION...]\n"
-        "       mpiexec -n RANKS hsumma tune --coll [LIST] [--sizes FROM-TO] [--seconds S] [OPTION...]\n\n"
-        "Measures what could serve and remembers the fastest in the tuned file, which later programs read (option "
-        "tuned):\n"
-        "plans of these products on so many ranks; or, with --coll, the algorithms of the collectives.\n\n"
-        "  -o, --tuned FILE        the file; made if it is not there, else added to (default: HSUMMA_TUNED, else the\n"
-        "                          user's own, $XDG_CONFIG_HOME/hsumma/tuned or ~/.config/hsumma/tuned)\n"
-        "  --cases FILE            a product on each line, as -m, -n, -k, --type, --layout, ... say it; # begins a\n"
-        "                          comment; what the command line says holds for all\n\n"
-        "Collectives\n"
-        "  --coll [LIST]           of bcast,reduce,allreduce,allgather,reduce_scatter (default: all)\n"
-        "  --sizes FROM-TO         bytes of the whole vector, by factors of 4 (default: 8-4M)\n"
-        "  --seconds S             about so long at most (default: 30)\n\n");
+    printf("Usage: mpiexec -n RANKS hsumma tune [-m M -n N -k K] [--cases FILE] [OPTION...]\n"
+           "       mpiexec -n RANKS hsumma tune --coll [LIST] [--sizes FROM-TO] [--seconds S] [OPTION...]\n"
+           "\n"
+           "Measures candidates and writes the fastest to the tuned file, which later programs read (option tuned): "
+           "plans of\n"
+           "these products on this number of ranks; or, with --coll, algorithms of the collectives.\n"
+           "\n"
+           "  -o, --tuned FILE        the file, created or extended (default: HSUMMA_TUNED, else the user's own,\n"
+           "                          $XDG_CONFIG_HOME/hsumma/tuned or ~/.config/hsumma/tuned)\n"
+           "  --cases FILE            one product per line, as options -m, -n, -k, --type, --layout, ...; # begins a\n"
+           "                          comment; options of the command line apply to all lines\n"
+           "\n"
+           "Collectives\n"
+           "  --coll [LIST]           some of bcast,reduce,allreduce,allgather,reduce_scatter (default: all)\n"
+           "  --sizes FROM-TO         sizes of the whole vector in bytes, in steps of a factor of 4 (default: 8-4M)\n"
+           "  --seconds S             approximate limit of the duration (default: 30)\n"
+           "\n");
     arguments_help();
-    printf("\n--reps, --check and --format are not for this command.\n\nThe context: options of the library\n");
+    printf("\n"
+           "--reps, --check and --format do not apply to this command.\n"
+           "\n"
+           "The context: options of the library\n");
 }
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
@@ -178,7 +184,7 @@ static void release(void *of)
 
 const subcommand cmd_tune = {
     .name = "tune",
-    .summary = "measure the best candidates for a product, or all collectives, and remember the fastest",
+    .summary = "measure the best candidates for a product, or the collectives, and keep the fastest in the tuned file",
     .help = print_help,
     .ending = "Exit status: 0 done, 1 the run failed, 2 the input was wrong.\n",
     .table = own_arguments,

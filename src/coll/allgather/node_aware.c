@@ -165,6 +165,6 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     }
 }
 
-HS_ALG(
-    HS_ALLGATHER, allgather_node_aware, "node_aware", .build = build, .flags = HS_KNOWS_NODES | HS_USES_LEVEL,
-    .doc = "gather inside each node, one message per pair of nodes, dealt out to their ranks, and shared inside again");
+HS_ALG(HS_ALLGATHER, allgather_node_aware, "node_aware", .build = build, .flags = HS_KNOWS_NODES | HS_USES_LEVEL,
+       .doc = "gather inside each node, one message per pair of nodes (spread over the ranks of a node), then sharing "
+              "inside each node");

@@ -15,4 +15,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_ALLGATHER, allgather_ring, "ring", .build = build,
-       .doc = "each part once around the ring: (q-1)(alpha + m/q beta)");
+       .doc = "every part travels once around the ring: (q-1)(alpha + m/q beta)");

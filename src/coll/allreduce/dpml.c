@@ -331,5 +331,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 HS_ALG(HS_ALLREDUCE, allreduce_dpml, "dpml", .build = build,
        .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEADERS | HS_USES_PIECES | HS_USES_LEVEL |
                 HS_USES_OUTER | HS_USES_INNER,
-       .doc = "l leaders per node reduce a part each, k pieces in flight; Bayatpour et al., DPML (SC17), Sections 4.1 "
-              "and 4.2");
+       .doc = "l leaders per node, each of which reduces a part of the vector with k pieces in flight; Bayatpour et "
+              "al., DPML (SC17), Sections 4.1 and 4.2");

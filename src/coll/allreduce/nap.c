@@ -171,5 +171,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_ALLREDUCE, allreduce_nap, "nap", .build = build, .unfit = unfit, .fallback = &hs_alg_allreduce_smp,
        .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
-       .doc = "ceil(log_ppn n) steps between nodes, every process its own subgroup; Bienz, Olson and Gropp (2019), "
-              "Section III");
+       .doc = "ceil(log_ppn n) steps between nodes, in which every rank of a node exchanges with another node; Bienz, "
+              "Olson and Gropp (2019), Section III");

@@ -39,4 +39,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_ALLREDUCE, allreduce_reduce_bcast, "reduce_bcast", .build = build,
        .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_OUTER | HS_USES_INNER,
-       .doc = "reduction to rank 0 (inner) and broadcast (outer), by default binomial");
+       .doc = "reduction to rank 0 (inner), then broadcast (outer); both binomial by default");

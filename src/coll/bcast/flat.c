@@ -16,4 +16,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         hs_emit_send(builder, peer, hs_out(0), shape->bytes, -1);
 }
 
-HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "the root sends to everybody: (q-1)(alpha + m beta)");
+HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "the root sends to each rank: (q-1)(alpha + m beta)");

@@ -48,4 +48,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_BCAST, bcast_hierarchical, "hierarchical", .build = build,
        .flags = HS_TRUE_ROOT | HS_KNOWS_NODES | HS_USES_SEGMENT | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER,
-       .doc = "any broadcast over the nodes' (or sockets') leaders, then any inside each of them");
+       .doc = "a broadcast among the leaders of the nodes or sockets (outer), then one inside each of them (inner)");

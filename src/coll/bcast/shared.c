@@ -101,4 +101,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_BCAST, bcast_shared, "shared", .build = build, .unfit = hs_unfit_shared,
        .flags = HS_TRUE_ROOT | HS_KNOWS_NODES | HS_USES_SEGMENT,
-       .doc = "one node: the ranks read the root's memory, or segments that it puts into its shared slot");
+       .doc = "one node: the ranks read the root's memory, or segments that the root copies into its shared slot");

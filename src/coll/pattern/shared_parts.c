@@ -104,7 +104,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_ALLGATHER, allgather_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
        .flags = HS_KNOWS_NODES | HS_FOR_DEVICES,
-       .doc = "one node: all copy their parts into their shared memory, and the others' out of it");
+       .doc = "one node: every rank copies its part into shared memory, and copies the others' parts from there");
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
        .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES,
-       .doc = "one node: all copy their shares of a part into its rank's memory, which sums them at once");
+       .doc = "one node: every rank copies its share of each part into the memory of the part's owner, who sums them "
+              "in one pass");

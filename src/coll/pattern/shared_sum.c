@@ -267,6 +267,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 #define FLAGS (HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_USES_THRESHOLD)
 HS_ALG(HS_REDUCE_TO, reduce_shared, "shared", .build = build, .unfit = hs_unfit_shared, .flags = HS_TRUE_ROOT | FLAGS,
-       .doc = "one node: every rank reduces its part of what all have put into shared memory");
+       .doc = "one node: all copy their vectors into shared memory, and every rank reduces a part of them");
 HS_ALG(HS_ALLREDUCE, allreduce_shared, "shared", .build = build, .unfit = hs_unfit_shared, .flags = FLAGS,
-       .doc = "one node: every rank reduces its part (up to b: all) of what all have put into memory");
+       .doc = "one node: all copy their vectors into shared memory, and every rank reduces a part of them (up to b "
+              "bytes: all)");

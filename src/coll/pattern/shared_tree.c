@@ -187,13 +187,13 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 #define FLAGS (HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES)
 HS_ALG(HS_ALLREDUCE, allreduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
        .flags = FLAGS | HS_USES_SEGMENT,
-       .doc = "one node: all copy their vectors into rank 0's memory, it sums them at once, all copy the sum; Faraji "
-              "and Afsahi (2014), Section 3.1");
+       .doc = "one node: all copy their vectors into rank 0's memory, rank 0 sums them in one pass, all copy the sum; "
+              "Faraji and Afsahi (2014), Section 3.1");
 HS_ALG(HS_ALLREDUCE, allreduce_binomial, "binomial", .build = build, .unfit = unfit, .variant = BINOMIAL,
        .flags = FLAGS | HS_USES_PIECES,
        .doc = "one node: tree of radix 2^k to rank 0 (children copy into their parent's memory), all copy the sum; "
               "Faraji and Afsahi (2014), Section 3.2");
 HS_ALG(HS_REDUCE_TO, reduce_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
        .flags = HS_TRUE_ROOT | FLAGS | HS_USES_SEGMENT,
-       .doc = "one node: all copy their vectors into the root's memory, which sums them at once; Faraji and Afsahi "
-              "(2014), Section 3.1");
+       .doc = "one node: all copy their vectors into the root's memory, and the root sums them in one pass; Faraji and "
+              "Afsahi (2014), Section 3.1");

@@ -42,7 +42,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 #define FLAGS (HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER)
 HS_ALG(HS_REDUCE_TO, reduce_smp, "smp", .build = build, .flags = HS_TRUE_ROOT | FLAGS,
-       .doc = "inside every node to its leader, then over the leaders: (log2 ppn + log2 n) steps");
+       .doc = "reduction inside each node to its leader, then among the leaders: (log2 ppn + log2 n) steps");
 HS_ALG(HS_ALLREDUCE, allreduce_smp, "smp", .build = build, .flags = FLAGS,
-       .doc = "to the node's leader, allreduce over the leaders, broadcast inside; Bienz, Olson and Gropp (2019), "
-              "Section II-A");
+       .doc = "reduction to each node's leader, allreduce among the leaders, broadcast inside the nodes; Bienz, Olson "
+              "and Gropp (2019), Section II-A");

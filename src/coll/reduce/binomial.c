@@ -41,7 +41,6 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     }
 }
 
-HS_ALG(
-    HS_REDUCE_TO, reduce_binomial, "binomial", .build = build,
-    .flags = HS_LIKE_MPI | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_NESTS,
-    .doc = "tree over the ranks in order, sums bracketed alike for every root: ceil(log2 q)(alpha + m beta + m gamma)");
+HS_ALG(HS_REDUCE_TO, reduce_binomial, "binomial", .build = build,
+       .flags = HS_LIKE_MPI | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_NESTS,
+       .doc = "tree over the ranks in order, same bracketing for every root: ceil(log2 q)(alpha + m beta + m gamma)");

@@ -193,7 +193,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         wave(&s, w);
 }
 
-HS_ALG(
-    HS_REDUCE_SCATTER, reduce_scatter_node_aware, "node_aware", .build = build,
-    .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
-    .doc = "sums inside each node, one message per pair of nodes, dealt out to their ranks, then sums over the nodes");
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_node_aware, "node_aware", .build = build,
+       .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
+       .doc = "sums inside each node, one message per pair of nodes (spread over the ranks of a node), then sums over "
+              "the nodes");

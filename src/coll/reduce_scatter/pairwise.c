@@ -25,4 +25,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_pairwise, "pairwise", .build = build, .flags = HS_SUMS_IN_ORDER,
-       .doc = "every rank gets its part from each of the others: at most (q-1)(alpha + m/q (beta + gamma))");
+       .doc = "every rank receives its part from each of the others: at most (q-1)(alpha + m/q (beta + gamma))");

@@ -124,4 +124,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_recursive_halving, "recursive_halving", .build = build,
-       .flags = HS_SUMS_IN_ORDER, .doc = "halves at halving distance: log2 q alpha + (1 - 1/q) m (beta + gamma)");
+       .flags = HS_SUMS_IN_ORDER,
+       .doc = "pairs exchange halves of their data: log2 q alpha + (1 - 1/q) m (beta + gamma)");

@@ -13,4 +13,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 }
 
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_ring, "ring", .build = build,
-       .doc = "partial sums once around the ring: (q-1)(alpha + m/q (beta + gamma))");
+       .doc = "partial sums travel once around the ring: (q-1)(alpha + m/q (beta + gamma))");

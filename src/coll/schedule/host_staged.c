@@ -20,10 +20,9 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     hs_embed(builder, alg, shape, &embedding, NULL);
 }
 
-#define STAGED(of, symbol, more)                                                                                     \
-    HS_ALG(of, symbol##_host_staged, "host_staged", .build = build, .flags = HS_KNOWS_NODES | HS_ON_HOST | (more),   \
-           .doc = "of device memory: copies in the host's, which does the work by its own row; in host memory just " \
-                  "that row")
+#define STAGED(of, symbol, more)                                                                                   \
+    HS_ALG(of, symbol##_host_staged, "host_staged", .build = build, .flags = HS_KNOWS_NODES | HS_ON_HOST | (more), \
+           .doc = "device memory is copied to host memory and back, where the default algorithm for the host runs")
 
 STAGED(HS_BCAST, bcast, HS_TRUE_ROOT);
 STAGED(HS_REDUCE_TO, reduce, HS_TRUE_ROOT | HS_SUMS_IN_ORDER);

@@ -10,7 +10,7 @@ static const int64_t longest_shared = (int64_t)1 << 30;
 static const char *on_one_node(const struct hs_shape *shape)
 {
     if (!shape->topology)
-        return "here ranks know no shared memory";
+        return "this call cannot use shared memory";
     if (shape->topology->division[HS_NODE].parts > 1)
         return "the ranks are on more than one node";
     return shape->topology->shared_bytes ? NULL : "there is no shared memory";
@@ -35,5 +35,5 @@ const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *sha
 const char *hs_unfit_power(const struct hs_alg *alg, const struct hs_shape *shape)
 {
     (void)alg;
-    return shape->size & (shape->size - 1) ? "the number of ranks is no power of two" : NULL;
+    return shape->size & (shape->size - 1) ? "the number of ranks is not a power of two" : NULL;
 }

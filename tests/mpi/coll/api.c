@@ -121,7 +121,7 @@ static void test_choice(void)
     described("mpi", 64, 1, "instead of mpi (by the call): MPI does not know");
     if (size & (size - 1))
         described("butterfly", 64, 0,
-                  "recursive_doubling instead of butterfly (by the call): the number of ranks is no power");
+                  "recursive_doubling instead of butterfly (by the call): the number of ranks is not a power");
     else
         described("butterfly", 64, 0, "butterfly, by the call");
 }

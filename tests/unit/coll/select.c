@@ -208,7 +208,7 @@ static void test_choice(void)
     chosen(&selector, &question, "", "allreduce of 64 KiB");
 
     question.spec = "butterfly";
-    chosen(&selector, &question, "recursive_doubling instead of butterfly (by the call): ", "no power of two");
+    chosen(&selector, &question, "recursive_doubling instead of butterfly (by the call): ", "not a power of two");
     question.spec = "shared";
     shape.topology = &even;
     chosen(&selector, &question, "recursive_doubling instead of shared", "(2 nodes): ");

@@ -98,7 +98,7 @@ static int make_parents(const char *path, npy_error *error)
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
     if (given && strlen(given) >= PATH_MAX)
-        return npy_fail(error, "the name is too long");
+        return npy_fail(error, "the file name is too long; expected at most 4095 characters");
     if (given) {
         strcpy(path, given);
         return strcmp(given, "-") ? check_file(path, error) : 0;

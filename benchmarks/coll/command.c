@@ -136,7 +136,7 @@ static int read_mode(const argument_given *given, void *at)
     coll_mode mode = (coll_mode)given->row->least;
 
     if (args->mode != COLL_TIME && args->mode != mode)
-        return !command_refuse(given->options, "--list, --dump, --verify, --from: expected only one of them");
+        return !command_refuse(given->options, "--list, --dump, --verify, --from: expected at most one of them");
     args->mode = mode;
     if (given->text)
         args->again = given->text;
@@ -189,14 +189,14 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         args->to = args->mode == COLL_DUMP ? 1024 : 1 << 20;
     }
     if (args->mode != COLL_TIME && args->mode != COLL_AGAIN && args->plot)
-        return command_bad_value(options, "plot", args->plot, "a measurement with it");
+        return command_bad_value(options, "plot", args->plot, "a measurement, or --from");
     if (args->init && args->host_memory)
-        return command_bad_value(options, "init", "with --memory host", "vectors on the device with it");
+        return command_bad_value(options, "init", "with --memory host", "--memory device");
     if (args->mode == COLL_LIST && args->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
     if ((args->mode == COLL_DUMP || args->mode == COLL_VERIFY || args->mode == COLL_AGAIN) &&
         args->format != REPORT_TABLE)
-        return command_bad_value(options, "format", "csv or json", "table here");
+        return command_bad_value(options, "format", "csv or json", "table with --dump, --verify and --from");
     if (args->mode != COLL_DUMP)
         return 0;
     if (!args->algorithm)

@@ -40,7 +40,7 @@ static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape
     hsumma_status status;
 
     if (shape->bytes / shape->unit > MOST_CELLS / shape->size) {
-        puts("not verified: too many ranks and elements; with fewer --bytes it would be\n");
+        puts("not verified: too many ranks and elements; expected fewer --bytes\n");
         return HSUMMA_OK;
     }
     if (breaks_order(shape->with.outer) || breaks_order(shape->with.inner))
@@ -48,7 +48,7 @@ static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape
     status = hs_verify(&promising, shape, NULL, &hs_heap, &report);
 
     if (status)
-        return hs_fail(message, status, "%s is wrong: %s", alg->name, report.text);
+        return hs_fail(message, status, "the schedule of %s is wrong: %s", alg->name, report.text);
     printf("verified: %lld messages, %lld bytes, %d rounds; most by a rank: %lld messages, %lld bytes",
            (long long)report.messages, (long long)report.bytes, report.rounds, (long long)report.messages_rank_max,
            (long long)report.bytes_rank_max);
@@ -85,9 +85,10 @@ static hsumma_status print_all(const struct hs_alg *alg, const struct hs_shape *
     hsumma_status status;
 
     if (alg->flags & HS_BY_MPI)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s is MPI's own: there is no schedule to print", alg->name);
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "--alg %s: MPI's own algorithm has no schedule to print; expected another one", alg->name);
     if (why)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s does not fit: %s", alg->name, why);
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "--alg %s: not possible here: %s", alg->name, why);
     print_head(alg, shape, args);
     coll_costs_heading(stdout, shape);
     status = coll_costs_line(stdout, alg, shape, &hs_profile_builtin.machine, 0);
@@ -109,7 +110,8 @@ static hsumma_status dump(const coll_arguments *args, struct hs_message *message
         hs_alg_spec_read(NULL, collective, args->algorithm, strlen(args->algorithm), "--alg", &word, message);
 
     if (!status && !word.alg)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected the name of an algorithm", args->algorithm);
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "--alg %s: expected the name of an algorithm; hsumma coll --list prints all", args->algorithm);
     if (status ||
         (nodes && (status = hs_topology_blocks(&topology, (int)args->ranks, nodes, (int)args->sockets, &hs_heap))))
         return status;

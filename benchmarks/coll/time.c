@@ -320,8 +320,8 @@ static int carry_out(coll_run *run)
     int code = prepare(run);
     size_t rows;
 
-    if (!code &&
-        command_fail(run->comm, is_timed_only(run->ctx), "coll: --compute time: results are checked; expected auto"))
+    if (!code && command_fail(run->comm, is_timed_only(run->ctx),
+                              "coll: --compute time: not allowed, since results are checked; expected auto"))
         code = COMMAND_BAD_INPUT;
     if (code)
         return code;
@@ -373,8 +373,8 @@ int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm)
     MPI_Comm_rank(comm, &run.rank);
     MPI_Comm_size(comm, &run.size);
     machine_init(&run.mach, comm);
-    if (command_fail(comm, args->root >= run.size, "coll: --root %d: expected less than %d, the ranks", args->root,
-                     run.size) ||
+    if (command_fail(comm, args->root >= run.size, "coll: --root %d: expected less than the number of ranks, %d",
+                     args->root, run.size) ||
         command_fail(comm, !add_words(&run), "coll: no memory")) {
         code = COMMAND_BAD_INPUT;
     } else {

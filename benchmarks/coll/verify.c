@@ -96,7 +96,7 @@ static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *s
         sum->failures += report.failures;
     }
     if (!found)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: no such algorithm; hsumma coll --list has all",
+        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: no such algorithm; hsumma coll --list prints all",
                        args->algorithm);
     return status ? status : sum->failures ? HSUMMA_ERR_INTERNAL : HSUMMA_OK;
 }

@@ -36,7 +36,7 @@ int command_options_export(command_options *options)
         bad = !variable || setenv(variable, value + 1, 1);
     }
     free(copy);
-    return bad && command_refuse(options, "the options could not be put into the environment");
+    return bad && command_refuse(options, "no memory to copy the options to the environment");
 }
 
 int command_refuse(command_options *options, const char *format, ...)

@@ -144,7 +144,7 @@ int doctor_gather(const doctor_job *j, doctor_rows *rows)
     int bad = !all || !said;
 
     *rows = (doctor_rows){.row = NULL};
-    if (!command_fail(j->comm, bad, "doctor: no memory for what %d ranks say", j->ranks))
+    if (!command_fail(j->comm, bad, "doctor: no memory for the findings of %d ranks", j->ranks))
         bad = command_fail(j->comm, collect_all(j, rows, all, said), "doctor: no memory for the report");
     else
         bad = 1;

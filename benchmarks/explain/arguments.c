@@ -129,17 +129,17 @@ static const argument own_arguments[] = {
 static int finish_places(explain_arguments *args, command_options *options, int64_t processes)
 {
     if (args->nodes > processes)
-        return command_refuse(options, "--nodes %lld: expected at most one for each of %lld processes",
+        return command_refuse(options, "--nodes %lld: expected at most the number of processes, %lld",
                               (long long)args->nodes, (long long)processes);
     if (args->map && args->nodes)
-        return command_refuse(options, "--map: expected without --nodes, which it says already");
+        return command_refuse(options, "--map: not allowed with --nodes; expected only one of them");
     if (args->ranks && args->order && args->order != 'A')
         return command_refuse(
             options,
             "--order %c: --ranks chooses the grid for order A; expected --order A, or --grid instead of --ranks",
             args->order);
     if (args->collective && args->order)
-        return command_refuse(options, "--collective: expected without --order");
+        return command_refuse(options, "--order: not allowed with --collective");
     if (!args->order)
         args->order = args->ranks ? 'A' : 'R';
     if (!args->nodes)
@@ -155,7 +155,7 @@ static int finish_free(explain_arguments *args, command_options *options)
     if (!args->processes.count && (args->shapes.count || args->memory))
         return command_refuse(options, "--%s: allowed only with --free", args->shapes.count ? "shapes" : "memory");
     if (args->processes.count && (args->collective || args->ranks || common->nprow))
-        return command_refuse(options, "--free: expected without --%s",
+        return command_refuse(options, "--free: not allowed with --%s",
                               args->collective ? "collective"
                               : args->ranks    ? "ranks"
                                                : "grid");
@@ -177,8 +177,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--ranks %lld: not allowed with --grid; expected only one of them",
                               (long long)args->ranks);
     if (args->collective && common->nprow)
-        return command_refuse(options, "--grid %dx%d: expected without --collective, which --ranks goes with",
-                              common->nprow, common->npcol);
+        return command_refuse(options, "--grid %dx%d: not allowed with --collective; expected --ranks", common->nprow,
+                              common->npcol);
     if (args->collective && !args->ranks)
         args->ranks = COLLECTIVE_RANKS;
     if (!common->nprow)
@@ -190,14 +190,14 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (common->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
     if (processes > MOST_PROCESSES)
-        return command_refuse(options, "--grid %dx%d: expected %d processes at most", common->nprow, common->npcol,
+        return command_refuse(options, "--grid %dx%d: expected at most %d processes", common->nprow, common->npcol,
                               MOST_PROCESSES);
     if (finish_places(args, options, processes))
         return 1;
     if (args->alg && !args->collective)
-        return command_refuse(options, "--alg %s: expected --collective NAME with it", args->alg);
+        return command_refuse(options, "--alg %s: allowed only with --collective NAME", args->alg);
     if (args->collective && common->format != REPORT_TABLE)
-        return command_refuse(options, "--collective: only as a table");
+        return command_refuse(options, "--format json: not allowed with --collective; expected table");
     if (args->collective && args->root >= processes)
         return command_refuse(options, "--root %lld: expected less than the number of processes, %lld",
                               (long long)args->root, (long long)processes);

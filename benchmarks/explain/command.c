@@ -122,7 +122,7 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to read profile=%s", name);
     else if (unread || length > LONGEST)
         status = hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name,
-                         unread ? "it cannot be read" : "too long for a profile");
+                         unread ? "the file cannot be read" : "the file is too large for a profile");
     else if ((status = hs_profile_read(text, NULL, &profile, &why)))
         hs_fail(message, status, "profile=%s: %s", name, why.text);
     free(text);

@@ -152,10 +152,10 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         return command_refuse(options, "--plant-error: there is no entry (%lld, %lld) in C", (long long)args->plant_row,
                               (long long)args->plant_col);
     if (args->common.best && (foreign || args->common.nprow || args->link > 0))
-        return command_refuse(options, "--best: expected no --grid, --link, pdgemm or scalapack with it");
+        return command_refuse(options, "--best: not allowed with --grid, --link, pdgemm or scalapack");
     if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
-        return command_refuse(options, "--calls %d: expected a beta of at most 1 with it, for C would overflow",
-                              args->calls);
+        return command_refuse(
+            options, "--calls %d: expected |beta| of at most 1, since repeated calls multiply C by beta", args->calls);
     if (foreign && !pblas_available())
         return command_refuse(options,
                               "--%s: this hsumma was built without ScaLAPACK; install it (Debian: "

@@ -122,7 +122,7 @@ static int place(contest *r)
                      "--%s: the context has no device; expected --device with it",
                      memory != MEMORY_HOST ? "memory device or mixed" : "compare device") ||
         command_fail(r->p.comm, args->how >= API_PDGEMM && memory != MEMORY_HOST,
-                     "--api %s: expected --memory host with it", api_names[args->how]))
+                     "--api %s: allowed only with --memory host", api_names[args->how]))
         return COMMAND_BAD_INPUT;
     r->measured = which[memory] ? &r->placed : &r->p;
     r->floored = device && memory != MEMORY_DEVICE;
@@ -138,7 +138,7 @@ static int warm_up(contest *r)
     int code = place(r);
 
     if (!code && command_fail(r->p.comm, args->link > 0 && (problem_on_device(&r->p) || is_simulated()),
-                              "--link: expected no --device with it, and no simulator"))
+                              "--link: not allowed with --device or in the simulator"))
         code = COMMAND_BAD_INPUT;
     if (!code)
         code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured);

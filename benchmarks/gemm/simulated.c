@@ -23,7 +23,7 @@ int gemm_sample(contest *r)
     if (most[1] == most[0])
         return COMMAND_OK;
     if (command_fail(r->p.comm, half == 0,
-                     "--steps 1: expected at least 2, for the time of a step is their difference"))
+                     "--steps 1: expected at least 2, since the time of a step is the difference of two runs"))
         return COMMAND_BAD_INPUT;
     snprintf(options, sizeof options, "steps=%d", half);
     code = problem_plan(&r->p, options, &plan, &info, text, sizeof text);

@@ -51,7 +51,7 @@ static int take(scanner *s, char c)
 
 static int expect(scanner *s, char c)
 {
-    return take(s, c) ? 0 : npy_fail(s->error, "damaged .npy header: no '%c' where one is needed", c);
+    return take(s, c) ? 0 : npy_fail(s->error, "damaged .npy header: '%c' is missing", c);
 }
 
 /* Scans a quoted string; valid headers have no escapes in it. */
@@ -60,14 +60,15 @@ static int scan_string(scanner *s, char word[WORD])
     int quote = peek(s), length = 0;
 
     if (quote != '\'' && quote != '"')
-        return npy_fail(s->error, "damaged .npy header: no quoted word where one is needed");
+        return npy_fail(s->error, "damaged .npy header: a quoted string is missing");
     for (s->at++; s->at < s->end && *s->at != quote; s->at++) {
         if (length == WORD - 1 || *s->at == '\\' || *s->at == '\n')
-            return npy_fail(s->error, "damaged .npy header: a quoted word is too long or contains '\\' or a line end");
+            return npy_fail(s->error,
+                            "damaged .npy header: a quoted string is too long or contains '\\' or a line break");
         word[length++] = *s->at;
     }
     if (s->at == s->end)
-        return npy_fail(s->error, "damaged .npy header: a quoted word does not end");
+        return npy_fail(s->error, "damaged .npy header: a quoted string is not closed");
     s->at++;
     word[length] = 0;
     return 0;
@@ -102,7 +103,7 @@ static int scan_size(scanner *s, int64_t *size)
     for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
         int digit = *s->at - '0';
         if (value > (INT64_MAX - digit) / 10)
-            return npy_fail(s->error, "damaged .npy header: a number of the shape is beyond 64 bits");
+            return npy_fail(s->error, "damaged .npy header: a number in the shape does not fit 64 bits");
         value = 10 * value + digit;
     }
     if (s->at < s->end && *s->at == 'L') /* written by Python 2 */
@@ -203,7 +204,7 @@ static int scan_entry(scanner *s, npy_header *header, unsigned *seen)
     while (key < 3 && strcmp(word, keys[key]))
         key++;
     if (key == 3)
-        return npy_fail(s->error, "damaged .npy header: there is no key '%s' in this format", word);
+        return npy_fail(s->error, "damaged .npy header: unknown key '%s'", word);
     if (*seen & 1u << key)
         return npy_fail(s->error, "damaged .npy header: the key '%s' occurs twice", word);
     *seen |= 1u << key;
@@ -220,7 +221,7 @@ static int scan_dictionary(scanner *s, npy_header *header)
         if (scan_entry(s, header, &seen))
             return -1;
         if (!take(s, ',') && peek(s) != '}')
-            return npy_fail(s->error, "damaged .npy header: the dictionary does not go on with ',' or '}'");
+            return npy_fail(s->error, "damaged .npy header: ',' or '}' is missing in the dictionary");
     }
     if (seen != 7)
         return npy_fail(s->error, "damaged .npy header: '%s' is missing",
@@ -238,7 +239,7 @@ int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *erro
     if (size < 6 || memcmp(bytes, "\x93NUMPY", 6))
         return npy_fail(error, "not a .npy file; numpy.save writes one");
     if (size < 10 || (bytes[6] > 1 && size < NPY_PREFIX))
-        return npy_fail(error, "cut short: %zu bytes are not even a header", size);
+        return npy_fail(error, "cut short: %zu bytes are shorter than any header", size);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
         return npy_fail(error,
                         "version %d.%d of the .npy format; expected 1.0, 2.0 or 3.0: save it again with numpy.save",
@@ -248,7 +249,7 @@ int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *erro
     if (start == 12)
         length |= (int64_t)bytes[10] << 16 | (int64_t)bytes[11] << 24;
     if (length > LONGEST_HEADER)
-        return npy_fail(error, "damaged .npy header: its length is given as %" PRId64 " bytes", length);
+        return npy_fail(error, "damaged .npy header: its length is %" PRId64 " bytes", length);
     return start + length;
 }
 

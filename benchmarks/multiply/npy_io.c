@@ -79,7 +79,7 @@ int npy_check_layout(const hsumma_desc *desc, npy_error *error)
 {
     if (desc->m > INT_MAX || desc->n > INT_MAX)
         return npy_fail(
-            error, "%" PRId64 " x %" PRId64 " is beyond 2^31-1 rows or columns, the most that can be read or written",
+            error, "%" PRId64 " x %" PRId64 ": matrices of more than 2^31-1 rows or columns cannot be read or written",
             desc->m, desc->n);
     if (desc->i || desc->j || desc->rsrc || desc->csrc || desc->imb != desc->mb || desc->inb != desc->nb)
         return npy_fail(error, "a layout with an offset, a source or another first block cannot be read or written");

@@ -77,7 +77,8 @@ static int read_line(product_cases *cases, command_options *options, char *text,
     if (argc == 1)
         return 0;
     if (argc > CASE_WORDS)
-        return command_refuse(options, "%s:%d: more than %d words", cases->file, number, CASE_WORDS - 1);
+        return command_refuse(options, "%s:%d: expected at most %d options and values", cases->file, number,
+                              CASE_WORDS - 1);
     if (!(x = append(cases)))
         return no_memory(options);
     x->line = number;
@@ -145,7 +146,10 @@ static int read_file(product_cases *cases, command_options *options, MPI_Comm co
     for (char *line, *rest = text; !bad && (line = strsep(&rest, "\n"));)
         bad = read_line(cases, options, line, ++number);
     free(text);
-    return bad || (!cases->count && command_refuse(options, "--cases %.200s: there is no case in it", cases->file));
+    return bad ||
+           (!cases->count &&
+            command_refuse(options, "--cases %.200s: the file has no case; expected at least one line of options",
+                           cases->file));
 }
 
 /* Adds the case given on the command line. */

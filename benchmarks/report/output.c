@@ -63,10 +63,10 @@ int output_check(const char *path, int force, npy_error *error)
     int bad = 0;
 
     if (!path[directory_length(path)])
-        return npy_fail(error, "not the name of a file");
+        return npy_fail(error, "expected the name of a file");
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a plain file");
+            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a regular file");
         return force ? 0 : npy_fail(error, "exists; --force replaces it");
     }
     if (errno != ENOENT && errno != ENOTDIR)
@@ -163,7 +163,7 @@ static int settle(const output *out, npy_error *error)
     int file = open(out->temporary, O_RDONLY | O_CLOEXEC), bad;
 
     if (file < 0)
-        return npy_fail(error, "cannot open what was written: %s", strerror(errno));
+        return npy_fail(error, "cannot reopen the temporary file: %s", strerror(errno));
     bad = fstat(file, &status) || fsync(file);
     if (bad)
         npy_fail(error, "cannot write: %s", strerror(errno));
@@ -213,9 +213,9 @@ int output_finish(output *out, npy_error *error)
     if (!bad) {
         bad = out->force ? rename(out->temporary, out->path) : rename_to_new(out->temporary, out->path);
         if (bad && errno == EEXIST)
-            npy_fail(error, "has appeared in the meantime (--force replaces it)");
+            npy_fail(error, "was created by another program in the meantime; --force replaces it");
         else if (bad)
-            npy_fail(error, "cannot rename what was written: %s", strerror(errno));
+            npy_fail(error, "cannot rename the temporary file: %s", strerror(errno));
     }
     if (!bad) {
         guard(NULL);

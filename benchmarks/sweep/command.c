@@ -120,7 +120,9 @@ static int make_plans(sweep *s)
         cut |= !code && c->info.steps_run < c->info.steps;
         worst = code > worst ? code : worst;
     }
-    if (command_fail(s->p.comm, cut, "sweep: --steps: the steps of groupings differ in size; expected all, or gemm"))
+    if (command_fail(s->p.comm, cut,
+                     "sweep: --steps: not allowed, since steps of different group grids differ in size; expected all, "
+                     "or hsumma gemm"))
         return COMMAND_BAD_INPUT;
     if (plans)
         return COMMAND_OK;

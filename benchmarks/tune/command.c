@@ -80,7 +80,7 @@ static int finish_coll(tune_arguments *args, command_options *options, int argc,
         any |= args->chosen[c];
     for (int c = 0; !any && c < TUNE_COLLECTIVES; c++)
         args->chosen[c] = 1;
-    return bad || (args->set.file && command_refuse(options, "--coll and --cases: expected one of them"));
+    return bad || (args->set.file && command_refuse(options, "--coll and --cases: expected only one of them"));
 }
 
 /* --- the command line --------------------------------------------------------------------------------------------- */

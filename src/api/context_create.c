@@ -62,13 +62,13 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
     int blocks = settings->wait == HS_WAIT_BLOCK || (simulator && settings->wait == HS_WAIT_AUTO);
     if (simulator && !blocks)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
-                       "wait=poll: no time passes in the simulator while processes poll; expected auto or block");
+                       "wait=poll: polling takes no time in the simulator and would never end; expected auto or block");
     if (settings->compute_time && !simulator)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
-                       "compute=time: only in the simulator (make sim); expected auto");
+                       "compute=time: allowed only in the simulator (make sim); expected auto");
     if (blocks && strcmp(settings->device.kind, "none") != 0)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
-                       "wait=block: a device needs polling; expected device=none with it");
+                       "wait=block: a device needs polling; expected wait=poll, or device=none");
     return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
 }
 

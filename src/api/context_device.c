@@ -130,7 +130,7 @@ static hsumma_status make_local(hsumma_context *ctx, const struct hs_settings *s
     if (status)
         *why = device->message;
     if (shared)
-        return hs_fail(why, shared, "who shares the device \"%s\" could not be found out", device->name);
+        return hs_fail(why, shared, "cannot determine which processes share the device \"%s\"", device->name);
     limits.memory = settings->device_memory.bytes
                         ? settings->device_memory.bytes
                         : (int64_t)(settings->device_memory.share * (double)free_bytes / processes);
@@ -195,7 +195,7 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     if (status || !ctx->comm.device->note.text[0])
         return status;
     hs_append(ctx->note, sizeof ctx->note,
-              "%sdevice memory is not shared, so what needs that goes through memory of the host: %.*s",
+              "%sprocesses cannot share device memory, so they exchange data through host memory: %.*s",
               ctx->note[0] ? "; " : "", 300, ctx->comm.device->note.text);
     return HSUMMA_OK;
 }

@@ -207,8 +207,9 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
         status = HSUMMA_ERR_MPI;
     if (!status)
         status = hs_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
-    return status ? hs_fail(&ctx->message, status, "tuned: %s could not be told to all processes", ctx->tuned_file)
-                  : HSUMMA_OK;
+    return status
+               ? hs_fail(&ctx->message, status, "tuned: MPI or memory failed while %s was broadcast", ctx->tuned_file)
+               : HSUMMA_OK;
 }
 
 /* Computes the key of this context's hosts, if the network between them may have to be measured. */
@@ -220,7 +221,7 @@ static hsumma_status find_network_key(hsumma_context *ctx)
         return HSUMMA_OK;
     hsumma_status status = hs_network_key(ctx->comm.comm, ctx->on_machine, settings->nodes.count,
                                           settings->nodes.sockets, &ctx->network_key);
-    return status ? hs_fail(&ctx->message, status, "MPI cannot say which hosts there are") : HSUMMA_OK;
+    return status ? hs_fail(&ctx->message, status, "MPI failed while the names of the hosts were gathered") : HSUMMA_OK;
 }
 
 hsumma_status hs_files_read(hsumma_context *ctx)

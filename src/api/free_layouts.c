@@ -69,7 +69,7 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
         return status;
     price->seconds = plan->choice.prediction.seconds;
     if (counts && (status = count_bytes(plan, price)))
-        hs_fail(&ctx->message, status, "no memory to count what a grid of %d x %d moves", extent[0], extent[1]);
+        hs_fail(&ctx->message, status, "no memory to count the traffic of a grid of %d x %d", extent[0], extent[1]);
     hs_plan_destroy(plan);
     return status;
 }
@@ -85,11 +85,10 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
     hsumma_status first = HSUMMA_OK;
     double least = -1;
     if (processes < 1 || nb < 0 || m < 0 || n < 0 || k < 0)
-        return hs_fail(
-            &ctx->message, HSUMMA_ERR_ARGUMENT,
-            "a grid for %d processes in blocks of %lld of a product %lld x %lld x %lld: expected at least one "
-            "process and no negative size",
-            processes, (long long)nb, (long long)m, (long long)n, (long long)k);
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                       "%d processes, block size %lld, product of %lld x %lld x %lld; expected at least one process "
+                       "and no negative size",
+                       processes, (long long)nb, (long long)m, (long long)n, (long long)k);
     int *rank = hs_get(&ctx->memory, (size_t)processes, sizeof *rank);
     if (!rank)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);

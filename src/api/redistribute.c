@@ -33,7 +33,7 @@ static hsumma_status check_global(const hsumma_context *ctx, hsumma_type type, c
         for (int a = 0; a < 2; a++)
             if (extent[a] > left[a])
                 return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                               "%c has %" PRId64 " %s from %c = %" PRId64 " on; the part has %c = %" PRId64,
+                               "%c has %" PRId64 " %s from %c = %" PRId64 " on; the part needs %c = %" PRId64,
                                ends[e].name, left[a], a ? "columns" : "rows", "ij"[a], a ? desc->j : desc->i, "mn"[a],
                                extent[a]);
     }
@@ -73,7 +73,8 @@ static hsumma_status check_local(hsumma_context *ctx, const struct end_of_move *
                        coord[1], end->view.rows, end->view.cols);
     if (ctx->device && hs_memory_is_reachable(ctx->device->kind->classify(ctx->device, end->data)))
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "%c is in device memory on process (%d,%d); expected the host's", end->name, coord[0], coord[1]);
+                       "%c is in device memory on process (%d,%d); expected host memory", end->name, coord[0],
+                       coord[1]);
     return HSUMMA_OK;
 }
 

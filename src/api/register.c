@@ -154,7 +154,7 @@ static hsumma_status check(const hsumma_algorithm *theirs, struct hs_message *me
     if (length == 0 || length >= HS_NAME_TEXT || strspn(theirs->name, letters) != length ||
         strcmp(theirs->name, "auto") == 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "an algorithm's name is \"%.40s\"; expected letters, digits and _, fewer than %d, and not auto",
+                       "algorithm name is \"%.40s\"; expected fewer than %d letters, digits and _, and not auto",
                        length ? theirs->name : "", HS_NAME_TEXT);
     if (!theirs->build)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s has no builder", theirs->name);
@@ -188,7 +188,8 @@ hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *
     if (status)
         return status;
     if (hs_alg_find_in(&ctx->own, (enum hs_collective)theirs->collective, theirs->name))
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "there is a %s algorithm %s already",
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+                       "%s algorithm %s is registered already; expected another name",
                        hs_collective_name((enum hs_collective)theirs->collective), theirs->name);
     const char *doc = theirs->doc ? theirs->doc : "";
     size_t name_size = strlen(theirs->name) + 1, doc_size = strlen(doc) + 1;
@@ -255,7 +256,7 @@ static hsumma_status prove(const struct hs_alg *alg, struct hs_shape *shape, cha
     struct hs_topology topology;
     const char *why = hs_alg_unfit(alg, shape);
     if (why && text && n)
-        snprintf(text, n, "it does not fit: %s", why);
+        snprintf(text, n, "not possible for this shape: %s", why);
     if (why)
         return HSUMMA_ERR_UNSUPPORTED;
     hsumma_status status = prove_shape(alg, shape, text, n);

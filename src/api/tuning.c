@@ -48,7 +48,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
                                  .options = words,
                                  .afresh = 1};
     if (long_words) /* the same on every process */
-        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu letters; expected less than %zu",
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu characters; expected fewer than %zu",
                        strlen(options), sizeof words - sizeof " tune=measure");
     hsumma_status status = hs_plan_create(ctx, &request, 0, &plan);
     if (status)
@@ -72,7 +72,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     if (status && !reported)
         hs_fail(&ctx->message, status, "%s",
                 ctx->note[0]                  ? ctx->note
-                : status == HSUMMA_ERR_OPTION ? "what was measured could not be written to the tuned file"
+                : status == HSUMMA_ERR_OPTION ? "the measured plan could not be written to the tuned file"
                                               : hsumma_status_string(status));
     memcpy(ctx->note, note, sizeof note);
     for (int x = 0; x < 3; x++)

@@ -71,12 +71,13 @@ static hsumma_status choose(int number, int local_rank, int *chosen, struct hs_m
     hsumma_status status = hs_cuda_said(message, "cudaGetDeviceCount", error);
     if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver)
         hs_append(message->text, sizeof message->text,
-                  ": the driver is one for CUDA %d.%d, this library has been built with %d.%d", driver / 1000,
-                  driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+                  ": the driver supports CUDA %d.%d, this library is built with %d.%d; expected a newer driver",
+                  driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     else if (error == cudaErrorInsufficientDriver)
-        hs_append(message->text, sizeof message->text, ": there is no driver (libcuda.so.1)");
+        hs_append(message->text, sizeof message->text, ": no NVIDIA driver is installed (libcuda.so.1)");
     if (!status && (count < 1 || number >= count))
-        status = hs_fail(message, HSUMMA_ERR_DEVICE, "there is no GPU %d: this process sees %d", number, count);
+        status = hs_fail(message, HSUMMA_ERR_DEVICE,
+                         "no GPU has the number %d: this process has access to %d, numbered from 0", number, count);
     *chosen = number >= 0 ? number : count > 0 ? local_rank % count : 0;
     return status;
 }
@@ -144,7 +145,7 @@ static hsumma_status look(struct hs_cuda *cuda)
         status = hs_cuda_said(message, "kernels", hs_kernels_prepare(cuda->number, &cuda->kernels));
         if (status)
             hs_append(message->text, sizeof message->text,
-                      ": %s has compute capability %d.%d; built for %s and what comes after the last (CUDA_ARCHS)",
+                      ": %s has compute capability %d.%d; this library is built for %s and later ones (CUDA_ARCHS)",
                       cuda->device.name, is.major, is.minor, hs_kernels_archs);
     }
     return status;

@@ -36,10 +36,11 @@ static hsumma_status open_library(void **library, struct hs_message *message)
             if (said && !*why)
                 snprintf(why, sizeof why, "%s", said);
         }
-    return *library ? HSUMMA_OK
-                    : hs_fail(message, HSUMMA_ERR_DEVICE,
-                              "cuBLAS cannot be loaded: %s (nor %s; LD_LIBRARY_PATH or CUDA_HOME may say where it is)",
-                              why, names[1]);
+    return *library
+               ? HSUMMA_OK
+               : hs_fail(message, HSUMMA_ERR_DEVICE,
+                         "cannot load cuBLAS: %s (nor %s); set LD_LIBRARY_PATH or CUDA_HOME to where it is installed",
+                         why, names[1]);
 }
 
 hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message)
@@ -138,7 +139,8 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
         return hs_cuda_update(device, stream, type, m, n, beta, c, ldc, NULL, 0);
     if (!cuda->blas.wide && !(fits(m) && fits(n) && fits(k) && fits(lda) && fits(ldb) && fits(ldc)))
         return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED,
-                       "a product of %lld x %lld x %lld: this cuBLAS has no sizes or leading dimensions beyond 2^31-1",
+                       "a product of %lld x %lld x %lld: this cuBLAS supports sizes and leading dimensions up to "
+                       "2^31-1; use CUDA 12 or later",
                        (long long)m, (long long)n, (long long)k);
     visit = hs_cuda_enter(device);
     if (visit.status)

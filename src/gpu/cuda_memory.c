@@ -32,7 +32,8 @@ hsumma_status hs_cuda_get(struct hs_device *device, size_t bytes, void **memory)
     *memory = NULL;
     if (!block || whole < bytes) {
         hs_put(device->memory, block);
-        return hs_fail(&device->message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of a GPU's", bytes);
+        return hs_fail(&device->message, HSUMMA_ERR_MEMORY,
+                       "no host memory to record an allocation of %zu bytes on a GPU", bytes);
     }
     struct hs_cuda_visit visit = hs_cuda_enter(device);
     if (!visit.status) {

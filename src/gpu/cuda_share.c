@@ -47,8 +47,7 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
     memset(exported, 0, sizeof *exported);
     if (!block)
         return hs_fail(&device->message, HSUMMA_ERR_DEVICE,
-                       "memory at %p cannot be exported: it is not the beginning of what this device has given",
-                       memory);
+                       "memory at %p cannot be exported: it is not the start of an allocation of this device", memory);
     struct hs_cuda_visit visit = hs_cuda_enter(device);
     if (!visit.status)
         visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);

@@ -106,6 +106,6 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
     if (stationary == HS_C || (!replicated(problem, stationary) && !replicated(problem, HS_C)))
         return HSUMMA_OK;
     return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                   "%c is replicated over rows or columns of processes: the stationary operand has to be C",
+                   "%c is replicated over process rows or columns (source -1); expected stationary=C or auto",
                    replicated(problem, stationary) ? "ABC"[stationary] : 'C');
 }

@@ -105,7 +105,7 @@ def test_wrong(directory):
     for text, complaint in [("-m 32\n-m 32 --nb x\n", ":2: --nb x"),
                             ("\n\n-m 32 --wrong 1\n", ":3: there is no option"),
                             ("-m 32 --reps 3\n", ":1: --help, --format"), ("-m 32 more", ":1: more: unexpected operand"),
-                            ("# nothing\n", "there is no case"), ("", "the file is empty"),
+                            ("# nothing\n", "has no case"), ("", "the file is empty"),
                             ("-m 1 " * 40, ":1: more than")]:
         refuses(bench(2, "regret --cases", write(text, directory, "wrong")), repr(text[:20]), complaint)
     for args, complaint in [(f"--cases {directory}/none", "No such file"), ("--format csv", "table or"),

@@ -327,7 +327,7 @@ static const struct refusal {
      "cudaErrorInsufficientDriver;11.4"},
     {"a driver that does not fit", "cudaGetDeviceCount", cudaErrorSystemDriverMismatch, 13000, 0, NULL,
      "cudaErrorSystemDriverMismatch"},
-    {"no cuBLAS", NULL, 0, 13000, 0, "libcublas", "cuBLAS;cannot be loaded"},
+    {"no cuBLAS", NULL, 0, 13000, 0, "libcublas", "cannot load;cuBLAS"},
     {"another cuBLAS", NULL, 0, 13000, 0, "cublasZgemm_v2_64", "cuBLAS has no;cublasZgemm_v2_64"},
     {"another cuBLAS", NULL, 0, 13000, 0, "cublasSetWorkspace_v2", "cuBLAS has no;cublasSetWorkspace_v2"},
     {"another driver", NULL, 0, 13000, 0, "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain"},

@@ -109,6 +109,6 @@ void hs_blacs_abort(int context, const char *routine, int info)
         return;
     }
     /* PBLAS's exit would also end the program; returning would pass C off as the product */
-    fprintf(stderr, "hsumma: %s: info = %d, and this program has no PB_Cabort to say so\n", name, info);
+    fprintf(stderr, "hsumma: %s: info = %d; aborting, since the program has no PB_Cabort\n", name, info);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -22,7 +22,7 @@ int hs_log_open(void)
         return -1;
     int file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0 && hs_shim_first_time(HS_NO_LOG))
-        fprintf(stderr, "hsumma: %s: cannot write %s: calls are not recorded\n", info.environment, name);
+        fprintf(stderr, "hsumma: %s: cannot write %s; calls are not recorded\n", info.environment, name);
     return file;
 }
 

@@ -83,7 +83,7 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
     if (!*original)
         *original = hs_original(call);
     if (!*original && shim->reports && hs_shim_first_time(HS_NO_ORIGINAL))
-        fprintf(stderr, "hsumma: HSUMMA_SCALAPACK: this program has no other %s; hsumma does the work\n",
+        fprintf(stderr, "hsumma: HSUMMA_SCALAPACK: this program is linked with no other %s; hsumma executes the call\n",
                 hs_pgemm_name(call->type));
     if (!*original)
         return 0;

@@ -78,7 +78,7 @@ static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_
     if (status && mine)
         hs_fail(message, status, "%s", device->message.text);
     else if (status)
-        hs_fail(message, status, "another process of the node could not share its device's memory");
+        hs_fail(message, status, "another process of the node could not share its device memory");
     return status;
 }
 

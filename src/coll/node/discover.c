@@ -211,7 +211,7 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
     MPI_Comm_free(&machine);
     if (status) {
         hs_comm_forget(comm, memory);
-        return hs_fail(message, status, "cannot find out where the processes are");
+        return hs_fail(message, status, "cannot determine the nodes and sockets of the processes");
     }
     return HSUMMA_OK;
 }

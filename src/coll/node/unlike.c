@@ -85,7 +85,8 @@ hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call
         if (!verdict.alike)
             return compare(voters, one, verdict.rank, message);
     }
-    return hs_fail(message, HSUMMA_ERR_ARGUMENT, "processes have called %s with different arguments", call);
+    return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                   "processes called %s with different arguments; expected the same on all", call);
 }
 
 hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,

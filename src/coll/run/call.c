@@ -9,7 +9,7 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
     if (op->op == HSUMMA_USER) {
         if (!op->combine || op->size < 1 || op->size > INT32_MAX)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                           "a user's operator has %s and elements of %zu bytes; expected a function and 1 to %d bytes",
+                           "user operator with %s and elements of %zu bytes; expected a function and 1 to %d bytes",
                            op->combine ? "a function" : "no function", op->size, INT32_MAX);
         *unit = (int64_t)op->size;
         return HSUMMA_OK;
@@ -120,8 +120,8 @@ hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *
                        rank, call->in_bytes);
     *about = HS_CALL_OUT;
     if (call->has_out && !call->out && in_out > 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "out is NULL on process %d, which gets %" PRId64 " bytes", rank,
-                       in_out);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "out is NULL on process %d, which receives %" PRId64 " bytes",
+                       rank, in_out);
     *about = HS_CALL_NOTHING;
     return HSUMMA_OK;
 }

@@ -13,7 +13,7 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     const struct hs_discover_options posts = {.posts = 1};
     on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
     if (!on->shm)
-        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share memory of the host");
+        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share host memory");
     on->shm->shared_bytes = shared_bytes;
     on->shm->direct = 1;
     on->shm->share = &on->share;
@@ -50,8 +50,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, cons
     }
     leave_shm(on);
     if (!on->note.text[0])
-        hs_fail(&on->note, status,
-                "processes of a node do not share the machine's memory, or those of another node fail");
+        hs_fail(&on->note, status, "processes of this node cannot share host memory, or those of another node cannot");
     return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
 }
 
@@ -78,7 +77,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
     if (!status)
         return HSUMMA_OK;
     if (!message->text[0])
-        hs_fail(message, status, "collective calls cannot be prepared for devices");
+        hs_fail(message, status, "collective calls on devices could not be set up");
     hs_device_comm_free(comm, 0);
     return status;
 }

@@ -137,8 +137,7 @@ static hsumma_status build(const struct hs_signature_maker *maker, const struct 
     struct hs_chosen chosen;
     if (call->algorithm && strlen(call->algorithm) >= HS_ALG_SPEC_TEXT) {
         *about = HS_CALL_ALGORITHM;
-        return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "the text of the call's algorithm has %zu characters; expected fewer than %d",
+        return hs_fail(message, HSUMMA_ERR_OPTION, "algorithm has %zu characters; expected fewer than %d",
                        strlen(call->algorithm), HS_ALG_SPEC_TEXT);
     }
     memcpy(signature->algorithm, call->algorithm ? call->algorithm : "",

@@ -323,7 +323,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     struct hs_operation *operation = status ? NULL : take(team, signature);
     if (!status && !operation)
-        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for one more collective");
+        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for another collective call");
     if (!status)
         status = need_staging(team, operation, call, message);
     if (!status)
@@ -346,7 +346,7 @@ hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call,
     hs_answer_write(&chosen.question, &chosen.answer, text, size);
     size_t used = strlen(text);
     if (chosen.why_host)
-        snprintf(text + used, size - used, "; through memory of the host: %s", chosen.why_host);
+        snprintf(text + used, size - used, "; staged in host memory: %s", chosen.why_host);
     else if (mine.on_device)
         snprintf(text + used, size - used, "; in device memory");
     return HSUMMA_OK;

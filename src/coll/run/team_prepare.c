@@ -88,7 +88,7 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     if (status) {
         hs_team_listen(team); /* the text of a notice is more specific than the status */
         hs_team_fail(team, status);
-        return hs_fail(message, team->status, "%s when a collective began",
+        return hs_fail(message, team->status, "%s at the start of a collective call",
                        team->failure.text[0] ? team->failure.text : "MPI failed");
     }
     *verdict = hs_agreement_verdict(&team->agreement);
@@ -178,15 +178,16 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 {
     if (operation->signature->device) {
         hsumma_status status = hs_device_call_need(operation, call);
-        return status ? hs_fail(message, status, "no memory to stand in for the caller's: %s",
+        return status ? hs_fail(message, status, "no memory for a staged copy of the caller's buffer: %s",
                                 operation->signature->device->device->message.text)
                       : HSUMMA_OK;
     }
     if (!call->in_place || call->in_bytes == 0 || operation->copy)
         return HSUMMA_OK;
     operation->copy = hs_get(team->memory, (size_t)call->in_bytes, 1);
-    return operation->copy ? HSUMMA_OK
-                           : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the copy that a call in place needs");
+    return operation->copy
+               ? HSUMMA_OK
+               : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the private copy that an in-place call needs");
 }
 
 /*

@@ -141,7 +141,7 @@ static hsumma_status read_spec(const struct spec_reading *reading, const char *t
     const char *open = memchr(text, '(', length), *end = text + length;
     if (length >= HS_ALG_SPEC_TEXT || name_text(text, open ? (size_t)(open - text) : length, name) ||
         (open && end[-1] != ')'))
-        return bad(reading, text, length, "a word like NAME or NAME(l=4,outer=NAME)");
+        return bad(reading, text, length, "NAME, or NAME with parameters such as NAME(l=4,outer=NAME)");
     hsumma_status status = find_name(reading, name, 0, &spec->alg);
     for (const char *at = open ? open + 1 : end; !status && at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - 1 - at));

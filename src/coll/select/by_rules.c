@@ -93,7 +93,7 @@ static hsumma_status read_collective(struct hs_rules *rules, const char *text, s
     int collective = colon ? collective_of(text, (size_t)(colon - text)) : -1;
     if (collective < 0)
         return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "coll: \"%.*s\": expected COLLECTIVE:WORD or COLLECTIVE:RANGE:WORD,... with bcast, reduce, "
+                       "coll: \"%.*s\": expected COLLECTIVE:NAME or COLLECTIVE:RANGE:NAME,... with bcast, reduce, "
                        "allreduce, allgather or reduce_scatter",
                        (int)length, text);
     struct hs_rule rule = {.collective = (enum hs_collective)collective};
@@ -152,7 +152,7 @@ static hsumma_status tuned_rule(struct hs_rules *rules, const struct hs_tuned_fi
         (!hs_tuned_is(line, 3, "*", 1) && range_text(word[3], size[3], &rule))) {
         size_t length = (size_t)(line->end - word[0]);
         return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "tuned: line %d, \"%.*s\": expected COLLECTIVE RANKS NODES RANGE WORD", number,
+                       "tuned: line %d, \"%.*s\": expected COLLECTIVE RANKS NODES RANGE NAME", number,
                        (int)(length < 80 ? length : 80), word[0]);
     }
     char sayer[32];

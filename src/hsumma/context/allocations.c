@@ -73,8 +73,8 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
     allocation->bytes = total_of(asked, mates->count, limit);
     if (allocation->bytes == 0)
         return hs_fail(message, HSUMMA_ERR_MEMORY,
-                       "bytes: %" PRIu64 " on process %d, with what the others ask for more than the %" PRId64
-                       " that the node has left",
+                       "bytes: %" PRIu64 " on process %d and the requests of the other processes exceed the %" PRId64
+                       " that are left on the node",
                        asked[most].bytes, rank_of(comm, most), limit);
     allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, NULL);
     char *at = allocation->base;
@@ -132,8 +132,9 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
     hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = status});
     if (verdict.status)
-        return hs_fail(message, verdict.status, "bytes: %zu; process %d could not list what all ask for: %s", bytes,
-                       verdict.rank, hsumma_status_string(verdict.status));
+        return hs_fail(message, verdict.status,
+                       "bytes: %zu; process %d could not gather the requests of all processes: %s", bytes, verdict.rank,
+                       hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
     status = map(allocation, comm, asked, &mine);
     /* the verdict has the largest request among the processes that fail */
@@ -257,7 +258,7 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     if (verdict.status) {
         hs_put(memory, allocation);
         return status ? status
-                      : hs_fail(message, verdict.status, "bytes: process %d could not get its part: %s", verdict.rank,
+                      : hs_fail(message, verdict.status, "bytes: process %d could not map its part: %s", verdict.rank,
                                 hsumma_status_string(verdict.status));
     }
     struct hs_device_comm *on = agreement->comm->device;

@@ -33,7 +33,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
             return HSUMMA_OK;
         }
         if (!S_ISLNK(found.st_mode))
-            return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is no regular file", what, target->path);
+            return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s is not a regular file", what, target->path);
         ssize_t size = readlink(target->path, link, sizeof link);
         char *slash = strrchr(target->path, '/');
         size_t base = slash && size > 0 && link[0] != '/' ? (size_t)(slash + 1 - target->path) : 0;

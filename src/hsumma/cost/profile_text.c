@@ -120,7 +120,8 @@ static hsumma_status next_line(struct profile_reading *reading)
     reading->line = (struct text_part){text + blank, length - blank};
     reading->number++;
     if (!text[whole])
-        return refuse(reading, "the file ends here; expected more, and a line \"end\" as the last");
+        return refuse(reading, "the file ends here; expected \"end\" as the last line: it may be truncated, hsumma "
+                               "calibrate writes a new one");
     reading->rest = text + whole + 1;
     return HSUMMA_OK;
 }
@@ -165,7 +166,7 @@ static int read_number(const struct profile_field *row, struct text_part value, 
 static hsumma_status read_host(struct profile_reading *reading, struct text_part value)
 {
     if (reading->said_host)
-        return refuse(reading, "said on line %d already", reading->said_host);
+        return refuse(reading, "already given on line %d", reading->said_host);
     reading->said_host = reading->number;
     if (reading->host && !is(value, reading->host))
         return refuse(reading, "measured on another machine; expected \"%s\"", reading->host);
@@ -193,7 +194,7 @@ static hsumma_status read_line(struct profile_reading *reading)
         if (!is(name, row->name))
             continue;
         if (reading->said[i])
-            return refuse(reading, "said on line %d already", reading->said[i]);
+            return refuse(reading, "already given on line %d", reading->said[i]);
         reading->said[i] = reading->number;
         return read_number(row, value, &reading->profile)
                    ? refuse(reading, "expected a %snumber from %.10g to %.10g", row->kind == FIELD_REAL ? "" : "whole ",
@@ -204,7 +205,7 @@ static hsumma_status read_line(struct profile_reading *reading)
     char meant[80];
     for (int i = 0; i < PROFILE_FIELDS; i++)
         hs_guess_try(&guess, table[i].name, strlen(table[i].name));
-    return refuse(reading, "there is no such name in version %d; expected one that hsumma calibrate writes%s", VERSION,
+    return refuse(reading, "unknown name in version %d; expected one that hsumma calibrate writes%s", VERSION,
                   hs_guess_text(&guess, "", meant, sizeof meant));
 }
 
@@ -213,7 +214,7 @@ static hsumma_status read_end(struct profile_reading *reading)
     for (int i = 0; i < PROFILE_FIELDS; i++)
         for (int j = 1; table[i].kind == FIELD_WITH_NEXT_TWO && reading->said[i] && j < 3; j++)
             if (!reading->said[i + j])
-                return refuse(reading, "expected %s before it, because line %d says %s", table[i + j].name,
+                return refuse(reading, "%s is missing; line %d with %s requires it", table[i + j].name,
                               reading->said[i], table[i].name);
     if (!*reading->rest)
         return HSUMMA_OK;

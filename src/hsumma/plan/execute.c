@@ -140,7 +140,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
         plan->phase = HS_PLAN_COMPLETE;
         ctx->running = NULL;
         ctx->broken = 1;
-        return hs_fail(&ctx->message, status, "MPI failed at the start");
+        return hs_fail(&ctx->message, status, "MPI failed at the start of the multiplication");
     }
     return HSUMMA_OK;
 }

@@ -78,16 +78,20 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
                        settings->layers, processes);
     if (request->alone)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "layers=%d is not for p?gemm or hsumma_choose_grid; expected layers=1", settings->layers);
+                       "layers=%d is not supported by p?gemm and hsumma_choose_grid; expected layers=1",
+                       settings->layers);
     if (ctx->device)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "layers, and matrices on several grids, are not for contexts with a device");
+                       "layers and matrices on several grids are not supported in contexts with a device; expected "
+                       "layers=1 and one grid, or device=none");
     if (settings->tune == HS_TUNE_MEASURE)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "tune=measure does not measure layers or matrices on several grids; expected another tune");
+        return hs_fail(
+            message, HSUMMA_ERR_UNSUPPORTED,
+            "tune=measure does not support layers or matrices on several grids; expected tune=estimate or off");
     const struct hs_alg *by_mpi = hs_named_row_of_mpi(settings, &ctx->own);
     if (by_mpi)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s=%s is not for layers, or several grids",
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "%s=%s is not supported with layers or matrices on several grids; expected another algorithm",
                        by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
     return check_sizes(request->extent, message);
 }

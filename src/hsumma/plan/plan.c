@@ -198,16 +198,14 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     plan->choice.spec.threads = threads_of(ctx, settings);
     plan->steps = settings->steps;
     if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
-        status =
-            hs_fail(message, HSUMMA_ERR_OPTION,
-                    "steps=%d: a part of a product is only of use in the simulator with compute=time; expected all",
-                    plan->steps);
+        status = hs_fail(message, HSUMMA_ERR_OPTION,
+                         "steps=%d: allowed only in the simulator with compute=time; expected all", plan->steps);
     if (!status && plan->steps && settings->tune == HS_TUNE_MEASURE)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: tune=measure needs whole products; expected another tune", plan->steps);
+                         "steps=%d: tune=measure needs whole products; expected tune=estimate or off", plan->steps);
     if (!status && plan->steps && plan->by_node)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: products inside one node are not cut; expected all, or node=messages with it",
+                         "steps=%d: not supported for products inside one node; expected all, or node=messages",
                          plan->steps);
     if (!status)
         status = hs_plan_device_prepare(plan, request, settings, options, message);
@@ -285,10 +283,11 @@ static hsumma_status connect(hsumma_plan *plan)
         return HSUMMA_OK;
     hsumma_status status = HSUMMA_OK;
     if (hs_simulator())
-        status = hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
-                         "the simulator has none of MPI's own collectives beside messages; expected another than mpi");
+        status = hs_fail(
+            &ctx->message, HSUMMA_ERR_UNSUPPORTED,
+            "the simulator cannot run MPI's own collectives in a product; expected an algorithm other than mpi");
     else if (plan->member && (status = hs_loop_connect(&plan->loop)))
-        hs_fail(&ctx->message, status, "no communicators for MPI's own collectives");
+        hs_fail(&ctx->message, status, "MPI could not create communicators for its own collectives");
     return hs_context_judge(ctx, status, hs_context_agree(ctx, (struct hs_vote){.status = status}), "", NULL, 0);
 }
 

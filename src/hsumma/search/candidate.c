@@ -153,13 +153,14 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
     for (int l = 0; l < inner; l++)
         if (spec->width[l] % spec->width[l + 1])
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                           "outer panels of %" PRId64 " are not a multiple of the panels inside them, %" PRId64
-                           " (level %d of %d)",
-                           spec->width[l], spec->width[l + 1], l + 1, spec->levels);
+                           "panels of level %d of %d have width %" PRId64
+                           "; expected a multiple of the width of the next level, %" PRId64,
+                           l + 1, spec->levels, spec->width[l], spec->width[l + 1]);
     spec->turn = turn_for(chooser, spec);
     if (spec->turn != HS_WHOLE_TURN && spec->turn % spec->width[0])
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                       "turn of %" PRId64 " is not a multiple of the widest panels, %" PRId64 "; expected one, or all",
+                       "turn is %" PRId64 "; expected a multiple of the width of the widest panels, %" PRId64
+                       ", or all",
                        spec->turn, spec->width[0]);
     return HSUMMA_OK;
 }
@@ -334,10 +335,10 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     if (!chooser->cells || any)
         return HSUMMA_OK;
     spec->cells = 0;
-    choice->apart = "the algorithms that are named know nodes themselves";
+    choice->apart = "the given algorithms are node-aware themselves";
     if (chooser->settings->node == HS_NODE_SHARED)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
-                       "node=shared: %s and send messages inside them; expected other algorithms or node=messages",
+                       "node=shared: %s and send messages inside nodes; expected other algorithms or node=messages",
                        choice->apart);
     return HSUMMA_OK;
 }
@@ -409,7 +410,7 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
             char possible[200];
             possible_groups(extent, possible, sizeof possible);
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                           "group grids (the first is %dx%d) do not divide the grid, which is %dx%d; possible: %s",
+                           "group grids (the first is %dx%d) do not divide the %dx%d grid; expected one of: %s",
                            sketch->factor[0][0], sketch->factor[0][1], extent[0], extent[1], possible);
         }
     if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))

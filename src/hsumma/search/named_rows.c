@@ -59,7 +59,8 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
             hsumma_status status = read_word(chooser, i ? HS_REDUCE_TO : HS_BCAST, word, &read);
             if (!status && read.segment)
                 status = hs_fail(chooser->message, HSUMMA_ERR_OPTION,
-                                 "%s=%s: products have one segment for all levels; expected segment=... beside it",
+                                 "%s=%s: a segment cannot be given by level; expected the option segment, which "
+                                 "applies to all levels",
                                  option, word);
             if (status)
                 return status;

@@ -417,10 +417,10 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
         ranking->stationary[x] = -1;
     int by_node;
     if (settings.owners > 1 && settings.lookahead > 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "owners=%d needs lookahead=0, and lookahead=%d is given (a lookahead of %d has as many panels "
-                       "under way)",
-                       settings.owners, settings.lookahead, settings.owners - 1);
+        return hs_fail(
+            message, HSUMMA_ERR_ARGUMENT,
+            "owners=%d: allowed only with lookahead=0, but lookahead is %d (lookahead=%d has as many panels in flight)",
+            settings.owners, settings.lookahead, settings.owners - 1);
     hsumma_status status = hs_what_is_shared(&chooser, &by_node);
     if (status)
         return status;

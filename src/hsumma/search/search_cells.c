@@ -39,10 +39,10 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
     int possible = chooser->planner->sharing.bytes > 0;
     *by_node = 0;
     if (asked && !several && settings->for_messages)
-        return hs_fail(
-            chooser->message, HSUMMA_ERR_ARGUMENT,
-            "node=shared on one node sends no messages, but groups, levels, outer, turn, bcast, reduce, exchange, "
-            "segment, lookahead or slice is given");
+        return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
+                       "node=shared: no messages are sent on one node, but an option of messages is given (groups, "
+                       "levels, outer, turn, bcast, reduce, exchange, segment, lookahead, owners or slice); expected "
+                       "node=messages, or none of these");
     if (extent[0] * extent[1] == 1 || settings->node == HS_NODE_MESSAGES || (settings->for_messages && !several))
         return HSUMMA_OK;
     const struct hs_alg *by_mpi = several ? hs_named_row_of_mpi(settings, chooser->planner->own) : NULL;
@@ -88,8 +88,8 @@ int hs_find_cut(const struct hs_chooser *chooser, const struct hs_factors factor
                 what, group * stride, group * stride + stride - 1, level + 1, node);
         else if (message)
             hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                    "node=shared: level %d groups grid %s, which lie unevenly on the nodes; expected no groups, or "
-                    "node=messages",
+                    "node=shared: level %d groups grid %s, which are spread unevenly over the nodes; expected no "
+                    "groups, or node=messages",
                     level + 1, what);
         return 1;
     }

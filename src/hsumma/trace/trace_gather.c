@@ -263,7 +263,7 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
     ctx->comm.trace = recording;
     hsumma_status status = verdict.status;
     if (status == HSUMMA_ERR_BUSY)
-        hs_fail(&ctx->message, status, "trace: a plan or a call of this context is under way on process %d",
+        hs_fail(&ctx->message, status, "trace: a plan or a call of this context is not complete on process %d",
                 verdict.rank);
     else if (status)
         hs_fail(&ctx->message, status, "trace: %s", hsumma_status_string(status));

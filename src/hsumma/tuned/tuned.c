@@ -39,8 +39,8 @@ static hsumma_status check_options(const char *text, struct hs_message *message)
     struct hs_options scratch;
     size_t size = strlen(text);
     if (size >= HS_TUNED_LINE || text[strspn(text, " \t")] == 0 || text[strcspn(text, "#\r\n")])
-        return hs_fail(message, HSUMMA_ERR_OPTION, "\"%.80s\": expected NAME=VALUE ... of less than %d letters", text,
-                       (int)HS_TUNED_LINE);
+        return hs_fail(message, HSUMMA_ERR_OPTION, "\"%.80s\": expected NAME=VALUE ... of fewer than %d characters",
+                       text, (int)HS_TUNED_LINE);
     hs_options_default(&scratch, NULL);
     return hs_options_apply(&scratch, text, HS_BY_TUNED, message);
 }
@@ -102,8 +102,8 @@ static hsumma_status read_line(struct hs_tuned_entry *entry, const struct hs_tun
         !read_seconds(line->text[2], line->size[2], &entry->seconds) || line->end - options >= HS_TUNED_LINE) {
         size_t length = (size_t)(line->end - line->text[0]);
         return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "tuned: line %d, \"%.*s\": expected gemm KEY SECONDS NAME=VALUE ... with a key of less than %d "
-                       "letters and options of less than %d",
+                       "tuned: line %d, \"%.*s\": expected gemm KEY SECONDS NAME=VALUE ... with a key of fewer than %d "
+                       "characters and options of fewer than %d",
                        number, (int)(length < 80 ? length : 80), line->text[0], (int)HS_TUNED_KEY, (int)HS_TUNED_LINE);
     }
     snprintf(entry->key, sizeof entry->key, "%.*s", (int)line->size[1], line->text[1]);

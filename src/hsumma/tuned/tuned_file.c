@@ -150,15 +150,15 @@ static hsumma_status prepare(const char *const *line, struct addition *addition,
     for (int i = 0; !status && i < lines; i++) {
         hs_tuned_split(line[i], &addition[i].words);
         if (!addition[i].words.count || strchr(line[i], '\n'))
-            status =
-                hs_fail(message, HSUMMA_ERR_OPTION, "tuned: \"%.80s\" is to be remembered; expected one line", line[i]);
+            status = hs_fail(message, HSUMMA_ERR_OPTION,
+                             "tuned: cannot add \"%.80s\"; expected one line, not a comment", line[i]);
         add(&text, line[i], strlen(line[i]));
     }
     struct hs_message why = {""};
     if (!status)
         status = text.failed ? HSUMMA_ERR_MEMORY : check(text.at, memory, &why);
     if (status == HSUMMA_ERR_OPTION && why.text[0])
-        hs_fail(message, status, "tuned: a line to be remembered is invalid: %s", why.text);
+        hs_fail(message, status, "tuned: cannot add a line: %s", why.text);
     hs_put(memory, text.at);
     for (int i = 0; !status && i < lines; i++)
         for (int later = i + 1; !addition[i].done && later < lines; later++)
@@ -222,7 +222,8 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return cannot("lock", name, message);
         if (hs_now() > end)
-            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: others have kept %s locked for %g s", name, patience);
+            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s has been locked by another process for %g s", name,
+                           patience);
         nap(1);
     }
     return HSUMMA_OK;
@@ -264,12 +265,12 @@ static hsumma_status read_old(const char *path, const struct hs_allocator *memor
         return status;
     (*text)[length] = 0;
     if (strlen(*text) != length)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s is damaged and has not been changed: it has a zero byte",
-                       path);
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "tuned: %s is damaged (it contains a zero byte) and was not changed; remove it", path);
     struct hs_message why;
     status = check(*text, memory, &why);
     return status == HSUMMA_ERR_OPTION
-               ? hs_fail(message, status, "tuned: %s has not been changed, it cannot be read: %s", path, why.text)
+               ? hs_fail(message, status, "tuned: %s was not changed, because it cannot be read: %s", path, why.text)
                : status;
 }
 

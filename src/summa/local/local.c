@@ -186,7 +186,8 @@ static hsumma_status make_tiles(struct hs_local *local)
         wish.bytes = limits->memory;
         if (hs_tiling_make(&local->tiling, &wish))
             return hs_fail(&local->device->message, HSUMMA_ERR_MEMORY,
-                           "%lld bytes of the device's memory are too few for tiles", (long long)limits->memory);
+                           "%lld bytes of device memory are too few for tiles; expected a larger device_memory",
+                           (long long)limits->memory);
         hsumma_status status = hs_local_reserve(local);
         if (status != HSUMMA_ERR_MEMORY || local->tile_bytes >= local->tiling.bytes)
             return status;

@@ -91,7 +91,7 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
         return;
     }
     snprintf(text, sizeof text, "groups=%dx%d outer=7 block=2", P, Q);
-    refuse_options(ctx, grid, text, HSUMMA_ERR_ARGUMENT, "outer panels of 7", "2");
+    refuse_options(ctx, grid, text, HSUMMA_ERR_ARGUMENT, "have width 7", "2");
     snprintf(text, sizeof text, "groups=%dx%d bcast=flat,flat,flat", P, Q);
     refuse_options(ctx, grid, text, HSUMMA_ERR_OPTION, "bcast names 3", "2 levels");
     refuse_options(ctx, grid, "workspace_limit=1 block=2 stationary=C lookahead=0", HSUMMA_ERR_WORKSPACE, "panels of 2",
@@ -113,7 +113,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
         gemm_spread(&c, x, P > 1 ? &all : &one, Q > 1 ? &all : &one);
         c.options = x == 1 ? "stationary=B" : "stationary=A";
         gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "replicated, and not C stays",
-                    x == 2 ? "C is replicated" : "is replicated", "has to be C");
+                    x == 2 ? "C is replicated" : "is replicated", "expected stationary=C");
         c.options = NULL;
         tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }

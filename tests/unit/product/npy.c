@@ -82,7 +82,7 @@ static void bad(const char *text, const char *part)
 
 static void test_bad_text(void)
 {
-    bad("", "no '{'");
+    bad("", "'{' is missing");
     bad("{" F8 ", " BY_ROWS ", " SHAPE, "',' or '}'");
     bad("{" F8 ", " BY_ROWS " " SHAPE "}", "',' or '}'");
     bad("{" F8 ", " BY_ROWS "}", "'shape' is missing");
@@ -90,14 +90,14 @@ static void test_bad_text(void)
     bad("{" F8 ", " SHAPE "}", "'fortran_order' is missing");
     bad("{}", "is missing");
     bad("{" F8 ", " F8 ", " BY_ROWS ", " SHAPE "}", "occurs twice");
-    bad("{" F8 ", " BY_ROWS ", " SHAPE ", 'more': 1}", "no key 'more'");
+    bad("{" F8 ", " BY_ROWS ", " SHAPE ", 'more': 1}", "unknown key 'more'");
     bad("{" F8 ", " BY_ROWS ", " SHAPE "} x", "text after");
     bad("{" F8 " " BY_ROWS, "',' or '}'");
-    bad("{'descr", "does not end");
-    bad("{'descr': '<f8", "does not end");
+    bad("{'descr", "is not closed");
+    bad("{'descr': '<f8", "is not closed");
     bad("{'descr': '<f8\\x00'}", "too long or contains");
     bad("{'descr': '0123456789012345678901234567890123456789012345678901234567890123456789'}", "too long");
-    bad("{descr: '<f8'}", "no quoted word");
+    bad("{descr: '<f8'}", "a quoted string is missing");
     bad("{'fortran_order': 0}", "neither True nor False");
     bad("{'fortran_order': Tru", "neither True nor False");
 }
@@ -106,16 +106,16 @@ static void test_bad_shapes(void)
 {
     bad("{'shape': (-3, 4)}", "negative");
     bad("{'shape': (3, -4)}", "negative");
-    bad("{'shape': (9223372036854775808, 1)}", "beyond 64 bits");
-    bad("{'shape': (1, 99999999999999999999999999)}", "beyond 64 bits");
+    bad("{'shape': (9223372036854775808, 1)}", "does not fit 64 bits");
+    bad("{'shape': (1, 99999999999999999999999999)}", "does not fit 64 bits");
     bad("{" F8 ", " BY_ROWS ", 'shape': (4294967296, 4294967296)}", "more bytes than");
     bad("{" F8 ", " BY_ROWS ", 'shape': (1152921504606846976, 1)}", "more bytes than");
     bad("{'shape': ()}", "0 dimensions");
     bad("{'shape': (3,)}", "1 dimension;");
     bad("{'shape': (3, 4, 5)}", "3 dimensions");
     bad("{'shape': (3)}", "not a tuple");
-    bad("{'shape': 3}", "no '('");
-    bad("{'shape': [3, 4]}", "no '('");
+    bad("{'shape': 3}", "'(' is missing");
+    bad("{'shape': [3, 4]}", "'(' is missing");
     bad("{'shape': (3.5, 4)}", "not a tuple");
     bad("{'shape': (, )}", "not a tuple");
     bad("{'shape': (3, 4", "not a tuple");
@@ -136,7 +136,7 @@ static void test_bad_types(void)
     bad("{'descr': '<'}", "expected float32");
     bad("{'descr': [('x', '<f8'), ('y', '<i4')]}", "structured");
     bad("{'descr': ('<f8', (2,))}", "structured");
-    bad("{'descr': None}", "no quoted word");
+    bad("{'descr': None}", "a quoted string is missing");
 }
 
 static void test_bad_lengths(void)
@@ -145,10 +145,10 @@ static void test_bad_lengths(void)
     bytes b;
 
     bad_bytes(header_bytes(1, text, 65535), "cut short", "a length of 65535");
-    bad_bytes(header_bytes(2, text, 0xffffffffL), "given as 4294967295", "a length of 2^32-1");
-    bad_bytes(header_bytes(3, text, 0x7fffffffL), "given as 2147483647", "a length of 2^31-1");
+    bad_bytes(header_bytes(2, text, 0xffffffffL), "length is 4294967295", "a length of 2^32-1");
+    bad_bytes(header_bytes(3, text, 0x7fffffffL), "length is 2147483647", "a length of 2^31-1");
     bad_bytes(header_bytes(1, text, 10), "damaged", "a length in the middle of a word");
-    bad_bytes(header_bytes(1, text, 0), "no '{'", "a length of 0");
+    bad_bytes(header_bytes(1, text, 0), "'{' is missing", "a length of 0");
     bad_bytes(header_bytes(4, text, -1), "version 4.0", "version 4");
     bad_bytes(header_bytes(0, text, -1), "version 0.0", "version 0");
     b = header_bytes(1, text, -1);

@@ -116,7 +116,7 @@ static const struct row {
     [HS_OPT_EXPLAIN] = {FIELD(INT, explain), .expected = "0 or 1", .accepts = {{"0", "0"}, {"1", "1"}},
                         .refuses = {"2", "yes", "", "11"}},
     [HS_OPT_COLL] = {.kind = TEXT,
-                     .expected = "COLLECTIVE:RANGE:WORD",
+                     .expected = "rules such as allreduce:0-2k:nap",
                      .accepts = {{"auto", "text"},
                                  {"bcast:chain", "text"},
                                  {"allreduce:0-2k:nap,2k-inf:dpml(l=4,outer=ring);bcast:chain(segment=64k)", "text"}},

@@ -266,10 +266,10 @@ static void test_lines(void)
         else
             removed += !refused(other, HOST, 0, begin ? "the file ends here" : "expected \"hsumma profile 1\"");
         snprintf(other, sizeof other, "%.*s%.*s%s", (int)begin, text, (int)length, line, line);
-        char words[32];
-        snprintf(words, sizeof words, "said on line %d already", lines + 1);
+        char words[40];
+        snprintf(words, sizeof words, "already given on line %d", lines + 1);
         doubled += !refused(other, HOST, lines + 2,
-                            !begin                           ? "there is no such name"
+                            !begin                           ? "unknown name"
                             : strncmp(line, "end\n", 4) == 0 ? "nothing after"
                                                              : words);
     }
@@ -349,15 +349,15 @@ static void test_damage(void)
         {"hsumma profile 1\nend\ngemm.knee 3\n", 3, "nothing after"},
         {"hsumma profile 1\nend\nend\n", 3, "nothing after"},
         {"hsumma profile 1\nend", 2, "the file ends here"},
-        {"hsumma profile 1\nend it\n", 2, "there is no such name"},
+        {"hsumma profile 1\nend it\n", 2, "unknown name"},
         {"hsumma profile 1\ngemm.knee\nend\n", 2, "expected NAME VALUE"},
         {"hsumma profile 1\ngemm.knee # 3\nend\n", 2, "expected NAME VALUE"},
         {"hsumma profile 1\nhost\nend\n", 2, "expected NAME VALUE"},
         {"hsumma profile 1\nmeasured.rate\nend\n", 2, "expected NAME VALUE"},
-        {"hsumma profile 1\nmeasured. 3\nend\n", 2, "there is no such name"},
-        {"hsumma profile 1\n\ngemm.double 3\nend\n", 3, "there is no such name"},
-        {"hsumma profile 1\ngemm.knees 3\nend\n", 2, "there is no such name"},
-        {"hsumma profile 1\nexchange.beta_s_per_byte 1e-9\nend\n", 2, "there is no such name"},
+        {"hsumma profile 1\nmeasured. 3\nend\n", 2, "unknown name"},
+        {"hsumma profile 1\n\ngemm.double 3\nend\n", 3, "unknown name"},
+        {"hsumma profile 1\ngemm.knees 3\nend\n", 2, "unknown name"},
+        {"hsumma profile 1\nexchange.beta_s_per_byte 1e-9\nend\n", 2, "unknown name"},
         {"hsumma profile 1\nnode.eager_bytes 8\nend\n", 3, "node.rendezvous_alpha_s"},
         {"hsumma profile 1\nnode.eager_bytes 8\nnode.rendezvous_alpha_s 1e-6\nend\n", 4, "node.rendezvous_beta_s"},
     };

@@ -44,9 +44,9 @@ static void test_damage(void)
         {"hsumma tuned x\n", "expected \"hsumma tuned 2\""},
         {"hsumma tuned 2 \n", "expected \"hsumma tuned 2\""},
         {"hsumma tuned 2\rgemm k 1 block=2", "expected \"hsumma tuned 2\""},
-        {"hsumma tuned 0\n", "version 0; this library knows 2"},
-        {"hsumma tuned 1\nbcast 8 2 * chain\n", "version 1; this library knows 2"},
-        {"hsumma tuned 3\ngemm k 1 block=2 # in one line\n", "version 3; this library knows 2"},
+        {"hsumma tuned 0\n", "version 0; this library reads version 2"},
+        {"hsumma tuned 1\nbcast 8 2 * chain\n", "version 1; this library reads version 2"},
+        {"hsumma tuned 3\ngemm k 1 block=2 # in one line\n", "version 3; this library reads version 2"},
         {HEAD "\n\ngemm", "line 4, \"gemm\""},
         {HEAD "gemm k", "line 2"},
         {HEAD "gemm k 1", "line 2"},
@@ -63,8 +63,8 @@ static void test_damage(void)
         {HEAD "gemm k 1 block=2 blocks=3", "there is no option \"blocks\"; did you mean block?"},
         {HEAD "gemm k 1 block=0", "block is \"0\""},
         {HEAD "gemm k\1y 1 block=2", "line 2"},
-        {key, "key of less than 224"},
-        {options, "options of less than 1280"},
+        {key, "key of fewer than 224"},
+        {options, "options of fewer than 1280"},
     };
     int wrong = 0;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {

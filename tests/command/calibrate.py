@@ -133,7 +133,7 @@ def test_errors(scratch):
     folder = os.path.join(scratch, "folder")
     os.mkdir(folder)
     for args, word in (("-o /no/such/directory/profile", "/no/such/directory"), (f"-o {folder}", "directory"),
-                       ("-o /dev/null", "plain file"), (f"-o {folder}/", "file"),
+                       ("-o /dev/null", "regular file"), (f"-o {folder}/", "file"),
                        (f"-o {folder}/{'x' * 300}", "too long"), (f"-o {'x' * 5000}", "long"), ("--seconds 0", "1 to 3600"),
                        ("--seconds x", "1 to 3600"), ("--seconds 1e9", "1 to 3600"), ("--format csv", "table or json"),
                        ("operand", "operand"), ("--no-such-option", "no-such-option"), ("--topology nodes:x", "topology")):

@@ -106,7 +106,7 @@ def test_wrong(directory):
                             ("\n\n-m 32 --wrong 1\n", ":3: there is no option"),
                             ("-m 32 --reps 3\n", ":1: --help, --format"), ("-m 32 more", ":1: more: unexpected operand"),
                             ("# nothing\n", "has no case"), ("", "the file is empty"),
-                            ("-m 1 " * 40, ":1: more than")]:
+                            ("-m 1 " * 40, ":1: expected at most 63")]:
         refuses(bench(2, "regret --cases", write(text, directory, "wrong")), repr(text[:20]), complaint)
     for args, complaint in [(f"--cases {directory}/none", "No such file"), ("--format csv", "table or"),
                             ("--sweep-reps 0", "--sweep-reps 0"), ("--cap 0.5", "--cap 0.5"),

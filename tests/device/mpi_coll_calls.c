@@ -293,10 +293,10 @@ static void test_descriptions(void)
     hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], 1000, NULL);
     int right = says(&call, "in device memory", 1);
     call.algorithm = "mpi";
-    right &= says(&call, "through memory of the host: MPI does it", 1);
+    right &= says(&call, "staged in host memory: the algorithm is MPI's own", 1);
     call.algorithm = NULL;
     call.op = (hsumma_operator){HSUMMA_USER, HSUMMA_FLOAT, coll_product, &combined, 16, 0};
-    right &= says(&call, "through memory of the host: the operator is the caller's", 1);
+    right &= says(&call, "staged in host memory: the operator is user-defined", 1);
     call.in = call.out = coll_arena[IN_HOST][0];
     right &= says(&call, "memory", 0);
     tap_ok(world_worst(!right) == 0, "descriptions say who does the work");

@@ -52,11 +52,11 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
                             const struct hs_alg *alg)
 {
     if (call->reduces && call->op.op == HSUMMA_USER)
-        return "the operator is the caller's";
+        return "the operator is user-defined";
     if (alg && alg->flags & HS_BY_MPI)
-        return "MPI does it";
+        return "the algorithm is MPI's own";
     if (alg && alg->flags & HS_ON_HOST)
-        return "so the algorithm wants it";
+        return "the algorithm requires it";
     return alg && may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
 }
 

@@ -222,8 +222,8 @@ static void test_errors(void)
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "trace: cannot make")),
            "a folder that is not there: %s", message);
     status = hsumma_create(MPI_COMM_WORLD, "trace=/dev/null", &ctx, message, sizeof message);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(message, "is no regular file")), "no plain file: %s",
-           message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(message, "is not a regular file")),
+           "not a regular file: %s", message);
     const char *path = tuned_path("taken");
     ctx = open_context(path, "");
     if (rank == 0)
@@ -248,9 +248,9 @@ static void test_busy(hsumma_context *ctx)
     hsumma_status status = gemm_plan_create(ctx, &c, &plan);
     if (!status)
         status = gemm_begin(plan, &c, local, 0);
-    int good = !status && hsumma_trace_write(ctx) == HSUMMA_ERR_BUSY && strstr(hsumma_message(ctx), "under way");
+    int good = !status && hsumma_trace_write(ctx) == HSUMMA_ERR_BUSY && strstr(hsumma_message(ctx), "not complete");
     good = good && !hsumma_plan_wait(plan) && gemm_wrong(&c, &local[2], 0) == 0 && !hsumma_trace_write(ctx);
-    tap_ok(everywhere(good), "not while a plan is under way");
+    tap_ok(everywhere(good), "not while a plan is in progress");
     hsumma_plan_free(&plan);
     gemm_drop(local);
     hsumma_grid_free(&grid);

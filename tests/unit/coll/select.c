@@ -165,7 +165,7 @@ static void test_tuned(const char *text)
     tap_ok(wrong == 0 && strstr(message.text, "line 3: \"nap(\""), "%zu files that are none, the last: %s",
            sizeof bad / sizeof *bad, message.text);
     hs_rules_read_tuned(&rules, bad[3], &hs_heap, &message);
-    tap_ok(strstr(message.text, "version 3") && strstr(message.text, "knows 2"), "%s", message.text);
+    tap_ok(strstr(message.text, "version 3") && strstr(message.text, "reads version 2"), "%s", message.text);
 }
 
 /* Asks for an algorithm, and checks how the line with the answer begins and what it contains. */

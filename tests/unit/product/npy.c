@@ -281,8 +281,8 @@ static void test_output_names(const char *directory)
     char path[300];
 
     tap_ok(output_check(directory, 1, &error) && strstr(error.text, "directory"), "a directory is no output");
-    tap_ok(output_check("", 1, &error) && strstr(error.text, "not the name"), "nor is nothing");
-    tap_ok(output_check("/dev/null", 1, &error) && strstr(error.text, "plain"), "nor is a device");
+    tap_ok(output_check("", 1, &error) && strstr(error.text, "expected the name"), "nor is nothing");
+    tap_ok(output_check("/dev/null", 1, &error) && strstr(error.text, "regular"), "nor is a device");
     snprintf(path, sizeof path, "%s/none/C.npy", directory);
     tap_ok(output_check(path, 1, &error) && strstr(error.text, "no directory"), "a directory that does not exist");
     snprintf(path, sizeof path, "%s/", directory);

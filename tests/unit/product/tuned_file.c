@@ -203,7 +203,7 @@ static void test_places(void)
     umask(mask);
 
     good = merge(in("d1", path), line, &message) == HSUMMA_ERR_OPTION;
-    tap_ok(good && strstr(message.text, "is no regular file"), "%s", message.text);
+    tap_ok(good && strstr(message.text, "is not a regular file"), "%s", message.text);
     good = merge(in("d1/", path), line, &message) == HSUMMA_ERR_OPTION;
     tap_ok(good && strstr(message.text, "expected the name of a file"), "%s", message.text);
     good = merge("", line, &message) == HSUMMA_ERR_OPTION;
@@ -211,7 +211,7 @@ static void test_places(void)
     good = merge(in("d1/d2/d3/tuned/x/tuned", path), line, &message) == HSUMMA_ERR_OPTION;
     tap_ok(good && strstr(message.text, "Not a directory"), "%s", message.text);
     good = merge("/dev/null", line, &message) == HSUMMA_ERR_OPTION;
-    tap_ok(good && strstr(message.text, "is no regular file"), "%s", message.text);
+    tap_ok(good && strstr(message.text, "is not a regular file"), "%s", message.text);
     good = chdir(place) == 0 && merge("here", line, &message) == HSUMMA_OK && holds(in("here", path), text);
     tap_ok(good, "a name without a directory: %s", message.text);
 
@@ -388,7 +388,7 @@ static pid_t begin_locked(void)
         struct hs_message message = {""};
         int file = open(lock, O_RDWR | O_CREAT, 0666);
         int bad = flock(file, LOCK_EX) || merge(path, "gemm a 1 block=2", &message) != HSUMMA_ERR_OPTION ||
-                  !strstr(message.text, "locked for") || access(path, F_OK) == 0;
+                  !strstr(message.text, "has been locked by another process") || access(path, F_OK) == 0;
         bad |= flock(file, LOCK_UN) || merge(path, "gemm a 1 block=2", &message) != HSUMMA_OK;
         _exit(bad);
     }

@@ -31,7 +31,7 @@ struct hs_device_comm {
     struct hs_instance *first; /* instances in progress, in the order of their start */
     struct hs_event *pulse;    /* an event that is never recorded; querying it reveals errors of the device */
     struct hs_message failure; /* message of the first error; "" if none */
-    struct hs_message note;    /* reason why device memory is not shared; "" if it is, or if there are no peers */
+    struct hs_message note;    /* why sharing device memory has failed; "" if it has not */
 };
 
 struct hs_device_copy {

@@ -91,7 +91,7 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
                                 struct hs_signature **result, int *about, struct hs_message *message);
 /* Frees a signature at once, or with its last operation in progress. */
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
-/* The bytes of memory of the signature and one operation on this rank. */
+/* The approximate bytes of memory of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
 int hs_signature_shares(const struct hs_signature *signature); /* true if its lists may use shared memory */
 

@@ -129,7 +129,8 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
 
 /*
  * Tries a row at the level of nodes or sockets: several numbers of leaders; with the best of them, several numbers of
- * pieces; with the best of these, several rows between nodes.
+ * pieces; with the best of these, several rows between nodes. If no number tried is fast enough (try_spec), the last
+ * one is kept.
  */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)

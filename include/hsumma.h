@@ -163,10 +163,10 @@ typedef struct hsumma_plan_info {
     size_t workspace_bytes;
     size_t workspace_bytes_max;      /**< maximum of workspace_bytes over all processes */
     size_t workspace_limit_bytes;    /**< bytes that workspace_limit allows the process that needs most */
-    double predicted_seconds;        /**< time of one execution by the cost model */
-    double predicted_comm_seconds;   /**< its part for messages and waiting that the local GEMM does not hide */
-    double predicted_gemm_seconds;   /**< its part for the local GEMM */
-    double predicted_copy_seconds;   /**< its part for packing, unpacking, and copies into shared memory */
+    double predicted_seconds;        /**< seconds of one execution by the cost model */
+    double predicted_comm_seconds;   /**< of these, messages and waiting that the local GEMM does not hide */
+    double predicted_gemm_seconds;   /**< of these, the local GEMM */
+    double predicted_copy_seconds;   /**< of these, packing, unpacking, and copies into shared memory */
     int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all processes share a
                                           node's memory */
     int64_t predicted_messages_sent; /**< messages that this process's schedule passes to MPI; 0 if all processes share
@@ -188,7 +188,7 @@ typedef struct hsumma_plan_info {
      * when all operations are enqueued; to time the operations themselves, time the stream. */
     double seconds;
     double gemm_seconds; /**< time in the local GEMM */
-    double copy_seconds; /**< time in packing and unpacking panels */
+    double copy_seconds; /**< time in packing and unpacking panels, and in copies into shared memory */
     double comm_seconds; /**< the rest of seconds: messages, waiting, and the caller's own work between start and
                               wait */
     /** The part of comm_seconds in which this process could only wait for others; 0 if node is "messages" or there are

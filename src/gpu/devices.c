@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The environment variable that names the library which defines the kind as hs_stand_in_device
+/* The environment variable that names a library with the kind "host", which is its symbol hs_stand_in_device
  * (tests/device/stand_in). */
 #define STAND_IN "HSUMMA_HOST_DEVICE_LIBRARY"
 

@@ -62,7 +62,7 @@ struct pmpi_state {
     struct pmpi_comm *first, *last; /* in order of creation */
     int records;                    /* number of records */
     int warned[PMPI_WARNINGS];      /* 1: has been reported */
-    enum pmpi_mode mode;            /* read together with keyval */
+    enum pmpi_mode mode;            /* read when keyval is made */
     struct pmpi_row *rows;          /* report.c: which algorithms have served which calls */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     MPI_Comm self;                  /* this process alone; errors return, and no handler of the program's runs */

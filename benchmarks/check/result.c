@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "check/vectors.h"
 #include "common/command.h"
 #include "product/generate.h"
@@ -87,8 +88,8 @@ static void check_entries(const problem *p, const part *pc, const void *c, check
     double worst = 0, bound;
 
     for (int64_t t = 0; t < entries; t++) {
-        uint64_t h = generate_mix(generate_mix(p->args->seed + (uint64_t)p->rank * 7919) + (uint64_t)t);
-        int64_t r = (int64_t)(h % (uint64_t)pc->rows), s = (int64_t)(generate_mix(h) % (uint64_t)pc->cols);
+        uint64_t h = hs_scrambled(hs_scrambled(p->args->seed + (uint64_t)p->rank * 7919) + (uint64_t)t);
+        int64_t r = (int64_t)(h % (uint64_t)pc->rows), s = (int64_t)(hs_scrambled(h) % (uint64_t)pc->cols);
         double difference = entry_difference(p, pc, c, r, s, &bound);
 
         worst = worse(worst, relative(difference, bound));

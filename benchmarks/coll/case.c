@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "hsumma/context/context.h"
-#include "product/generate.h"
 
 /* The i-th real that a rank contributes, from 0 to 12. */
 static int number(int rank, int64_t i)
@@ -199,7 +199,7 @@ void coll_case_roughen(coll_case *c)
     size_t size = c->element.part;
 
     for (size_t i = 0; i < c->in_bytes / size; i++) {
-        uint64_t h = generate_mix((uint64_t)c->rank << 40 ^ i);
+        uint64_t h = hs_scrambled((uint64_t)c->rank << 40 ^ i);
         float narrow = (float)(h >> 40) * 0x1p-24f - 0.5f;
         double wide = (double)(h >> 11) * 0x1p-53 - 0.5;
         const void *number = c->element.is_integer ? (void *)&h : size == 4 ? (void *)&narrow : (void *)&wide;
@@ -217,14 +217,14 @@ void coll_case_smooth(coll_case *c)
 
 uint64_t coll_case_bits(coll_case *c)
 {
-    uint64_t bits = generate_mix(c->out_bytes);
+    uint64_t bits = hs_scrambled(c->out_bytes);
 
     fetch(c);
     for (size_t at = 0; at < c->out_bytes; at += sizeof bits) {
         uint64_t word = 0;
 
         memcpy(&word, c->out + at, c->out_bytes - at < sizeof word ? c->out_bytes - at : sizeof word);
-        bits = generate_mix(bits ^ word);
+        bits = hs_scrambled(bits ^ word);
     }
     return bits;
 }

@@ -4,29 +4,22 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/hash.h"
 #include "common/command.h"
 
 static const uint64_t step = UINT64_C(0x9E3779B97F4A7C15);
 
-/* The finalizer of splitmix64. */
-uint64_t generate_mix(uint64_t h)
-{
-    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return h ^ (h >> 31);
-}
-
 /* Each column is a stream of splitmix64, indexed by row. */
 static uint64_t column_stream(uint64_t seed, int matrix, int64_t col)
 {
-    uint64_t h = generate_mix(seed + step * (uint64_t)matrix);
+    uint64_t h = hs_scrambled(seed + step * (uint64_t)matrix);
 
-    return generate_mix(h + step * ((uint64_t)col + 1));
+    return hs_scrambled(h + step * ((uint64_t)col + 1));
 }
 
 static uint64_t imaginary(uint64_t h)
 {
-    return generate_mix(h ^ UINT64_C(0xD1B54A32D192ED03));
+    return hs_scrambled(h ^ UINT64_C(0xD1B54A32D192ED03));
 }
 
 /* A multiple of 2^-24 (single precision) or 2^-53 in [-0.5, 0.5), which is exact in its type. */
@@ -47,7 +40,7 @@ void generate_column(hsumma_type type, uint64_t seed, int matrix, const int64_t 
     int single = is_single(type);
 
     for (int64_t i = 0; i < rows; i++) {
-        uint64_t h = generate_mix(stream + step * ((uint64_t)row[i] + 1));
+        uint64_t h = hs_scrambled(stream + step * ((uint64_t)row[i] + 1));
 
         re[i] = uniform(single, h);
         if (im)
@@ -111,7 +104,7 @@ void generate_vector(uint64_t seed, int which, int64_t n, long double *x)
     uint64_t stream = column_stream(seed, 101 + which, 0);
 
     for (int64_t i = 0; i < n; i++) {
-        uint64_t h = generate_mix(stream + step * ((uint64_t)i + 1));
+        uint64_t h = hs_scrambled(stream + step * ((uint64_t)i + 1));
         double magnitude = 0.5 + (double)(h >> 41) * 0x1p-24;
 
         x[i] = h & 1 ? -magnitude : magnitude;

@@ -9,9 +9,6 @@
 
 enum { MATRIX_A = 1, MATRIX_B, MATRIX_C };
 
-/* A 64-bit mixing function: a bijection in which every input bit affects all output bits. */
-uint64_t generate_mix(uint64_t h);
-
 /* Generates the rows row[0..rows-1] of one column as doubles; im is NULL for real types. */
 void generate_column(hsumma_type type, uint64_t seed, int matrix, const int64_t *row, int64_t rows, int64_t col,
                      double *re, double *im);

@@ -52,6 +52,8 @@ static const struct {
 static const enum hs_kernel_op ops[HS_OPS] = {
     [HSUMMA_SUM] = HS_KERNEL_SUM, [HSUMMA_MAX] = HS_KERNEL_MAX, [HSUMMA_MIN] = HS_KERNEL_MIN};
 
+_Static_assert((int)HS_COMBINE_MOST == (int)HS_KERNEL_MOST, "the kernel takes as many operands as a call of combine");
+
 hsumma_status hs_cuda_combine(struct hs_device *device, struct hs_stream *stream, void *dst, const void *const *operand,
                               int operands, int64_t count, hsumma_element element, hsumma_op op)
 {

@@ -61,7 +61,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     const char *what = gemm_wrong_verdict(ctx, c, stationary, gemm_plan_create(ctx, c, &plan));
     for (int i = 0; plan && i < 3 && !what; i++) {
         int all = draw(3) == 0 ? draw(8) : ON_ALL,
-            mine = draw(4) ? 0 : (int)(scrambled((uint64_t)(draw(64) + rank)) % 8);
+            mine = draw(4) ? 0 : (int)(hs_scrambled((uint64_t)(draw(64) + rank)) % 8);
         what = wrong_execution(ctx, plan, c, i == 0 ? ON_ALL : all ^ mine, NULL);
         what = everywhere(what == NULL) ? NULL : what ? what : "";
     }

@@ -11,7 +11,7 @@ static struct hs_vote vote_of(const struct scene *scene, int r, int turn)
     int refuses = scene->turn[turn].refuses == r;
     return (struct hs_vote){.status = refuses ? HSUMMA_ERR_ARGUMENT : HSUMMA_OK,
                             .about = refuses ? ABOUT : 0,
-                            .value = (int64_t)(scrambled((uint64_t)(turn * PROCESSES_MOST + r)) % 100),
+                            .value = (int64_t)(hs_scrambled((uint64_t)(turn * PROCESSES_MOST + r)) % 100),
                             .hash = scene->turn[turn].differs == r};
 }
 

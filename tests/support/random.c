@@ -2,13 +2,6 @@
 
 static uint64_t program_state;
 
-uint64_t scrambled(uint64_t bits)
-{
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-    return bits ^ bits >> 31;
-}
-
 void draw_seed(uint64_t seed)
 {
     program_state = seed;
@@ -16,7 +9,7 @@ void draw_seed(uint64_t seed)
 
 uint64_t draw_bits_of(uint64_t *state)
 {
-    return scrambled(*state += 0x9e3779b97f4a7c15u);
+    return hs_random(state);
 }
 
 uint64_t draw_bits(void)

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* A hash of all bits of a number. */
-uint64_t scrambled(uint64_t bits);
+#include "base/hash.h"
+
 void draw_seed(uint64_t seed);
 uint64_t draw_bits(void);
 uint64_t draw_bits_of(uint64_t *state);

@@ -1,16 +1,15 @@
 /* Part of prove: draws one configuration. */
 #include "coll/proof/prove_parts.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static uint64_t pick(struct hs_draw *draw, uint64_t below)
 {
-    uint64_t x = draw->mix += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (x ^ (x >> 31)) % below;
+    return hs_random(&draw->mix) % below;
 }
 
 void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
@@ -137,10 +136,10 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
 }
 
 /*
- * Draws a row for a stage of `alg`; NULL (the default row) in most cases, and if the stage's row would violate the
- * promises of alg's flags.
+ * Draws a row for a stage of `alg`, of any collective: a stage of another collective uses the row of the same name.
+ * NULL (the default row) in most cases, and if the stage's row would violate the promises of alg's flags.
  */
-static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, enum hs_collective collective)
+static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg)
 {
     unsigned promises = alg->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF) ? HS_KEEPS_ORDER : 0;
     int rows = 0;
@@ -148,12 +147,13 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     while (hs_alg_at(rows))
         rows++;
     const struct hs_alg *stage = hs_alg_at((int)pick(draw, (uint64_t)rows));
+    if (hs_alg_find(alg->collective, stage->name)) /* as the text of a spec is read */
+        stage = hs_alg_find(alg->collective, stage->name);
     if (alg->flags & HS_USES_LEADERS &&
         stage->flags & HS_BY_LENGTH) /* parts of different lengths would be bracketed differently */
         return NULL;
-    int sums = collective != HS_BCAST && collective != HS_ALLGATHER;
-    if (stage->collective != collective || stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) ||
-        (sums && (stage->flags & promises) != promises))
+    int sums = stage->collective != HS_BCAST && stage->collective != HS_ALLGATHER;
+    if (stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) || (sums && (stage->flags & promises) != promises))
         return NULL;
     return stage;
 }
@@ -165,8 +165,6 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     int64_t bytes = shape->bytes, unit = shape->unit;
     const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
     const int64_t thresholds[] = {0, 1, unit, bytes / 2, bytes > 0 ? bytes - 1 : 1, bytes, bytes + unit};
-    /* An allreduce row that does not depend on the topology has a reduction and a broadcast as stages. */
-    int split = alg->collective == HS_ALLREDUCE && !(alg->flags & HS_USES_TOPOLOGY);
 
     if (alg->flags & HS_USES_SEGMENT)
         shape->segment = segments[pick(draw, LENGTH(segments))];
@@ -179,9 +177,9 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     if (alg->flags & HS_USES_LEVEL && pick(draw, 3) == 0)
         with->level = HS_SOCKET;
     if (alg->flags & HS_USES_OUTER)
-        with->outer = pick_stage(draw, alg, split ? HS_BCAST : alg->collective);
+        with->outer = pick_stage(draw, alg);
     if (alg->flags & HS_USES_INNER)
-        with->inner = pick_stage(draw, alg, split ? HS_REDUCE_TO : alg->collective);
+        with->inner = pick_stage(draw, alg);
 }
 
 hsumma_status hs_draw(struct hs_draw *draw, const struct hs_alg *alg, const struct hs_allocator *memory)

@@ -1,6 +1,8 @@
 /* Part of verify: executes the lists of all ranks, event by event, in the order given by options.schedule. */
 #include "coll/proof/verify_parts.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 
 /*
@@ -29,14 +31,6 @@ struct proof_run {
     uint64_t random;
 };
 
-static uint64_t next_random(struct proof_run *run)
-{
-    uint64_t x = run->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static void push(struct proof_run *run, int instance, int g, int transfer)
 {
     const struct hs_lists *lists = run->lists;
@@ -50,7 +44,7 @@ static int64_t pop(struct proof_run *run)
 {
     struct event_queue *pool = run->pool.head < run->pool.tail ? &run->pool : &run->starved;
     if (run->proof->options.schedule == HS_RANDOM) {
-        int64_t i = pool->head + (int64_t)(next_random(run) % (uint64_t)(pool->tail - pool->head));
+        int64_t i = pool->head + (int64_t)(hs_random(&run->random) % (uint64_t)(pool->tail - pool->head));
         int64_t event = pool->event[i];
         pool->event[i] = pool->event[pool->head];
         pool->event[pool->head] = event;

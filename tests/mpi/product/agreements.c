@@ -14,7 +14,7 @@ enum { TURNS = 400 };
 /* Rank r's vote in a turn, which every rank can compute. */
 static struct hs_vote vote_of(int r, int turn)
 {
-    uint64_t bits = scrambled((uint64_t)turn * 1000 + (uint64_t)r);
+    uint64_t bits = hs_scrambled((uint64_t)turn * 1000 + (uint64_t)r);
     return (struct hs_vote){.status = bits % 16 == 0 ? (hsumma_status)(1 + bits / 16 % 5) : HSUMMA_OK,
                             .about = (int)(bits / 256 % 4),
                             .value = (int64_t)(bits >> 40),
@@ -76,7 +76,7 @@ static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)
         wrong |= hs_agreement_init(&agreement[i], &ctx->comm, &all, directory, i ? HS_AGREE_TRIAL : HS_AGREE_PLAN,
                                    &ctx->memory) != HSUMMA_OK;
     for (int turn = 0; in_grid && turn < TURNS && !wrong; turn++)
-        wrong = turn_is_wrong(&agreement[scrambled((uint64_t)turn) % 2], grid, turn);
+        wrong = turn_is_wrong(&agreement[hs_scrambled((uint64_t)turn) % 2], grid, turn);
     for (int i = 0; in_grid && i < 2; i++)
         hs_agreement_free(&agreement[i], &ctx->memory);
     tap_ok(everywhere(!wrong), "%s: %d verdicts of two agreements", what, TURNS);
@@ -92,7 +92,7 @@ static void test_grids(hsumma_context *ctx, int ranks, const char *what)
     for (int i = 0; i < size; i++)
         order[i] = i;
     for (int i = size - 1; i > 0; i--) { /* all ranks compute the same order */
-        int j = (int)(scrambled((uint64_t)i) % (uint64_t)(i + 1)), r = order[i];
+        int j = (int)(hs_scrambled((uint64_t)i) % (uint64_t)(i + 1)), r = order[i];
         order[i] = order[j];
         order[j] = r;
     }

@@ -154,7 +154,7 @@ static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int 
     for (int i = 0; everywhere(good) && i < 3; i++) {
         refill(call, &p);
         if (i)
-            usleep((unsigned)(scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
+            usleep((unsigned)(hs_scrambled((uint64_t)(rank * 3 + i + mask)) % 1000));
         good = gemm_begin(plan, call, p.local, 1) == HSUMMA_OK &&
                (call->fractions || !gemm_wrong(call, &p.local[2], 0)) && !gemm_changed(call, p.local);
         for (int x = 0; x < 2; x++) /* after the execution returns, A and B may be overwritten */

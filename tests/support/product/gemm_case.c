@@ -60,11 +60,11 @@ void gemm_unalign(struct gemm_case *call, int seed)
 
 double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j)
 {
-    uint64_t h = scrambled((uint64_t)i * 0x9e3779b97f4a7c15ULL + (uint64_t)(j * 3 + x) * 0xc2b2ae3d27d4eb4fULL + 1);
+    uint64_t h = hs_scrambled((uint64_t)i * 0x9e3779b97f4a7c15ULL + (uint64_t)(j * 3 + x) * 0xc2b2ae3d27d4eb4fULL + 1);
     double re = (double)(h % 7) - 3, im = (double)(h / 7 % 5) - 2;
     if (call->fractions) {
         re = (double)(int64_t)h / 9.3e18;
-        im = (double)(int64_t)scrambled(h + 1) / 9.3e18;
+        im = (double)(int64_t)hs_scrambled(h + 1) / 9.3e18;
     }
     return call->type >= HSUMMA_C ? re + im * I : re;
 }
@@ -177,7 +177,7 @@ int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local)
             double complex v = gemm_load(c->type, local->data, col * c->desc[2].ld + row);
             uint64_t part[2];
             memcpy(part, &v, sizeof part);
-            h = scrambled(scrambled(h + part[0]) + part[1]);
+            h = hs_scrambled(hs_scrambled(h + part[0]) + part[1]);
         }
     return (int64_t)(h >> 2);
 }

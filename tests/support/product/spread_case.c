@@ -42,8 +42,8 @@ static int owner_of(const struct spread_side *side, int extent, int64_t g)
 
 static double complex entry(const struct spread_matrix *matrix, int64_t i, int64_t j)
 {
-    uint64_t bits = scrambled(matrix->seed ^ scrambled((uint64_t)i * 1000003 + (uint64_t)j));
-    double re = (double)(int64_t)bits * 0x1p-63, im = (double)(int64_t)scrambled(bits) * 0x1p-63;
+    uint64_t bits = hs_scrambled(matrix->seed ^ hs_scrambled((uint64_t)i * 1000003 + (uint64_t)j));
+    double re = (double)(int64_t)bits * 0x1p-63, im = (double)(int64_t)hs_scrambled(bits) * 0x1p-63;
     if (!matrix->seed)
         return NAN;
     if (matrix->type == HSUMMA_S || matrix->type == HSUMMA_C) {

@@ -30,7 +30,7 @@ int64_t hash_of(int64_t hash, const void *bytes, size_t count)
 {
     uint64_t h = (uint64_t)hash;
     for (size_t i = 0; i < count; i++)
-        h = scrambled(h + ((const unsigned char *)bytes)[i]);
+        h = hs_scrambled(h + ((const unsigned char *)bytes)[i]);
     return (int64_t)(h >> 2);
 }
 

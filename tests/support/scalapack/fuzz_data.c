@@ -6,7 +6,8 @@ static double fuzz_entry(const struct fuzz_case *c, int x, int i, int j, int ima
 {
     if (x == FUZZ_B && c->store == FUZZ_TWINS)
         x = FUZZ_A;
-    uint64_t h = scrambled(c->seed ^ scrambled(((uint64_t)i << 32 | (uint64_t)j) * 8 + (uint64_t)(2 * x + imaginary)));
+    uint64_t h =
+        hs_scrambled(c->seed ^ hs_scrambled(((uint64_t)i << 32 | (uint64_t)j) * 8 + (uint64_t)(2 * x + imaginary)));
     if (imaginary && !fuzz_complex(c))
         return 0;
     if (c->exact)
@@ -37,7 +38,7 @@ void fuzz_get(const struct fuzz_case *c, const void *at, double value[2])
 static void fuzz_fill_guard(const struct fuzz_case *c, char *memory, size_t size, int x)
 {
     for (size_t i = 0; i < size / (fuzz_single(c) ? 4 : 8); i++) {
-        uint64_t h = scrambled(c->seed + i * 4 + (uint64_t)x), wide = 0x7ff8000000000000u | (h & 0xffffffffffffu);
+        uint64_t h = hs_scrambled(c->seed + i * 4 + (uint64_t)x), wide = 0x7ff8000000000000u | (h & 0xffffffffffffu);
         uint32_t narrow = 0x7fc00000u | (h & 0xfffffu);
         memcpy(memory + i * (fuzz_single(c) ? 4 : 8), fuzz_single(c) ? (void *)&narrow : (void *)&wide,
                fuzz_single(c) ? 4 : 8);

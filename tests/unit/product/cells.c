@@ -183,7 +183,7 @@ int main(int argc, char **argv)
     int64_t cases = argc > 1 ? atoll(argv[1]) : USUAL, first = argc > 2 ? atoll(argv[2]) : 1, bad = 0;
     job_begin(no_yield);
     for (int64_t number = first; number < first + cases; number++) {
-        uint64_t random = scrambled((uint64_t)number);
+        uint64_t random = hs_scrambled((uint64_t)number);
         int good = scene_make(&scene, 1, &random);
         bad += !good;
         for (int j = 0; good && j < scene.jobs; j++) {

@@ -45,7 +45,7 @@ static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie messag
     static struct scene scene;
     int64_t wrong = 0, run = 0;
     for (; run < *runs && !(until_wrong && wrong); number++) {
-        uint64_t random = scrambled(number);
+        uint64_t random = hs_scrambled(number);
         int fails = message_lie == NETWORK_FAILS, good = scene_make(&scene, fails, &random);
         scene.lie = lie;
         if (!good) {

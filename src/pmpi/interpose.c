@@ -2,7 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/other_mpi.h"
 #include "pmpi/pmpi.h"
+
+__attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
+{
+    (void)argc;
+    hs_leave_other_mpi("hsumma_pmpi: no call is served", "libhsumma_pmpi.so", argv);
+}
 
 /*
  * Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. An error that one rank

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from ctypes import byref, c_char, c_double, c_int
 
-from launch import MPI, mpiexec
+from launch import MPI, mpiexec, scalapack_testers
 from shim import SANITIZE, SHIM
 from tap import done, ok, skip
 
@@ -50,9 +50,29 @@ def run(*steps, preload=True, settings=()):
 def serves(server, what, *steps, **how):
     process = run(*steps, **how)
     said = re.findall(r"^hsumma: PDGEMM m=.* grid=1x2 (ScaLAPACK)?", process.stderr, re.M)
-    expected = {"hsumma": [""], "ScaLAPACK, called by hsumma": ["ScaLAPACK"], "ScaLAPACK": []}[server]
-    ok(process.returncode == 0 and process.stdout.count("error 0.0\n") == RANKS and said == expected, f"{what}: {server}",
+    totals = re.findall(r"^hsumma: rank 0: calls of p\?gemm served by hsumma: (\d) in .* left to ScaLAPACK: (\d) in ",
+                        process.stderr, re.M)
+    expected = {"hsumma": ([""], [("1", "0")]), "ScaLAPACK, called by hsumma": (["ScaLAPACK"], [("0", "1")]),
+                "ScaLAPACK": ([], [])}[server]
+    ok(process.returncode == 0 and process.stdout.count("error 0.0\n") == RANKS and (said, totals) == expected, f"{what}: {server}",
        f"exit code {process.returncode}", process.stdout, process.stderr)
+
+
+def test_other_mpi():
+    """A ScaLAPACK tester of the other MPI runs as without the library, and one line says why nothing is served."""
+    other, name = ("openmpi", "Open MPI") if MPI == "mpich" else ("mpich", "MPICH")
+    tester = os.path.join(scalapack_testers(other) or "", "xdlu")
+    libraries = subprocess.run(["ldd", tester], capture_output=True, text=True).stdout if os.path.exists(tester) else ""
+    if not libraries or "not found" in libraries:
+        skip(f"a program of {name}", f"there is no xdlu of scalapack-mpi-test for {name}")
+        return
+    plain, ours = (subprocess.run(["env", *preload, tester], capture_output=True, text=True, timeout=60, cwd=os.path.dirname(tester),
+                                  stdin=subprocess.DEVNULL) for preload in ([], [f"LD_PRELOAD={SHIM}"]))
+    line = rf"hsumma: p\?gemm is left to ScaLAPACK: the program runs with {name}, but .* preload .*MPI={other}\"\n"
+    counts = [re.findall(r"\d+ tests .*", process.stdout) for process in (plain, ours)]
+    ok(ours.returncode == plain.returncode and counts[0] and counts[0] == counts[1], f"a program of {name} runs as without the library",
+       *counts, ours.stderr)
+    ok(len(re.findall("hsumma: .*\n", ours.stderr)) == 1 and re.search(line, ours.stderr), "  one line", ours.stderr)
 
 
 def main():
@@ -72,6 +92,7 @@ def main():
     process = run("-" + SCALAPACK, SHIM)
     ok(process.returncode != 0 and process.stderr.count("RTLD_GLOBAL") in (1, RANKS), "ScaLAPACK loaded privately: a message",
        f"exit code {process.returncode}", process.stdout, process.stderr)
+    test_other_mpi()
     return done()
 
 

@@ -22,6 +22,6 @@ def mpiexec(ranks, *settings, preload=()):
     return [*MPIEXEC, "-n", str(ranks), "env", *preloaded, *settings]
 
 
-def scalapack_testers():
-    """The directory of Debian's scalapack-mpi-test programs for this MPI, or None."""
-    return next(iter(glob.glob(f"/usr/lib/*/scalapack/{MPI}-tests") + glob.glob(f"/usr/lib/scalapack/{MPI}-tests")), None)
+def scalapack_testers(mpi=MPI):
+    """The directory of Debian's scalapack-mpi-test programs for an MPI, or None."""
+    return next(iter(glob.glob(f"/usr/lib/*/scalapack/{mpi}-tests") + glob.glob(f"/usr/lib/scalapack/{mpi}-tests")), None)

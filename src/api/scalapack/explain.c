@@ -1,9 +1,23 @@
-/* HSUMMA_EXPLAIN: one line for each distinct call. The explained calls are remembered here, because the plan cache
- * evicts plans. */
+/* HSUMMA_EXPLAIN: one line for each distinct call, and one with totals in MPI_Finalize. The explained calls are
+ * remembered here, because the plan cache evicts plans. */
 #include "api/scalapack/shim.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/* Indexed by 1 for calls that hsumma served, 0 for those left to ScaLAPACK. */
+struct hs_totals {
+    int64_t calls[2];
+    double seconds[2], flops; /* flops: of the calls served */
+};
+
+/* The key under which totals are an attribute of MPI_COMM_SELF; MPI_Finalize deletes that attribute first. */
+static struct {
+    pthread_once_t once;
+    int keyval;
+} shared = {PTHREAD_ONCE_INIT, MPI_KEYVAL_INVALID};
 
 void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan)
 {
@@ -20,4 +34,49 @@ void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hs
             hs_pgemm_name(request->type), extent[0], extent[1], extent[2], request->op[0], request->op[1],
             shim->grid->grid.extent[0], shim->grid->grid.extent[1], plan ? plan->line : "ScaLAPACK", plan ? " [" : "",
             plan ? plan->why : "", plan ? "]" : "");
+}
+
+static int print_totals(MPI_Comm comm, int keyval, void *attribute, void *extra)
+{
+    struct hs_totals *totals = attribute;
+    int rank = 0;
+    (void)comm, (void)keyval, (void)extra;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr,
+            "hsumma: rank %d: calls of p?gemm served by hsumma: %" PRId64 " in %.3g s (%.3g Gflop/s on all processes "
+            "together); left to ScaLAPACK: %" PRId64 " in %.3g s\n",
+            rank, totals->calls[1], totals->seconds[1],
+            totals->seconds[1] > 0 ? 1e-9 * totals->flops / totals->seconds[1] : 0.0, totals->calls[0],
+            totals->seconds[0]);
+    free(totals);
+    return MPI_SUCCESS;
+}
+
+static void make_keyval(void)
+{
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, print_totals, &shared.keyval, NULL);
+}
+
+struct hs_totals *hs_explain_totals(void)
+{
+    struct hs_totals *totals = NULL;
+    int found = 0;
+    pthread_once(&shared.once, make_keyval);
+    MPI_Comm_get_attr(MPI_COMM_SELF, shared.keyval, &totals, &found);
+    if (found)
+        return totals;
+    totals = calloc(1, sizeof *totals);
+    if (totals && MPI_Comm_set_attr(MPI_COMM_SELF, shared.keyval, totals) == MPI_SUCCESS)
+        return totals;
+    free(totals);
+    return NULL;
+}
+
+void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds)
+{
+    double products = call->type >= HSUMMA_C ? 4 : 1; /* of reals */
+    totals->calls[served]++;
+    totals->seconds[served] += seconds;
+    if (served)
+        totals->flops += 2 * products * *call->extent[0] * *call->extent[1] * *call->extent[2];
 }

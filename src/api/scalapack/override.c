@@ -1,6 +1,14 @@
 /* p?gemm_ and p?gemr2d_ under ScaLAPACK's names. The only file that libhsumma_pxgemm leaves out. */
 #include "api/scalapack/shim.h"
 
+#include "api/other_mpi.h"
+
+__attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
+{
+    (void)argc;
+    hs_leave_other_mpi("hsumma: p?gemm is left to ScaLAPACK", "libhsumma_scalapack.so", argv);
+}
+
 #define NAMES(kind, small, large, letter)                                                                    \
     HS_##kind(small##_, letter, 1) HS_##kind##_ALIAS(small, small##_) HS_##kind##_ALIAS(small##__, small##_) \
         HS_##kind##_ALIAS(large, small##_)

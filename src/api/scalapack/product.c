@@ -2,6 +2,7 @@
 #include "api/scalapack/shim.h"
 
 #include "api/plan_cache.h"
+#include "base/wait.h"
 
 #include <stdio.h>
 
@@ -93,7 +94,8 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
     return 1;
 }
 
-static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
+/* Returns 1 if hsumma computed C, 0 if the call was left to ScaLAPACK or failed. */
+static int multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     hsumma_desc desc[3];
     for (int x = 0; x < 3; x++)
@@ -106,7 +108,7 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
                                        .alone = 1,
                                        .silent = !shim->explain};
     if (leave(shim, call, &request))
-        return;
+        return 0;
     struct hs_repeated how = {.ld = {desc[0].ld, desc[1].ld, desc[2].ld}};
     shim->last.count = 0; /* the cache may evict its plan below */
     hsumma_status status = hs_plan_cached(shim->ctx, &request, &how.plan);
@@ -117,10 +119,11 @@ static void multiply(struct hs_shim *shim, const struct hs_pgemm *call, const st
         status = hs_plan_run(how.plan, call->alpha, call->data, how.ld, call->beta);
     if (!status) {
         hs_remember(shim, call, &how);
-        return;
+        return 1;
     }
     complain(shim, call->type, status);
     give_up(call, args->context, status, c_is_intact);
+    return 0;
 }
 
 static int repeat(const struct hs_pgemm *call)
@@ -156,8 +159,12 @@ void hs_pgemm(const struct hs_pgemm *call)
     hsumma_status status = hs_shim_connect(shim, comm, args.shape);
     if (!status && !shim->explain && shim->left == 0 && hs_do_locally(shim, call, &args))
         return;
-    if (status)
+    if (status) {
         give_up(call, args.context, status, 1);
-    else
-        multiply(shim, call, &args);
+        return;
+    }
+    double began = hs_now();
+    int served = multiply(shim, call, &args);
+    if (shim->totals)
+        hs_explain_count(shim->totals, call, served, hs_now() - began);
 }

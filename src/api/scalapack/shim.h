@@ -157,7 +157,8 @@ struct hs_shim {
     double left;                  /* calls with m n k up to this number are left to ScaLAPACK */
     hsumma_pgemm *original[2][4]; /* ScaLAPACK's routines, indexed by interposed and type; NULL until looked up */
     int explain, reports;
-    int threads; /* BLAS threads; 0: their number is not changed */
+    struct hs_totals *totals; /* NULL if nothing is explained, or another process reports */
+    int threads;              /* BLAS threads; 0: their number is not changed */
     struct hs_repeated last;
     int64_t seen[HS_SEEN]; /* hashes of the explained calls; the oldest is overwritten first */
     int64_t seen_count;
@@ -195,5 +196,11 @@ void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_argument
 
 /* Prints one line for each distinct call, on process (0,0). plan is NULL for a call left to ScaLAPACK. */
 void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan);
+/*
+ * The totals of this process's calls on the grids whose process (0,0) it is. MPI_Finalize prints and frees them. NULL
+ * if out of memory.
+ */
+struct hs_totals *hs_explain_totals(void);
+void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds);
 
 #endif

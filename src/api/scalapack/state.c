@@ -73,6 +73,7 @@ static void take_settings(struct hs_shim *shim)
     shim->explain = settings->explain;
     shim->threads = settings->threads >= 0 ? settings->threads : shim->ctx->threads;
     shim->reports = shim->ctx->comm.rank == 0;
+    shim->totals = shim->explain && shim->reports ? hs_explain_totals() : NULL;
 }
 
 /* The collective part of connecting: creates the context and the grid, and reads the options. */

@@ -1,8 +1,5 @@
-/*
- * A program of another MPI than the one that this library was built with. Handles differ, and this library brings its
- * own MPI into the process, so nothing can be served. One line reports it, and the program starts again without the
- * library.
- */
+#include "api/other_mpi.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +8,12 @@
 
 #include "hsumma/context/mpi_family.h"
 
-/* A symbol that each MPI of the family exports, and the library that serves it. */
+/* A symbol that each MPI of the family exports, the folder of the build for it, and that build's option. */
 static const struct {
-    const char *symbol, *file;
+    const char *symbol, *folder, *option;
 } families[HS_MPI_FAMILIES] = {
-    [HS_MPI_MPICH] = {"MPIR_Dup_fn", "build/libhsumma_pmpi.so of \"make MPI=mpich\""},
-    [HS_MPI_OPENMPI] = {"ompi_mpi_comm_world", "build/openmpi/libhsumma_pmpi.so of \"make MPI=openmpi\""},
+    [HS_MPI_MPICH] = {"MPIR_Dup_fn", "build", "mpich"},
+    [HS_MPI_OPENMPI] = {"ompi_mpi_comm_world", "build/openmpi", "openmpi"},
 };
 
 /* Whether the process has rank 0 according to its launcher, or the launcher is unknown; MPI is not initialised yet. */
@@ -56,18 +53,17 @@ static int remove_from_preload(const char *file)
     return found;
 }
 
-__attribute__((constructor)) static void check_family(int argc, char **argv)
+void hs_leave_other_mpi(const char *consequence, const char *library, char **argv)
 {
     const int built = (int)hs_mpi_built(), other = built == HS_MPI_MPICH ? HS_MPI_OPENMPI : HS_MPI_MPICH;
     Dl_info self;
 
-    (void)argc;
     if (!built || !dlsym(RTLD_DEFAULT, families[other].symbol) || !dladdr(families, &self))
         return;
     if (is_first())
-        fprintf(stderr,
-                "hsumma_pmpi: no call is served: the program runs with %s, but %s is built with %s; preload %s\n",
-                hs_mpi_family_name[other], self.dli_fname, hs_mpi_family_name[built], families[other].file);
+        fprintf(stderr, "%s: the program runs with %s, but %s is built with %s; preload %s/%s of \"make MPI=%s\"\n",
+                consequence, hs_mpi_family_name[other], self.dli_fname, hs_mpi_family_name[built],
+                families[other].folder, library, families[other].option);
     if (remove_from_preload(self.dli_fname))
         execv("/proc/self/exe", argv);
 }

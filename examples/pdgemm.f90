@@ -1,4 +1,4 @@
-! A ScaLAPACK program with pdgemm replaced by hsumma's call, line by line; the old line stands above each, after "was:".
+! A ScaLAPACK program in which hsumma's call replaces pdgemm. "was:", above or beside a line, shows what it replaces.
 ! The old call is also made, for comparison. Compile: mpifort pdgemm.f90 -lhsumma -lscalapack-mpich
 program pdgemm_replaced
     use hsumma ! was: nothing
@@ -47,7 +47,8 @@ program pdgemm_replaced
         call pdgemm('N', 'N', m, n, k, 1d0, a, 1, 1, desca, b, 1, 1, descb, 2d0, old, 1, 1, descc)
         worst = maxval(abs(c - old))
 
-        ! was: call pdgemm('T', 'N', 100, n, 50, 1d0, a, 33, 2, desca, b, 33, 1, descb, 0d0, c, 65, 1, descc), a part
+        ! With parts of the matrices.
+        ! was: call pdgemm('T', 'N', 100, n, 50, 1d0, a, 33, 2, desca, b, 33, 1, descb, 0d0, c, 65, 1, descc)
         call hsumma_gemm(ctx, 'T', 'N', 100, n, 50, 1d0, a, hsumma_at(a_desc, 33, 2), b, hsumma_at(b_desc, 33, 1), &
                          0d0, c, hsumma_at(c_desc, 65, 1), status)
         if (status /= HSUMMA_OK) print *, hsumma_message(ctx)

@@ -1,6 +1,6 @@
-# Generates hsumma.F90 from hsumma.F90.in: Fortran has generic names, but no templates.
+# Generates hsumma.F90 from hsumma.F90.in, and bits.f90 of the tests: Fortran has generic names, but no templates.
 #     awk -f expand.awk hsumma.F90.in >hsumma.F90
-#   !table TYPE s real(c_float)      the value of {TYPE[T]} where T is s
+#   !table TYPE s real(c_float)      the value of {TYPE[T]} in lines where T is s
 #   !each T=s,d R=1,2                repeats the lines up to !end for each combination; {T} and {R} are the values
 #   !end
 # An error names its line; the exit status is 1.
@@ -37,7 +37,7 @@ function repeat(v, list, n, i) {
     }
 }
 
-BEGIN { print "! Generated from hsumma.F90.in by expand.awk." }
+FNR == 1 { input = FILENAME; sub(/.*\//, "", input); print "! Generated from " input " by expand.awk." }
 /^!table / {
     name = $2; key = $3
     sub(/^!table +[^ ]+ +[^ ]+ */, "")

@@ -21,7 +21,7 @@ static void check(hsumma_status status)
     }
 }
 
-/* The real part of a matrix element; sums of products of such fractions are never exact. */
+/* The real part of a matrix element; sums of products of such fractions are rarely exact. */
 static double real_part(int64_t row, int64_t col, int seed)
 {
     return (double)(1 + (3 * row + 5 * col + seed) % 17) / (double)(1 + (7 * row + col) % 13);

@@ -125,7 +125,7 @@ contains
         call hsumma_desc_init(c, grid, m, n, block, block)
     end subroutine
 
-    ! An element of A and B.
+    ! Element (i, j) of both A and B.
     pure elemental function value(i, j) result(x)
         integer(c_int64_t), intent(in) :: i, j
         real(c_double) :: x
@@ -159,7 +159,7 @@ contains
         end do
     end function
 
-    ! Local arrays of each rank, and sections.
+    ! Local arrays in all forms: explicit shape, address, one dimension, section, assumed size.
     subroutine test_forms
         real(c_double), target :: pa(m, k), pb(k, n), pc(m, n)
         real(c_double), allocatable :: flat_a(:), flat_b(:), flat_c(:), wide(:,:)
@@ -209,7 +209,8 @@ contains
         call expect(status == HSUMMA_OK .and. is_product(pc(:, :cols)), 'assumed size')
     end subroutine
 
-    ! If one process is wrong, all return the error, the wrong one has a message, and nothing has changed.
+    ! Expects that all processes returned the error of the last one, that its message contains words, and that C is
+    ! unchanged.
     subroutine refused(name, words, c_is)
         character(*), intent(in) :: name, words
         real(c_double), intent(in) :: c_is(:,:)

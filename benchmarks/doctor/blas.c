@@ -28,7 +28,7 @@ static const struct {
 /* The names of an extension, and of kernels for it in OpenBLAS and BLIS. */
 static const struct {
     const char *name, *openblas, *blis;
-} levels[] = {[VECTORS_UNKNOWN] = {"unknown vectors", "", ""},
+} levels[] = {[VECTORS_UNKNOWN] = {"unknown vector extension", "", ""},
               [VECTORS_SSE] = {"SSE", "Nehalem", "penryn"},
               [VECTORS_AVX] = {"AVX", "Sandybridge", "sandybridge"},
               [VECTORS_AVX2] = {"AVX2", "Haswell", "haswell"},
@@ -151,11 +151,11 @@ static int slow_kernels(const doctor_job *j, finding *f)
     if (!blas->uses || blas->uses >= blas->processor)
         return 0;
     if (set)
-        doctor_advises(f, "unset %s (it is %.40s), or set it to %s, for all ranks", variable, set, better);
+        doctor_advises(f, "unset %s (now %.40s), or set it to %s, for all ranks", variable, set, better);
     else if (blas->chooses)
         doctor_advises(f, "set %s=%s for all ranks, or use a newer %s", variable, better, hs_threads_library());
     else
-        doctor_advises(f, "use a %s built for this processor, or one that chooses (DYNAMIC_ARCH)",
+        doctor_advises(f, "use a %s built for this processor, or one that selects kernels at run time (DYNAMIC_ARCH)",
                        hs_threads_library());
     return doctor_finds(f, "%s runs its %s kernels (%s) on a processor with %s", hs_threads_library(), blas->kernels,
                         levels[blas->uses].name, levels[blas->processor].name);
@@ -168,41 +168,40 @@ static int reference(const doctor_job *j, finding *f)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(j->blas.file, names[i]))
-            return doctor_finds(f, "the BLAS is %.200s", j->blas.file);
+            return doctor_finds(f, "the BLAS is a reference implementation: %.200s", j->blas.file);
     return 0;
 }
 
 static int serial(const doctor_job *j, finding *f)
 {
     return hs_threads_now() == 0 && j->cores.fit > 1 && j->blas.version[0] &&
-           doctor_finds(f, "the BLAS has no threads, and a rank has %d cores", j->cores.fit);
+           doctor_finds(f, "the BLAS is single-threaded, but a rank has %d cores", j->cores.fit);
 }
 
 const doctor_subject doctor_blas = {
     .look = look,
     .facts = {{"BLAS", tell_blas}},
-    .checks = {{.name = "kernels",
-                .found = slow_kernels,
-                .what = "the BLAS runs kernels for an older processor",
-                .why = "the local GEMM runs at a half to a quarter of the processor's rate",
-                .cure =
-                    "OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2), BLIS_ARCH_TYPE=skx or haswell; or a newer "
-                    "BLAS. Debian's OpenBLAS 0.3.21 does not know processors newer than itself and takes Prescott "
-                    "for them",
-                .costly = 1,
-                .measure = 1},
-               {.name = "reference-blas",
-                .found = reference,
-                .what = "the BLAS is the reference implementation",
-                .why = "it is ten times slower than an optimised one, or more",
-                .cure = "install OpenBLAS or BLIS (Debian: libopenblas0-pthread; update-alternatives --config "
-                        "libblas.so.3-x86_64-linux-gnu)",
-                .costly = 1,
-                .measure = 1},
-               {.name = "serial-blas",
-                .found = serial,
-                .what = "the BLAS has no threads, and a rank has several cores",
-                .why = "all cores of a rank but one are idle",
-                .cure = "start a rank for each core, or use a BLAS with threads (Debian: libopenblas0-pthread)",
-                .costly = 1,
-                .measure = 1}}};
+    .checks = {
+        {.name = "kernels",
+         .found = slow_kernels,
+         .what = "the BLAS runs kernels for an older processor",
+         .why = "the local GEMM reaches only a quarter to a half of the processor's speed",
+         .cure = "set OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2), or BLIS_ARCH_TYPE=skx or haswell; or use "
+                 "a newer BLAS. Debian's OpenBLAS 0.3.21 falls back to Prescott on processors newer than itself",
+         .costly = 1,
+         .measure = 1},
+        {.name = "reference-blas",
+         .found = reference,
+         .what = "the BLAS is a reference implementation",
+         .why = "it is at least ten times slower than an optimised BLAS",
+         .cure = "install OpenBLAS or BLIS (Debian: libopenblas0-pthread; update-alternatives --config "
+                 "libblas.so.3-x86_64-linux-gnu)",
+         .costly = 1,
+         .measure = 1},
+        {.name = "serial-blas",
+         .found = serial,
+         .what = "the BLAS is single-threaded, but a rank has several cores",
+         .why = "all but one of the rank's cores are idle",
+         .cure = "start one rank per core, or use a multithreaded BLAS (Debian: libopenblas0-pthread)",
+         .costly = 1,
+         .measure = 1}}};

@@ -129,17 +129,17 @@ static void tell_place(const doctor_job *j, char *text, size_t size)
     const job_cores *cores = &j->cores;
 
     snprintf(text, size, "%s, core%s %s of %d%s%s", cores->host, report_plural(cores->count), cores->mine,
-             cores->online, cores->sockets > 1 ? ", in several sockets" : "",
+             cores->online, cores->sockets > 1 ? ", on several sockets" : "",
              j->node_ranks == 1 ? ""
-             : cores->shared    ? ", which other ranks may use"
-                                : ", no other rank's");
+             : cores->shared    ? ", shared with other ranks"
+                                : ", not shared with other ranks");
 }
 
 static void tell_threads(const doctor_job *j, char *text, size_t size)
 {
     const job_cores *cores = &j->cores;
-    int used = snprintf(text, size, "%d in each rank, as %s says", cores->threads,
-                        cores->chosen ? cores->chosen : "the library");
+    int used =
+        snprintf(text, size, "%d per rank, set by %s", cores->threads, cores->chosen ? cores->chosen : "the library");
 
     if (cores->quota > 0)
         snprintf(text + used, size - (size_t)used, "; the control group allows %.3g cores", cores->quota);
@@ -150,7 +150,7 @@ static void tell_threads(const doctor_job *j, char *text, size_t size)
 static int oversubscribed(const doctor_job *j, finding *f)
 {
     doctor_advises(f, "start at most %d ranks on a node", j->cores.online);
-    return j->node_ranks > j->cores.online && doctor_finds(f, "%d ranks on a node of %d core%s", j->node_ranks,
+    return j->node_ranks > j->cores.online && doctor_finds(f, "%d ranks on a node with %d core%s", j->node_ranks,
                                                            j->cores.online, report_plural(j->cores.online));
 }
 
@@ -160,9 +160,11 @@ static void advise_binding(const doctor_job *j, finding *f)
     int each = j->cores.online / j->node_ranks > 1 ? j->cores.online / j->node_ranks : 1;
 
     if (j->mpi.runs == HS_MPI_OPENMPI)
-        doctor_advises(f, "mpiexec --map-by slot:PE=%d --bind-to core", each);
+        doctor_advises(f, "bind each rank to its own cores: mpiexec --map-by slot:PE=%d --bind-to core", each);
     else
-        doctor_advises(f, "mpiexec -bind-to core:%d (MPICH); srun --cpu-bind=cores -c %d", each, each);
+        doctor_advises(
+            f, "bind each rank to its own cores: mpiexec -bind-to core:%d (MPICH) or srun --cpu-bind=cores -c %d", each,
+            each);
 }
 
 static int bound_together(const doctor_job *j, finding *f)
@@ -172,7 +174,7 @@ static int bound_together(const doctor_job *j, finding *f)
     if (cores->share >= enough || j->node_ranks > cores->online)
         return 0;
     advise_binding(j, f);
-    return doctor_finds(f, "%d ranks may use %d of the node's %d cores: some have less than a core to themselves",
+    return doctor_finds(f, "%d ranks may use %d of the node's %d cores: some ranks have less than one core each",
                         j->node_ranks, cores->used, cores->online);
 }
 
@@ -180,7 +182,7 @@ static int unbound(const doctor_job *j, finding *f)
 {
     advise_binding(j, f);
     return j->cores.share >= enough && j->cores.shared &&
-           doctor_finds(f, "ranks are not bound: several may use the same cores");
+           doctor_finds(f, "ranks are not bound: several ranks may use the same cores");
 }
 
 static int too_many_threads(const doctor_job *j, finding *f)
@@ -191,8 +193,8 @@ static int too_many_threads(const doctor_job *j, finding *f)
         return 0;
     if (cores->chosen)
         doctor_advises(f, "set %s to %d, or leave it unset", cores->chosen, cores->fit);
-    return doctor_finds(f, "%d BLAS threads in a rank that has %d core%s (%s)", cores->threads, cores->fit,
-                        report_plural(cores->fit), cores->chosen ? cores->chosen : "the BLAS's own number");
+    return doctor_finds(f, "%d BLAS threads in a rank with %d core%s (set by %s)", cores->threads, cores->fit,
+                        report_plural(cores->fit), cores->chosen ? cores->chosen : "the BLAS itself");
 }
 
 static int idle_cores(const doctor_job *j, finding *f)
@@ -209,8 +211,8 @@ static int idle_cores(const doctor_job *j, finding *f)
 static int short_quota(const doctor_job *j, finding *f)
 {
     return j->cores.quota > 0 && j->cores.quota < enough * j->node_ranks &&
-           doctor_finds(f, "the control group allows %.3g cores' worth of time to %d rank%s", j->cores.quota,
-                        j->node_ranks, report_plural(j->node_ranks));
+           doctor_finds(f, "the control group's CPU quota is %.3g cores for %d rank%s", j->cores.quota, j->node_ranks,
+                        report_plural(j->node_ranks));
 }
 
 const doctor_subject doctor_cores = {
@@ -220,39 +222,42 @@ const doctor_subject doctor_cores = {
         {.name = "oversubscribed",
          .found = oversubscribed,
          .what = "a node has more ranks than cores",
-         .why = "ranks wait for each other's turns on a core; times say little",
+         .why = "ranks take turns on the cores and wait for each other; measured times are unreliable",
          .cure = "start at most as many ranks on a node as it has cores",
          .costly = 1},
         {.name = "bound-together",
          .found = bound_together,
-         .what = "ranks are bound to the same cores, while others are idle",
-         .why = "ranks that share a core take turns: a product is as many times slower",
-         .cure =
-             "mpiexec -bind-to core (MPICH), --bind-to core (Open MPI), srun --cpu-bind=cores; ask the batch system "
-             "for a core for each rank",
+         .what = "ranks are bound to the same cores while other cores are idle",
+         .why = "ranks that share a core take turns: with n ranks on a core a product takes n times as long",
+         .cure = "bind ranks to cores: mpiexec -bind-to core (MPICH), mpiexec --bind-to core (Open MPI) or srun "
+                 "--cpu-bind=cores; request one core per rank from the batch system",
          .costly = 1,
          .measure = 1},
         {.name = "unbound",
          .found = unbound,
          .what = "ranks are not bound to cores",
-         .why = "the system may keep two polling ranks on one core for a while, and moves ranks away from their memory",
-         .cure = "mpiexec -bind-to core (MPICH), --bind-to core (Open MPI), srun --cpu-bind=cores"},
+         .why =
+             "the kernel may run two polling ranks on one core for a while, and may move ranks away from their memory",
+         .cure = "bind ranks to cores: mpiexec -bind-to core (MPICH), mpiexec --bind-to core (Open MPI) or srun "
+                 "--cpu-bind=cores"},
         {.name = "threads",
          .found = too_many_threads,
          .what = "a rank has more BLAS threads than cores",
-         .why = "threads of the BLAS spin while they wait for each other: products become several times slower",
-         .cure = "leave OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and threads=N unset: the library sets each rank's share",
+         .why = "BLAS threads spin while they wait for each other: products become several times slower",
+         .cure = "leave OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and threads=N unset: the library then gives each rank "
+                 "its share",
          .costly = 1,
          .measure = 1},
         {.name = "quota",
          .found = short_quota,
-         .what = "the control group allows less than a core for each rank",
-         .why = "the system stops all ranks for a part of each period",
-         .cure = "fewer ranks, or more cores for the container or job (cpu.max)",
+         .what = "the control group's CPU quota is less than one core per rank",
+         .why = "the kernel suspends the ranks for part of each scheduling period",
+         .cure = "start fewer ranks, or raise the quota of the container or job (cpu.max)",
          .costly = 1,
          .measure = 1},
         {.name = "idle-cores",
          .found = idle_cores,
-         .what = "cores of the node are left idle",
+         .what = "some of the node's cores are idle",
          .why = "a product could use them",
-         .cure = "more ranks, or more threads of each: bind a rank to several cores, leave OMP_NUM_THREADS unset"}}};
+         .cure = "start more ranks, or use more threads per rank: bind each rank to several cores and leave "
+                 "OMP_NUM_THREADS unset"}}};

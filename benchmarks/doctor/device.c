@@ -43,16 +43,16 @@ static int not_shared(const doctor_job *j, finding *f)
 {
     const char *why = not_shared_because(j);
 
-    return why[0] && doctor_finds(f, "ranks cannot share memory on devices: %.300s", why);
+    return why[0] && doctor_finds(f, "ranks cannot share device memory: %.300s", why);
 }
 
 const doctor_subject doctor_device = {
     .facts = {{"device", tell_device}},
     .checks = {{.name = "device-memory",
                 .found = not_shared,
-                .what = "ranks cannot share memory on GPUs",
-                .why = "what one rank has on a GPU reaches others through memory of the host",
-                .cure = "run the ranks of a node in one container with --ipc=host, with all GPUs visible to all "
-                        "(CUDA_VISIBLE_DEVICES alike)",
+                .what = "ranks cannot share GPU memory",
+                .why = "ranks exchange GPU data through host memory",
+                .cure = "run all ranks of a node in one container with --ipc=host, and make all GPUs visible to each "
+                        "rank (the same CUDA_VISIBLE_DEVICES)",
                 .costly = 1,
                 .measure = 1}}};

@@ -47,7 +47,7 @@ static char *read_whole(job_file *file)
         file->state = FILE_GOOD;
     } else if (from || (errno != ENOENT && errno != ENOTDIR)) {
         file->state = FILE_BAD;
-        snprintf(file->why, sizeof file->why, "%s", from ? "it is empty" : strerror(errno));
+        snprintf(file->why, sizeof file->why, "%s", from ? "the file is empty" : strerror(errno));
     }
     if (from)
         fclose(from);
@@ -144,7 +144,7 @@ static void look(doctor_job *j)
 
 static void tell(const doctor_job *j, const job_file *file, const char *without, char *text, size_t size)
 {
-    static const char *const states[] = {"none", "used", "not used: of another machine", "not used: damaged"};
+    static const char *const states[] = {"none", "used", "not used: measured on another machine", "not used: damaged"};
 
     if (!j->ctx)
         return;
@@ -201,28 +201,28 @@ const doctor_subject doctor_files = {
     .checks = {{.name = "foreign-profile",
                 .found = foreign_profile,
                 .what = "the profile was measured on another machine (processor, number of cores, MPI or BLAS)",
-                .why = "it is not used: plans are chosen by the built-in one",
-                .cure = "hsumma calibrate here, with as many ranks on each node as your program has; or set "
-                        "HSUMMA_PROFILE to a file for each machine",
+                .why = "it is ignored; plans are chosen by the built-in profile",
+                .cure = "run hsumma calibrate here, with as many ranks per node as your program; or set HSUMMA_PROFILE "
+                        "to a different file on each machine",
                 .costly = 1},
                {.name = "damaged-profile",
                 .found = damaged_profile,
                 .what = "the profile cannot be read",
-                .why = "it is not used: plans are chosen by the built-in one",
-                .cure = "hsumma calibrate, which replaces it",
+                .why = "it is ignored; plans are chosen by the built-in profile",
+                .cure = "run hsumma calibrate, which replaces it",
                 .costly = 1},
                {.name = "old-profile",
                 .found = old_profile,
                 .what = "the profile is older than the BLAS or the MPI library",
-                .why = "what it has measured may have changed",
-                .cure = "hsumma calibrate"},
+                .why = "its measurements may no longer be right",
+                .cure = "run hsumma calibrate"},
                {.name = "damaged-tuned",
                 .found = damaged_tuned,
                 .what = "the tuned file cannot be read",
-                .why = "it is not used: what has been measured is lost to all jobs",
+                .why = "it is ignored, and so are the measurements in it",
                 .cure = "correct the line that the message names, or remove the file"},
                {.name = "locked-tuned",
                 .found = locked_tuned,
                 .what = "the tuned file cannot be written",
-                .why = "what a job measures (network, HSUMMA_TUNE=measure) is not remembered: the next measures again",
-                .cure = "permission for its directory, or HSUMMA_TUNED=FILE somewhere else"}}};
+                .why = "a job's measurements (network, HSUMMA_TUNE=measure) are not saved: the next job measures again",
+                .cure = "make its directory writable, or set HSUMMA_TUNED=FILE to a file in a writable directory"}}};

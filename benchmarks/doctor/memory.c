@@ -47,8 +47,10 @@ void doctor_before_mpi(void)
     doctor_find_launcher(&j.mpi);
     look_at_shm(&j, &j.memory);
     if (j.mpi.number == 0 && j.memory.shm_free < SHM_OF_RANK) /* the number of ranks on the node is not known yet */
-        fprintf(stderr, "hsumma: doctor: /dev/shm has %s free: MPI may not start; free some, or docker --shm-size\n",
-                j.memory.shm_size < 0 ? "nothing" : report_bytes(text, sizeof text, j.memory.shm_free));
+        fprintf(stderr,
+                "hsumma: doctor: /dev/shm has %s free: MPI may fail to start; remove files there, or enlarge it "
+                "(docker --shm-size)\n",
+                j.memory.shm_size < 0 ? "no space" : report_bytes(text, sizeof text, j.memory.shm_free));
 }
 
 /* Yama's limit on reading the memory of other processes; CAP_SYS_PTRACE lifts it, up to scope 2. */
@@ -101,7 +103,7 @@ static void tell_shared(const doctor_job *j, char *text, size_t size)
     const job_memory *memory = &j->memory;
     char free_bytes[32], limit[32];
 
-    snprintf(text, size, "memfd %s; /dev/shm %s free; limit of a process %s; ptrace_scope %d",
+    snprintf(text, size, "memfd %s; /dev/shm %s free; per-process limit %s; ptrace_scope %d",
              memory->no_memfd ? "refused" : "works", report_bytes(free_bytes, sizeof free_bytes, memory->shm_free),
              memory->address_limit < 0 ? "none" : report_bytes(limit, sizeof limit, memory->address_limit),
              memory->ptrace_scope);
@@ -109,7 +111,7 @@ static void tell_shared(const doctor_job *j, char *text, size_t size)
 
 static void tell_pages(const doctor_job *j, char *text, size_t size)
 {
-    snprintf(text, size, "transparent: %s; of shared memory: %s", j->memory.huge, j->memory.huge_shared);
+    snprintf(text, size, "transparent: %s; in shared memory: %s", j->memory.huge, j->memory.huge_shared);
 }
 
 /* --- findings ----------------------------------------------------------------------------------------------------- */
@@ -119,11 +121,11 @@ static int not_shared(const doctor_job *j, finding *f)
     const job_memory *memory = &j->memory;
 
     if (memory->no_memfd) {
-        doctor_advises(f, "allow memfd_create (Linux 3.17 or later; seccomp profile of the container)");
-        return doctor_finds(f, "memfd_create: %s", strerror(memory->no_memfd));
+        doctor_advises(f, "allow memfd_create (Linux 3.17 or later; check the container's seccomp profile)");
+        return doctor_finds(f, "memfd_create failed: %s", strerror(memory->no_memfd));
     }
     return memory->fault && j->node_ranks > 1 &&
-           doctor_finds(f, "ranks of a node cannot map memory together: %s", hs_mapping_fault_text(memory->fault));
+           doctor_finds(f, "ranks of a node cannot map shared memory: %s", hs_mapping_fault_text(memory->fault));
 }
 
 static int small_shm(const doctor_job *j, finding *f)
@@ -133,9 +135,11 @@ static int small_shm(const doctor_job *j, finding *f)
 
     if (j->memory.shm_size < 0)
         return doctor_finds(f, "there is no /dev/shm");
-    doctor_advises(f, "give it %s (docker --shm-size, mount -o remount,size=), or remove what is left there",
-                   report_bytes(least, sizeof least, wanted));
-    return j->memory.shm_free < wanted && doctor_finds(f, "/dev/shm has %s free of %s, for %d rank%s",
+    doctor_advises(
+        f,
+        "enlarge it to %s (docker --shm-size, mount -o remount,size=), or remove files that dead jobs have left there",
+        report_bytes(least, sizeof least, wanted));
+    return j->memory.shm_free < wanted && doctor_finds(f, "/dev/shm has %s of %s free, for %d rank%s",
                                                        report_bytes(size, sizeof size, j->memory.shm_free),
                                                        report_bytes(most, sizeof most, j->memory.shm_size),
                                                        j->node_ranks, report_plural(j->node_ranks));
@@ -146,7 +150,7 @@ static int limited(const doctor_job *j, finding *f)
     char size[32], most[32];
 
     return j->memory.address_limit >= 0 && j->memory.address_limit < j->memory.product_memory && j->node_ranks > 1 &&
-           doctor_finds(f, "a process may map %s (ulimit -v, -d, -f); a grid maps up to %s",
+           doctor_finds(f, "a process may map only %s (ulimit -v, -d, -f), but a grid maps up to %s",
                         report_bytes(size, sizeof size, j->memory.address_limit),
                         report_bytes(most, sizeof most, j->memory.product_memory));
 }
@@ -165,24 +169,26 @@ const doctor_subject doctor_memory = {
         {.name = "shared-memory",
          .found = not_shared,
          .what = "ranks of a node cannot share memory",
-         .why = "they send messages in place of reading panels from shared memory",
+         .why = "they exchange panels by messages instead of reading them from shared memory",
          .cure = "run all ranks of a node as one user, in one container, with /proc mounted and memfd_create allowed",
          .costly = 1,
          .measure = 1},
         {.name = "dev-shm",
          .found = small_shm,
          .what = "/dev/shm has less than 8 MiB free for each rank",
-         .why = "MPI has its shared memory there: it takes a slower way, or dies of SIGBUS",
-         .cure = "docker --shm-size, mount -o remount,size=; remove what dead jobs have left there",
+         .why =
+             "MPI keeps its shared memory there: without space it uses a slower transport, or SIGBUS kills the program",
+         .cure =
+             "enlarge it (docker --shm-size, mount -o remount,size=), or remove files that dead jobs have left there",
          .costly = 1,
          .measure = 1},
         {.name = "limits",
          .found = limited,
-         .what = "a process may map less memory than a grid would",
+         .what = "a process may map less memory than a grid needs",
          .why = "panels are narrower, or products fall back to messages",
-         .cure = "ulimit -v unlimited, -d unlimited, -f unlimited"},
+         .cure = "ulimit -v unlimited; ulimit -d unlimited; ulimit -f unlimited"},
         {.name = "yama",
          .found = restricted,
          .what = "ranks cannot read each other's memory (kernel.yama.ptrace_scope)",
-         .why = "collective calls inside a node, and MPI's own messages, copy twice; products are not concerned",
-         .cure = "sysctl kernel.yama.ptrace_scope=0"}}};
+         .why = "collective calls inside a node, and MPI's own messages, copy data twice; products are not affected",
+         .cure = "sysctl kernel.yama.ptrace_scope=0 (as root)"}}};

@@ -85,8 +85,8 @@ static int mixed(const doctor_job *j, finding *f)
     const unsigned both = 1U << HS_MPI_MPICH | 1U << HS_MPI_OPENMPI;
 
     doctor_advises(f,
-                   "start it with the launcher of %s (Debian: %s), or use a build for the other MPI "
-                   "(make MPI=mpich|openmpi)",
+                   "start the program with the launcher of %s (Debian: %s), or use a build for the other MPI (make "
+                   "MPI=mpich|openmpi)",
                    hs_mpi_family_name[mpi->built], mpi->built == HS_MPI_OPENMPI ? "mpiexec.openmpi" : "mpiexec.mpich");
     if (doctor_is_alone(j))
         return doctor_finds(f, "%s has started %d processes, but each runs alone: the program is linked with %s",
@@ -94,10 +94,10 @@ static int mixed(const doctor_job *j, finding *f)
     if (mpi->runs && mpi->built && mpi->runs != mpi->built)
         return doctor_finds(f, "the program is built for %s, but runs with %s", hs_mpi_family_name[mpi->built],
                             mpi->library);
-    doctor_advises(f, "link everything, ScaLAPACK included, with one MPI (ldd shows who brings the other)");
+    doctor_advises(f, "link everything, ScaLAPACK included, with one MPI (ldd shows which library needs the other)");
     if ((mpi->loaded & both) == both)
         return doctor_finds(f, "libraries of MPICH and of Open MPI are loaded in one process");
-    doctor_advises(f, "use one MPI on all nodes");
+    doctor_advises(f, "use the same MPI on all nodes");
     return mpi->unlike && doctor_finds(f, "MPI is %s here, but another one on rank 0", mpi->library);
 }
 
@@ -125,8 +125,8 @@ const doctor_subject doctor_mpi = {
     .facts = {{"MPI", tell_mpi}},
     .checks = {{.name = "mixed-mpi",
                 .found = mixed,
-                .what = "launcher, program and loaded libraries are not of one MPI",
-                .why = "processes run alone, each with the whole product, or crash",
-                .cure = "use the launcher, the build (make MPI=mpich|openmpi) and the ScaLAPACK of one MPI",
+                .what = "launcher, program and loaded libraries belong to different MPIs",
+                .why = "each process computes the whole product alone, or crashes",
+                .cure = "use the launcher, the build (make MPI=mpich|openmpi) and the ScaLAPACK of the same MPI",
                 .costly = 1,
                 .measure = 1}}};

@@ -55,8 +55,8 @@ static void tell_network(const doctor_job *j, char *text, size_t size)
         return;
     int used = snprintf(text, size, "%s between nodes", link_text(&network->found, link, sizeof link));
     if (network->expects)
-        snprintf(text + used, size - (size_t)used, "; %s by %.150s", link_text(&network->expected, link, sizeof link),
-                 j->ctx->profile.source);
+        snprintf(text + used, size - (size_t)used, "; %s according to %.150s",
+                 link_text(&network->expected, link, sizeof link), j->ctx->profile.source);
 }
 
 static int slow(const doctor_job *j, finding *f)
@@ -64,7 +64,7 @@ static int slow(const doctor_job *j, finding *f)
     const job_network *network = &j->network;
     char found[64], expected[64];
 
-    return is_slow(network) && doctor_finds(f, "messages between nodes have %s; %.150s says %s",
+    return is_slow(network) && doctor_finds(f, "messages between nodes: %s measured; %.150s says %s",
                                             link_text(&network->found, found, sizeof found), j->ctx->profile.source,
                                             link_text(&network->expected, expected, sizeof expected));
 }
@@ -72,11 +72,11 @@ static int slow(const doctor_job *j, finding *f)
 const doctor_subject doctor_network = {
     .look = look,
     .facts = {{"network", tell_network}},
-    .checks = {
-        {.name = "slow-network",
-         .found = slow,
-         .what = "messages between nodes are slower than the profile says (twice the latency, or 2/3 of the rate)",
-         .why = "products wait for them, and plans are chosen for a faster network",
-         .cure = "ask whether the job uses the right fabric (UCX_TLS, UCX_NET_DEVICES, FI_PROVIDER) and who shares it; "
-                 "if it is right, hsumma calibrate",
-         .costly = 1}}};
+    .checks = {{.name = "slow-network",
+                .found = slow,
+                .what = "messages between nodes are slower than the profile says (over twice the latency, or under 2/3 "
+                        "of the rate)",
+                .why = "products wait for them, and plans are chosen for a faster network",
+                .cure = "check that the job uses the right fabric (UCX_TLS, UCX_NET_DEVICES, FI_PROVIDER) and that no "
+                        "other job loads it; if so, run hsumma calibrate",
+                .costly = 1}}};

@@ -26,7 +26,7 @@ def launch(command, ranks, preload=None, mpiexec="mpiexec.mpich", env=None, limi
             out, said = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGTERM)
-            raise Failed(f"not done after {limit} s: {shlex.join(command)}") from None
+            raise Failed(f"stopped after {limit} s: {shlex.join(command)}") from None
         except BaseException:
             os.killpg(process.pid, signal.SIGTERM)
             raise
@@ -106,12 +106,12 @@ def choose(args, usual, quick):
 
 def check_names(made, option, given, known):
     for unknown in set(given) - set(known):
-        made.error(f"--{option}: there is no {unknown}")
+        made.error(f"--{option} is \"{unknown}\"; expected one or more of {', '.join(known)}")
 
 
 def find(made, *paths):
     """The absolute paths of files; exits with a message if one has not been built. None stays None."""
     for path in paths:
         if path and not os.path.exists(path):
-            made.error(f"there is no {path}; make everything")
+            made.error(f"{path} does not exist; run make everything")
     return [path and os.path.abspath(path) for path in paths]

@@ -19,13 +19,13 @@ def quantity(text, what, units):
     """The value of a positive number with a unit, or of 0; `what` is its name in the error message."""
     parts = re.fullmatch(r"(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)([A-Za-z]*)", text)
     if not parts or parts[2] not in units:
-        raise Wrong(f"{what} is \"{text}\"; expected a number with one of the units {', '.join(filter(None, units))}")
+        raise Wrong(f"{what} is \"{text}\"; expected a number (units: {', '.join(filter(None, units)) or 'none'})")
     return float(parts[1]) * units[parts[2]]
 
 
 def whole(text, what, least=1):
     if not text.isdecimal() or int(text) < least:
-        raise Wrong(f"{what} is \"{text}\"; expected a number of at least {least}")
+        raise Wrong(f"{what} is \"{text}\"; expected a whole number of at least {least}")
     return int(text)
 
 
@@ -49,7 +49,7 @@ def torus(parameters):
     shape = tuple(whole(size, "a size of the torus") for size in parameters.split(","))
     hosts = math.prod(shape)
     if shape.count(1) > 1:  # SimGrid 3.32 would give two links the same name
-        raise Wrong(f"the torus is \"{parameters}\"; expected no more than one dimension of size 1")
+        raise Wrong(f"the torus is \"{parameters}\"; expected at most one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
     # Both hosts in a dimension of size 2 have two links; SimGrid's routing uses one.
     return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape)
@@ -77,7 +77,7 @@ def dragonfly(parameters):
     if [len(groups), len(chassis), len(routers), len(nodes)] != [2, 2, 2, 1]:
         raise Wrong(f"the dragonfly is \"{parameters}\"; expected {form}, in quotes")
     if groups[0] > routers[0]:  # group g is reached through router g; otherwise SimGrid 3.32 crashes
-        raise Wrong(f"the dragonfly has {groups[0]} groups; expected no more than routers in a chassis, {routers[0]}")
+        raise Wrong(f"the dragonfly has {groups[0]} groups; expected at most the routers in a chassis, {routers[0]}")
     return Topology(groups[0] * chassis[0] * routers[0] * nodes[0], 1, 5)
 
 
@@ -115,7 +115,7 @@ def parameters_of(kind, text):
         given[key] = value
     for key, value in given.items():
         if value is None:
-            raise Wrong(f"--platform {kind}: expected {key}=...")
+            raise Wrong(f"--platform {kind}: {key}=... is missing")
     return ",".join(shape), given
 
 
@@ -131,7 +131,7 @@ def platform_of(text):
     if shape and not name:
         raise Wrong(f"--platform {kind}: \"{shape}\"; expected KEY=VALUE")
     if name and not shape:
-        raise Wrong(f"--platform {kind}: expected its shape, {kind}:{EXAMPLES[name]}")
+        raise Wrong(f"--platform {kind}: the shape is missing; expected one such as {kind}:{EXAMPLES[name]}")
     network = {key: quantity(given[key], f"--platform {kind}: {key}", units) for key, units in KEYS.items()}
     for key in ("bw", "node_bw"):
         if not network[key]:
@@ -173,7 +173,7 @@ def platform_of_file(path):
     for one in found:
         hosts += [one.get("id")] if one.tag == "host" else hosts_of_cluster(one, what)
     if not hosts:
-        raise Wrong(f"{what}: expected a file of SimGrid with elements host or cluster")
+        raise Wrong(f"{what}: expected a SimGrid platform file with host or cluster elements")
     network, one = {}, found[0]
     if len(found) == 1 and one.tag == "cluster" and one.get("sharing_policy", "SPLITDUPLEX") == "SPLITDUPLEX":
         read = dict(TOPOLOGIES.values()).get(one.get("topology"))
@@ -205,12 +205,12 @@ def placement(word, platform, ranks):
             raise Wrong(f"--map {word}: {f'host {beyond[0]}' if beyond else 'no line'}; expected 0 to {hosts - 1}")
     else:
         orders = f", an order of {letters}T" if letters else ""
-        raise Wrong(f"--map is \"{word}\"; expected block, cyclic{orders}, or a file with a host's number per line")
+        raise Wrong(f"--map is \"{word}\"; expected block, cyclic{orders}, or a file with one host number per line")
     host, most = max(collections.Counter(where).items(), key=lambda item: item[1])
     if most > ppn:
-        raise Wrong(f"--map {word}: {most} ranks on host {host}; the platform has room for {ppn} (ppn)")
+        raise Wrong(f"--map {word}: {most} ranks on host {host}; expected at most {ppn} (the platform's ppn)")
     if ranks is not None and ranks > len(where):
-        raise Wrong(f"--ranks is {ranks}; the platform and the map have {len(where)}")
+        raise Wrong(f"--ranks is {ranks}; expected at most {len(where)}, the ranks of the platform and its map")
     return where[:ranks]
 
 
@@ -237,9 +237,9 @@ def profile_of(platform, where, gemm):
             with open(gemm, encoding="utf-8") as file:
                 first = file.readline().strip()
                 if first != "hsumma profile 1":
-                    raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile's file, which begins "
+                    raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile file, whose first line is "
                                 "\"hsumma profile 1\"")
                 text += "".join(line for line in file if re.match(r"\s*(gemm\.|copy_|gamma_|shm\.|signal_)", line))
         except (OSError, UnicodeError) as error:
-            raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile's file: {error}") from None
+            raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile file: {error}") from None
     return text + "end\n"

@@ -89,9 +89,9 @@ class Memory:
         if not rows or not cols or cols == 1 and down == item or rows == cols == 1:
             return least
         if rows > 1 and down != item or cols > 1 and (along % item or along // item < least):
-            raise ValueError(f"the local array of {rows} x {cols} has strides {self.strides} bytes; expected columns in "
-                             f"one piece, ({item}, at least {item * least}): make it with order=\"F\", or pass a copy "
-                             "by numpy.asfortranarray")
+            raise ValueError(f"the local array of {rows} x {cols} has strides {self.strides} bytes; expected "
+                             f"contiguous columns, ({item}, at least {item * least}): create it with order=\"F\", or "
+                             "pass numpy.asfortranarray(array)")
         return along // item if cols > 1 else least
 
 
@@ -116,4 +116,4 @@ def empty_like(array, shape, dtype, order="F"):
     try:
         return module.empty(shape, dtype=dtype, order=order)
     except (AttributeError, TypeError):
-        raise TypeError(f"a result cannot be allocated beside a {type(array).__name__}: give one with out=") from None
+        raise TypeError(f"cannot allocate a result of type {type(array).__name__}; pass one as out=") from None

@@ -58,8 +58,8 @@ def _by_rows(array, name, copy):
         memory = Memory(array)
         by_rows = memory.is_by_rows()
     if not by_rows:
-        raise ValueError(f"{name} of shape {memory.shape} has strides {memory.strides}; expected an array in one piece by "
-                         "rows (order=\"C\")")
+        raise ValueError(f"{name} of shape {memory.shape} has strides {memory.strides}; expected a contiguous array "
+                         "in row-major order (order=\"C\")")
     return memory
 
 
@@ -84,7 +84,7 @@ def _prepare(where, name, array, op, root, out):
         if target.shape != shape or target.dtype != source.dtype:
             raise ValueError(f"out has shape {target.shape} and dtype {target.dtype}; expected {shape} and {source.dtype}")
     if target is not None and not target.writeable and not (name == "bcast" and where.rank == root):
-        raise ValueError("the array for the result is read-only; expected one that can be written")
+        raise ValueError("the result array is read-only; expected a writeable array")
     call.count = source.size // parts if name == "reduce_scatter" else source.size
     call.size = source.dtype.itemsize
     call.out = target and target.pointer

@@ -78,7 +78,8 @@ class Context:
     def handle(self):
         """The hsumma_context, for calls through ctypes. Local."""
         if self._handle is None:
-            raise ValueError("this hsumma context has been closed, with its communicator or by close()")
+            raise ValueError("this hsumma context has been closed, by close() or with its communicator; create a new "
+                             "one")
         while self._dead:
             plan = ct.c_void_p(self._dead.pop())
             lib.hsumma_plan_free(ct.byref(plan))
@@ -101,7 +102,8 @@ class Context:
         if key not in self._grids:
             listed = None if ranks is None else (ct.c_int * len(key[3]))(*key[3])
             if listed is not None and len(listed) != key[0] * key[1]:
-                raise ValueError(f"{len(listed)} ranks for a grid of {nprow} x {npcol}; expected {key[0] * key[1]}")
+                raise ValueError(f"ranks has {len(listed)} elements for a grid of {nprow} x {npcol}; expected "
+                                 f"{key[0] * key[1]}")
             made = ct.c_void_p()
             self.check(lib.hsumma_grid_create(self.handle, key[0], key[1], order.encode(), listed, ct.byref(made)))
             self._grids[key] = Grid(self, made.value)

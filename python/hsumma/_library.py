@@ -132,7 +132,7 @@ def _load():
             return ct.CDLL(path)
         except OSError as why:  # the loader's message, if there is a file to load
             failed.append(f"{path}: {why}" if os.path.exists(path) else path if "/" in path else reason)
-    raise ImportError(f"hsumma: no {_NAME} that loads (tried: {', '.join(failed)}); set HSUMMA_LIBRARY=/path/to/{_NAME}, "
+    raise ImportError(f"hsumma: cannot load {_NAME} (tried: {', '.join(failed)}); set HSUMMA_LIBRARY=/path/to/{_NAME}, "
                       "or see doc/python.md") from None
 
 
@@ -148,12 +148,12 @@ def _check(library):
     major, minor = ct.c_int(), ct.c_int()
     library.hsumma_version(ct.byref(major), ct.byref(minor), None)
     if (major.value, minor.value) != (MAJOR, MINOR):
-        raise ImportError(f"hsumma: {library._name} is version {major.value}.{minor.value}, this package is for "
-                          f"{MAJOR}.{MINOR}: install the two from one source")
+        raise ImportError(f"hsumma: {library._name} is version {major.value}.{minor.value}, but this package needs "
+                          f"{MAJOR}.{MINOR}: install both from the same source")
     (ours, name), (theirs, other) = _mpi_of(library), _mpi_of(ct.CDLL(MPI.__file__))
     if ours != theirs:
         raise ImportError(f"hsumma: {library._name} uses MPI \"{name}\", but mpi4py uses \"{other}\" "
-                          f"({MPI.__file__}): build one of them for the other's MPI (see doc/python.md)")
+                          f"({MPI.__file__}): build both with the same MPI (see doc/python.md)")
 
 
 _status = ct.c_int
@@ -198,7 +198,7 @@ for _letter, _scalar in zip("sdcz", (ct.c_float, ct.c_double, pointer, pointer))
                                                       pointer, pointer, pointer, _scalar, pointer, pointer])
 
 if sys.platform != "linux":
-    raise ImportError(f"hsumma: libhsumma runs on Linux, this is {sys.platform}")
+    raise ImportError(f"hsumma: the platform is {sys.platform}; libhsumma runs only on Linux")
 lib = _load()
 _check(lib)
 for _call, (_result, _arguments) in _PROTOTYPES.items():

@@ -27,7 +27,7 @@ class _Stored:
         self.code = type_code(self.dtype)
         self.shape = tuple(operator.index(n) for n in shape)
         if len(self.shape) != 2 or min(self.shape) < 0:
-            raise ValueError(f"shape is {shape}; expected (rows, columns), neither below 0")
+            raise ValueError(f"shape is {shape}; expected (rows, columns), neither negative")
         self.whole = block is None  # one block per process
         if self.whole:
             self.block = tuple(max(1, -(-n // parts)) for n, parts in zip(self.shape, grid.shape))
@@ -35,7 +35,7 @@ class _Stored:
             self.block = (block, block) if np.ndim(block) == 0 else tuple(block)
             self.block = tuple(operator.index(n) for n in self.block)
             if len(self.block) != 2 or min(self.block) < 1:
-                raise ValueError(f"block is {block}; expected a number of rows and columns above 0, or a pair of them")
+                raise ValueError(f"block is {block}; expected a positive integer, or a pair (rows, columns) of them")
         self.desc = Desc()
         lib.hsumma_desc_init(ct.byref(self.desc), grid._handle, *self.shape, *self.block)
         self.local_shape = lib.hsumma_local_rows(ct.byref(self.desc)), lib.hsumma_local_cols(ct.byref(self.desc))
@@ -85,7 +85,8 @@ def _layout_of(where, grid, block, like):
 
 
 def _refuse_factor(other):
-    raise TypeError(f"the other factor is a {type(other).__name__}; expected an hsumma.Matrix: hsumma.Matrix(comm, array)")
+    raise TypeError(f"the other factor is a {type(other).__name__}; expected an hsumma.Matrix, such as "
+                    "hsumma.Matrix(comm, array)")
 
 
 class Matrix:
@@ -115,7 +116,7 @@ class Matrix:
             if root is not None and root != where.rank:
                 return None
             if array is None:
-                raise ValueError("array is None; expected the global array (pass root= if one process has it)")
+                raise ValueError("array is None; expected the global array (pass root= if only one process has it)")
             given = np.asarray(array, dtype)
             type_code(given.dtype)
             if given.ndim != 2:
@@ -127,7 +128,7 @@ class Matrix:
         for rank, other in enumerate(given if root is None else []):
             if other != common:
                 raise ValueError(f"process {rank}: array has shape {other[0]} and dtype {other[1]}, that of process 0 "
-                                 f"{common[0]} and {common[1]}; expected the same global array on all processes")
+                                 f"has {common[0]} and {common[1]}; expected the same global array on all processes")
         made = cls.zeros(where, common[0], common[1], grid=grid, block=block, like=like)
         if root is None:
             made.local[...] = _pick(np.asarray(array, dtype), made.rows, made.cols)
@@ -158,10 +159,11 @@ class Matrix:
         blocks = agree(where, look)
         kinds = sorted({given[1] for given in blocks if given})
         if len(kinds) != 1:
-            raise TypeError(f"local arrays of dtypes {kinds}; expected one, on at least one process")
+            raise TypeError(f"local arrays have dtypes {kinds}; expected one dtype, and an array on at least one "
+                            "process")
         if shape is None:
             if block is not None:
-                raise ValueError("block is given, shape is not; expected the shape of the whole matrix, too")
+                raise ValueError("block is given without shape; pass the shape of the whole matrix, too")
             at = [[blocks[place.rank(row, col)] or ((0, 0),) for col in range(place.npcol)]
                   for row in range(place.nprow)]
             shape = sum(line[0][0][0] for line in at), sum(given[0][1] for given in at[0])
@@ -224,7 +226,7 @@ class Matrix:
         if order not in ("F", "C"):
             raise ValueError(f"order is {order!r}; expected 'F' or 'C'")
         if self._trans == "C":
-            raise NotImplementedError("A.H cannot be written: write A, or a copy that has been conjugated")
+            raise NotImplementedError("A.H cannot be written: write A, or a conjugated copy")
         by_columns = (order == "F") == (self._trans == "N")  # in memory: a transpose has the same bytes
         pieces = self._plain().redistribute(grid=_npy.grid_of(self.context, by_columns))
         _npy.write(pieces._stored, path, self.shape, order == "F", by_columns)
@@ -262,7 +264,7 @@ class Matrix:
     def T(self):
         """The transpose, a view."""
         if self._trans == "C":
-            raise NotImplementedError("A.H.T, a conjugate without transpose, is not a view: conjugate A.local")
+            raise NotImplementedError("A.H.T, a conjugate without transpose, cannot be a view: conjugate A.local")
         i, j, m, n = self._part
         return _view(self._stored, (i, j, m, n), "T" if self._trans == "N" else "N")
 
@@ -272,7 +274,7 @@ class Matrix:
         if self.dtype.kind != "c":
             return self.T
         if self._trans == "T":
-            raise NotImplementedError("A.T.H, a conjugate without transpose, is not a view: conjugate A.local")
+            raise NotImplementedError("A.T.H, a conjugate without transpose, cannot be a view: conjugate A.local")
         return _view(self._stored, self._part, "C" if self._trans == "N" else "N")
 
     def __getitem__(self, key):
@@ -284,7 +286,7 @@ class Matrix:
         key = key if isinstance(key, tuple) else (key,)
         key = tuple(slice(None) if part is Ellipsis else part for part in key) + (slice(None),) * (2 - len(key))
         if len(key) != 2 or not all(isinstance(part, slice) and part.step in (None, 1) for part in key):
-            raise IndexError(f"index {key}; expected slices with step 1, as A[2:5, :] (an element: see A.local)")
+            raise IndexError(f"index {key}; expected slices with step 1, such as A[2:5, :] (for elements see A.local)")
         (i0, i1, _), (j0, j1, _) = (part.indices(n) for part, n in zip(key, self.shape))
         i, j, _, _ = self._part
         return _view(self._stored, (i + i0, j + j0, max(0, i1 - i0), max(0, j1 - j0)))
@@ -312,7 +314,7 @@ class Matrix:
     def local(self):
         """This process's part, as an array without a copy: A.local[x, y] is A[A.rows[x], A.cols[y]]. Local."""
         if self._trans == "C":
-            raise NotImplementedError("A.H has no local array without a copy: A.local.conj().T is one with")
+            raise NotImplementedError("A.H.local would need a copy: use A.local.conj().T")
         held = self._stored.array
         if self._part != (0, 0, *self._stored.shape):
             held = held[self._range(0), self._range(1)]
@@ -337,7 +339,7 @@ class Matrix:
     def redistribute(self, *, grid=None, block=None, like=None):
         """A copy on another grid or in other blocks; default: one block per process on all processes. Collective."""
         if self._trans == "C":
-            raise NotImplementedError("A.H.redistribute: redistribute A, and take .H of the result")
+            raise NotImplementedError("A.H cannot be redistributed: redistribute A, and take .H of the result")
         if self._trans == "T":
             if block is not None and np.ndim(block):
                 block = tuple(block)[::-1]

@@ -25,7 +25,7 @@ def read_header(where, path):
                 shape, by_columns, dtype = getattr(np.lib.format, reader)(file)
                 offset = file.tell()
         except ValueError as why:
-            raise ValueError(f"{path} is not a .npy file that can be read: {why}") from None
+            raise ValueError(f"{path} cannot be read as a .npy file: {why}") from None
         if len(shape) != 2:
             raise ValueError(f"{path} holds an array of {len(shape)} dimensions; expected 2")
         type_code(dtype.newbyteorder("="))

@@ -52,9 +52,9 @@ def _oriented(A, B, out, alpha, beta):
     if a.context is not c.context or b.context is not c.context:
         raise ValueError("A, B and out belong to different contexts; expected matrices of one communicator or Context")
     if not c.writeable:
-        raise ValueError("out is read-only on some process; expected an array that can be written")
+        raise ValueError("out is read-only on some process; expected a writeable array")
     if a is c or b is c:
-        raise ValueError("out shares its memory with A or B; expected another matrix (A.copy())")
+        raise ValueError("out shares its memory with A or B; expected a separate matrix, such as A.copy()")
     if out._trans == "T":
         return B.T, A.T, out.T, alpha, beta
     if out._trans == "C":
@@ -67,7 +67,7 @@ def result_of(A, B):
 
     Never raises on one process alone: without memory the pointer is None, which the library refuses on all."""
     if not isinstance(A, Matrix) or not isinstance(B, Matrix):
-        raise TypeError(f"operands are {type(A).__name__} and {type(B).__name__}; expected two of hsumma.Matrix")
+        raise TypeError(f"operands are {type(A).__name__} and {type(B).__name__}; expected two hsumma.Matrix objects")
     a, b = A._stored, B._stored
     block = None
     if not (a.whole and b.whole):
@@ -165,7 +165,7 @@ class Plan:
     @property
     def handle(self):
         if self._handle is None:
-            raise ValueError("this plan has been closed, by itself or with its context")
+            raise ValueError("this plan has been closed, by close() or with its context; create a new one")
         return self._handle
 
     def _arguments(self, alpha, beta, A, B, C):
@@ -178,7 +178,7 @@ class Plan:
             *operands, alpha, beta = _oriented(A, B, C, alpha, beta)
             for name, operand, layout in zip("ABC", operands, self._layouts):
                 if self._key(operand) != layout:
-                    raise ValueError(f"{name} has another layout than the plan's: {operand!r}")
+                    raise ValueError(f"{name} is {operand!r}; expected the layout that the plan was created for")
         alpha, beta = _scalar(self._code, alpha, "alpha"), _scalar(self._code, beta, "beta")
         a, b, c = (operand._stored for operand in operands)
         return (self.handle, ct.byref(alpha), a.pointer, b.pointer, ct.byref(beta), c.pointer), (a, b, c, alpha, beta)

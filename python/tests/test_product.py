@@ -160,10 +160,10 @@ def test_plans(comm, everywhere, refused):
     assert info.seconds > 0 and len(info.operand) == 3 and len(info.level) == info.nlevels
     B2, C2 = hsumma.Matrix(comm, 2 * b, block=4), hsumma.Matrix.zeros(comm, (30, 25), block=4)
     assert plan.execute(B=B2, C=C2) is C2 and everywhere(close(C2.gather(None), 2 * (a @ b)))
-    refused(ValueError, ["B has another layout"], plan.execute, B=hsumma.Matrix(comm, b))
+    refused(ValueError, ["B is <hsumma.Matrix", "layout"], plan.execute, B=hsumma.Matrix(comm, b))
     last = comm.rank == comm.size - 1
     wider = np.zeros((C2.local.shape[0] + last, C2.local.shape[1]), order="F")[:C2.local.shape[0]]
-    refused(ValueError, ["C has another layout"], plan.execute,
+    refused(ValueError, ["C is <hsumma.Matrix", "layout"], plan.execute,
             C=hsumma.Matrix.from_local(comm, wider, (30, 25), block=4))
     again = hsumma.Plan(A, B, C, info.line)
     assert again.info.line == info.line

@@ -31,7 +31,7 @@ enum pmpi_mode pmpi_read_mode(void)
         hs_guess_try(&guess, words[mode], strlen(words[mode]));
     }
     if (is_first())
-        fprintf(stderr, "hsumma_pmpi: ignored: HSUMMA_PMPI is \"%.80s\"; expected off or verbose%s\n", given,
+        fprintf(stderr, "hsumma_pmpi: HSUMMA_PMPI is \"%.80s\" and is ignored; expected off or verbose%s\n", given,
                 hs_guess_text(&guess, "", meant, sizeof meant));
     return PMPI_SERVE;
 }
@@ -40,7 +40,7 @@ void pmpi_warn(enum pmpi_warning warning, const char *why)
 {
     static const char *const about[PMPI_WARNINGS] = {
         [PMPI_PASSED_ON] = "calls are passed on to MPI",
-        [PMPI_REPLACED] = "some calls are served by another algorithm than the one given"};
+        [PMPI_REPLACED] = "some calls are served by an algorithm other than the one given"};
 
     if (!pmpi_state.warned[warning])
         fprintf(stderr, "hsumma_pmpi: %s: %s\n", about[warning], why);

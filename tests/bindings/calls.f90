@@ -230,7 +230,7 @@ contains
         call fill(b, pb)
         pc = 95
         call hsumma_gemm(ctx, 'N', 'N', m, n, k, 1d0, pa, a, pb, b, 0d0, pc, c, status)
-        call refused('another ld than the descriptor''s', 'give hsumma_desc_init the ld', pc)
+        call refused('another ld than the descriptor''s', 'ld to hsumma_desc_init', pc)
         deallocate (pc)
         allocate (pc(hsumma_local_rows(c), hsumma_local_cols(c) - wrong))
         pc = 95

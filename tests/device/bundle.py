@@ -111,7 +111,7 @@ def test_failures(bundle, scratch):
     summary = open(os.path.join(out, "summary.md")).read()
     rows = dict(re.findall(r"^\| (\S+) \| ([^|]*) \|", summary, re.M))
     ok(process.returncode == 1 and rows.get("device_unit_device", "").startswith("FAILED: 1 of 2")
-       and rows.get("unit_slow", "").startswith("FAILED: no end") and rows.get("unit_crash", "").startswith("FAILED: exit")
+       and rows.get("unit_slow", "").startswith("FAILED: stopped after") and rows.get("unit_crash", "").startswith("FAILED: exit")
        and rows.get("unit_skip") == "skipped: nothing here" and rows.get("device_unit_device-again", "").startswith("FAILED")
        and "1 steps passed, 4 failed, 1 not run" in summary, "failures are told, and stop nothing", *said(process), summary)
     ok("it is wrong" in open(os.path.join(out, "log.txt")).read(), "  the log has what was printed")

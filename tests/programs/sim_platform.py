@@ -234,7 +234,7 @@ def test_runs(probe, folder):
             ("wrong input", "gemm fail 2", 2, "--what"), ("a failed run", "sweep fail 1", 1, "--what"),
             ("a report that is none", "gemm where", 1, "cannot be read"), ("a deadlock", "coll lock", 1, "Deadlock"),
             ("too little memory", "--memory-limit 256M gemm use", 1, "0.25 GiB"),
-            ("too much time", "--timeout 1 gemm spin", 1, "not done after 1 s")]:
+            ("too much time", "--timeout 1 gemm spin", 1, "stopped after 1 s")]:
         one_line(probed(line), name, code, *words)
     process = probed("--progress --timeout 2 gemm spin")
     ok(" s, " in process.stderr, "--progress", *said(process))

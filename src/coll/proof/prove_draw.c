@@ -44,8 +44,8 @@ static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 }
 
 /*
- * Draws the number of elements: small, so that parts have one or two elements or none, and runs with many ranks are
- * fast.
+ * Draws the number of elements: small, so that parts often have one or two elements or none, and runs with many ranks
+ * are fast.
  */
 static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
 {
@@ -136,8 +136,8 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
 }
 
 /*
- * Draws a row for a stage of `alg`, of any collective: a stage of another collective uses the row of the same name.
- * NULL (the default row) in most cases, and if the stage's row would violate the promises of alg's flags.
+ * Draws a row for stages of `alg`, of any collective: a stage of another collective uses the row of the same name. NULL
+ * (default rows) if the row drawn is performed by MPI, has stages itself, or would violate the promises of alg's flags.
  */
 static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg)
 {
@@ -147,7 +147,7 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     while (hs_alg_at(rows))
         rows++;
     const struct hs_alg *stage = hs_alg_at((int)pick(draw, (uint64_t)rows));
-    if (hs_alg_find(alg->collective, stage->name)) /* as the text of a spec is read */
+    if (hs_alg_find(alg->collective, stage->name)) /* prefers a row of alg's collective, as hs_alg_spec_read does */
         stage = hs_alg_find(alg->collective, stage->name);
     if (alg->flags & HS_USES_LEADERS &&
         stage->flags & HS_BY_LENGTH) /* parts of different lengths would be bracketed differently */

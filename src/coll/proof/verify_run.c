@@ -10,8 +10,8 @@
  * suffices.
  */
 struct event_queue {
-    int64_t *event; /* 2 * (instance * steps + global step), plus 1 if its message is transferred, plus 0 if the step
-                       begins */
+    int64_t *event; /* 2 * (instance * steps + global step), plus 1 for the transfer of its message, or 0 for the
+                       beginning of the step */
     int64_t head, tail;
 };
 
@@ -73,7 +73,7 @@ static void complete(struct proof_run *run, int instance, int g)
             release(run, instance, base + *open + window);
 }
 
-/* A range of consecutive elements of a buffer. */
+/* Where a range of consecutive elements of a buffer begins. */
 struct cell_range {
     struct hs_cell *buffer;
     int64_t element;

@@ -8,7 +8,8 @@
 
 #include "hsumma/context/mpi_family.h"
 
-/* A symbol that each MPI of the family exports, the folder of the build for it, and that build's option. */
+/* A symbol that each MPI of the family exports, the folder of the build for this family, and that build's option MPI.
+ */
 static const struct {
     const char *symbol, *folder, *option;
 } families[HS_MPI_FAMILIES] = {
@@ -34,7 +35,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Removes the file from LD_PRELOAD. 0: it is not there, so that another start would change nothing. */
+/* Removes the file from LD_PRELOAD. Returns 0 if it is not there or stays there: another start would change nothing. */
 static int remove_from_preload(const char *file)
 {
     const char *preload = getenv("LD_PRELOAD");

@@ -12,8 +12,9 @@ __attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
 }
 
 /*
- * Whether MPI must do the call: the library itself makes it, it is invalid, or it moves nothing. An error that one rank
- * can find goes to MPI before anything collective: MPI reports it to that rank alone, and the others need not call.
+ * Whether MPI must perform the call: the library itself makes it, it is invalid, or it moves nothing. An error that one
+ * rank can find alone must reach MPI before anything collective begins: MPI reports it on that rank only, and the other
+ * ranks may never make the call.
  */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
@@ -21,8 +22,8 @@ static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 }
 
 /*
- * The error of a served call: a class of hsumma's own, with hsumma's message as its text, because MPICH has no texts
- * for codes in its own classes. MPI_Error_class() below gives MPI's class.
+ * Returns the error of a served call: an error class of hsumma's own, with hsumma's message as its text, because MPICH
+ * gives no texts to new codes in its own classes. MPI_Error_class() below maps it to MPI's class.
  */
 static int report(const struct pmpi_comm *record, hsumma_status status)
 {
@@ -60,7 +61,7 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     return 1;
 }
 
-/* Whether root is valid in a communicator that can be served. */
+/* Whether comm is an intracommunicator of which root is a rank. */
 static int is_root(MPI_Comm comm, int root)
 {
     int inter = 1, size = 0;
@@ -70,7 +71,7 @@ static int is_root(MPI_Comm comm, int root)
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
-/* Whether MPI accepts the buffers of a rank that has a result, or none. */
+/* Whether MPI accepts the buffers of a rank. has_out: 1 if the rank gets the result. */
 static int are_buffers(const void *in, const void *out, int has_out)
 {
     return has_out ? in && out && out != MPI_IN_PLACE && in != out : in && in != MPI_IN_PLACE;
@@ -115,7 +116,7 @@ static MPI_Datatype from_bottom(MPI_Datatype type, void **buffer)
 
 /*
  * Broadcasts elements with gaps, or out of memory order, through a copy. A process that cannot allocate or fill the
- * copy cannot signal the others.
+ * copy cannot signal that to the others, which then wait for it.
  */
 static int serve_packed(struct pmpi_comm *record, void *buffer, MPI_Count count, MPI_Datatype type, hsumma_coll *call,
                         int *error)

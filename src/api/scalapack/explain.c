@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Indexed by 1 for calls that hsumma served, 0 for those left to ScaLAPACK. */
+/* Indexed by 1 for calls that hsumma served, 0 for those left to ScaLAPACK or failed. */
 struct hs_totals {
     int64_t calls[2];
     double seconds[2], flops; /* flops: of the calls served */
 };
 
-/* The key under which totals are an attribute of MPI_COMM_SELF; MPI_Finalize deletes that attribute first. */
+/* The key of the attribute of MPI_COMM_SELF that holds the totals; MPI_Finalize deletes attributes first. */
 static struct {
     pthread_once_t once;
     int keyval;

@@ -1,4 +1,4 @@
-/* p?gemm_ and p?gemr2d_ under ScaLAPACK's names. The only file that libhsumma_pxgemm leaves out. */
+/* p?gemm_ and p?gemr2d_ under ScaLAPACK's names. The only file of this folder that libhsumma_pxgemm leaves out. */
 #include "api/scalapack/shim.h"
 
 #include "api/other_mpi.h"

@@ -52,8 +52,8 @@ static int is_of_all(hsumma_status status)
     return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
 }
 
-/* Handles a call that failed: ScaLAPACK performs it if the program has ScaLAPACK, all processes have the error and C is
- * unchanged; else calls the error exit. */
+/* Handles a call that failed: if all processes have the error, C is unchanged and the program has ScaLAPACK's routine,
+ * that routine performs the call; else PBLAS's error exit is called. */
 static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
 {
     hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;
@@ -74,7 +74,7 @@ static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status
             all ? "; such calls go to ScaLAPACK" : "");
 }
 
-/* Leaves a call to ScaLAPACK if HSUMMA_SCALAPACK says so; 1 if ScaLAPACK has done it. */
+/* Leaves a call to ScaLAPACK if HSUMMA_SCALAPACK says so. Returns 1 if ScaLAPACK has performed it. */
 static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_request *request)
 {
     const int64_t *extent = request->extent;

@@ -120,8 +120,8 @@ struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis
 /* This process's view of an operand. */
 struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
 
-/* Looks for BLACS, for programs that load it after this library, in the caller's library where they loaded it privately
- * (dlopen). If there is none, the program ends: the call cannot be served. */
+/* Looks for a BLACS that the program has loaded after this library, if necessary by way of the caller's library (dlopen
+ * with RTLD_LOCAL). Ends the program if there is none, because the call cannot be served. */
 void hs_blacs_find(const void *caller, const char *routine);
 /* A function in the caller's library or its dependencies; NULL if there is none. */
 void *hs_symbol_of(const void *caller, const char *name);
@@ -136,7 +136,7 @@ const char *hs_pgemm_name(hsumma_type type);
 /* Errors that PBLAS does not know have the info -(HS_INFO + status); PBLAS's own end at 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
 
-/* The last call that was multiplied. `raw` holds its integer arguments: the type and two letters; then, for each
+/* The last product, for hs_repeat. `raw` holds its integer arguments: the type and two letters; then, for each
  * matrix, one extent, the first row and column, and the descriptor. */
 enum { HS_RAW = 3 + 3 * (3 + HS_ENTRIES) };
 struct hs_repeated {
@@ -157,7 +157,7 @@ struct hs_shim {
     double left;                  /* calls with m n k up to this number are left to ScaLAPACK */
     hsumma_pgemm *original[2][4]; /* ScaLAPACK's routines, indexed by interposed and type; NULL until looked up */
     int explain, reports;
-    struct hs_totals *totals; /* NULL if nothing is explained, or another process reports */
+    struct hs_totals *totals; /* NULL if nothing is explained, another process reports, or memory is exhausted */
     int threads;              /* BLAS threads; 0: their number is not changed */
     struct hs_repeated last;
     int64_t seen[HS_SEEN]; /* hashes of the explained calls; the oldest is overwritten first */
@@ -167,16 +167,16 @@ struct hs_shim {
 /* The state of a communicator, made at its first call; NULL if out of memory. Local. */
 struct hs_shim *hs_shim_of(MPI_Comm comm);
 /*
- * Makes the context at the first call. A lack of memory is retried by the next call; every other error is kept. `shim`
- * may be NULL on some processes. Collective over comm; the same status on all.
+ * Makes the context at the first call. After a lack of memory the next call tries again; every other error is final.
+ * `shim` may be NULL on some processes. Collective over comm; the same status on all.
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
 /* Returns 1 only at its first call for a matter, so that each is reported once per process. */
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
-/* Performs the call and returns 1 if its arguments, other than alpha, beta and the addresses, equal the last call's.
- * The context must be valid. */
+/* Performs the call and returns 1 if its arguments, other than alpha, beta and the addresses, equal the last call's;
+ * returns 0 otherwise, if alpha is zero, or after an error. The BLACS context must be valid. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
 /* hs_do_locally performs a call without communication and returns 1 if all its matrices lie on one process.
@@ -197,8 +197,8 @@ void hs_log_call(int file, const struct hs_pgemm *call, const struct hs_argument
 /* Prints one line for each distinct call, on process (0,0). plan is NULL for a call left to ScaLAPACK. */
 void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hsumma_plan *plan);
 /*
- * The totals of this process's calls on the grids whose process (0,0) it is. MPI_Finalize prints and frees them. NULL
- * if out of memory.
+ * The totals of the calls on all grids whose process (0,0) is this one. MPI_Finalize prints and frees them. NULL if out
+ * of memory.
  */
 struct hs_totals *hs_explain_totals(void);
 void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds);

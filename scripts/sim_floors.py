@@ -78,7 +78,7 @@ def moved_elements(bench, order, where, stationary):
 
 
 def least_words(m, n, k, processes):
-    """The words that some process must send or receive, whatever its memory (Al Daas et al. 2022, theorem 1)."""
+    """The words that some process must send or receive, whatever its memory (Al Daas et al. 2022, Theorem 3)."""
     k, n, m = sorted((m, n, k))
     if processes * n <= m:
         touched = n * k + (m * n + m * k) / processes

@@ -8,8 +8,7 @@
 
 #include "hsumma/context/mpi_family.h"
 
-/* A symbol that each MPI of the family exports, the folder of the build for this family, and that build's option MPI.
- */
+/* A symbol that each MPI of the family exports, the folder of the build for it, and the value of MPI in that build. */
 static const struct {
     const char *symbol, *folder, *option;
 } families[HS_MPI_FAMILIES] = {

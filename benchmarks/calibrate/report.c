@@ -94,7 +94,7 @@ static void link_row(FILE *file, const char *what, const calibration *cal, enum 
     char low[80], high[80];
 
     if (isnan(cal->error[fit].worst))
-        row(file, what, NULL, "not measured: nothing of the kind here");
+        row(file, what, NULL, "not measured: not present in this job");
     else if (link->eager > 0)
         row(file, what, &cal->error[fit], "%s; above %lld bytes %s", line_text(low, link->alpha, link->beta),
             (long long)link->eager, line_text(high, link->alpha_long, link->beta_long));
@@ -114,13 +114,13 @@ static void device_rows(const calibration *cal, FILE *file)
 
     fprintf(file, "\ndevice: %s\n", cal->ctx->device->name);
     link_row(file, "copies inside", cal, FIT_DEVICE, &m->shm);
-    row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, where they are long", 1e-9 / m->copy,
+    row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, for long vectors", 1e-9 / m->copy,
         1e-9 / m->gamma);
     row(file, "signal", NULL, "%.3g us, an event between two streams and a flag", 1e6 * m->signal);
     if (!cal->device_turned)
         row(file, "turn", NULL, "not measured: no two processes on one device that can wait for each other's events");
     else
-        row(file, "turn", NULL, "%.3g us more where the device goes from one process to another", 1e6 * m->turn);
+        row(file, "turn", NULL, "%.3g us more when the device switches to another process", 1e6 * m->turn);
     link_row(file, "staged, node", cal, FIT_STAGED, &m->node);
     if (!isnan(cal->error[FIT_STAGED_NETWORK].worst))
         link_row(file, "staged, network", cal, FIT_STAGED_NETWORK, &m->network);
@@ -194,7 +194,7 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     if (several && m->inject > 0)
         row(file, "out of a node", NULL, "%.4g MB/s", 1e-6 / m->inject);
     else if (several)
-        row(file, "out of a node", NULL, "no limit for all its ranks together");
+        row(file, "out of a node", NULL, "no common limit of its ranks");
     link_row(file, "inside a node", cal, FIT_NODE, &m->node);
     link_row(file, "inside a socket", cal, FIT_SOCKET, &m->socket);
     link_row(file, "all to all", cal, FIT_EXCHANGE, &(struct hs_link){.alpha = p->exchange_alpha});
@@ -203,10 +203,10 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
         row(file, "signal", NULL, "%.3g us", 1e6 * m->signal);
     row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s", 1e-9 / m->copy, 1e-9 / m->gamma);
     if (several)
-        row(file, "overlap", NULL, "%.2f of a message's time is hidden by a multiplication", p->overlap);
+        row(file, "overlap", NULL, "a GEMM hides %.2f of a message's time", p->overlap);
     gemm_row(file, "GEMM, double", &cal->error[FIT_GEMM_D], &p->gemm[0]);
     gemm_row(file, "GEMM, float", &cal->error[FIT_GEMM_S], &p->gemm[1]);
-    row(file, "panel width", NULL, "full rate from %lld on", (long long)p->knee);
+    row(file, "panel width", NULL, "full GEMM rate from %lld", (long long)p->knee);
     if (cal->ctx->device)
         device_rows(cal, file);
     for (int i = 0; i < cal->samples; i++)

@@ -58,7 +58,9 @@ static int read_grid(const argument_given *given, void *at)
 #define SIZE .read = argument_int64, .least = 0, .most = INT64_MAX, .expected = "a size of at least 0"
 #define OPERATION .read = argument_letter, .words = "NTC", .expected = "N, T or C"
 #define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or (0.5,-2) for complex types"
-#define LAYOUT(first, last) .read = read_layouts, .least = first, .most = last, .expected = LAYOUT_EXPECTED
+#define LAYOUT(first, last)                                                                     \
+    .read = read_layouts, .least = first, .most = last, .words = "mb|nb|imb|inb|rsrc|csrc|pad", \
+    .expected = LAYOUT_EXPECTED
 const argument arguments_product[] = {{"m", 'm', SIZE, AT(m)},
                                       {"n", 'n', SIZE, AT(n)},
                                       {"k", 'k', SIZE, AT(k)},

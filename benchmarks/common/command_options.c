@@ -294,10 +294,23 @@ static int explain(command_options *options, const struct option *all, int opt, 
     return refuse_long(options, all, word);
 }
 
+/* Writes a guess for the first name in "NAME,NAME=VALUE,..." that resembles one of `words` but is none. */
+static void guess_name(const char *list, const char *words, char *text, size_t size)
+{
+    text[0] = 0;
+    for (const char *name = list; *name && !text[0]; name += strcspn(name, ","), name += *name == ',') {
+        size_t length = strcspn(name, ",=");
+        struct hs_guess guess = hs_guess_of(name, length);
+
+        hs_guess_among(&guess, words);
+        if (strlen(guess.name) != length || memcmp(guess.name, name, length))
+            hs_guess_text(&guess, "", text, size);
+    }
+}
+
 /* Reads one own option; returns nonzero if its value is invalid. */
 static int take(command_options *options, const argument *row, char *at)
 {
-    struct hs_guess guess = hs_guess_of(optarg ? optarg : "", optarg ? strlen(optarg) : 0);
     char expected[256], meant[80];
 
     if (row->read(&(argument_given){row, optarg, options}, at))
@@ -310,9 +323,7 @@ static int take(command_options *options, const argument *row, char *at)
         snprintf(expected, sizeof expected, "one of %s", row->words);
     else
         hs_range_text(row->least, row->most, expected, sizeof expected);
-    if (row->words)
-        hs_guess_among(&guess, row->words);
-    hs_guess_text(&guess, "", meant, sizeof meant);
+    guess_name(optarg ? optarg : "", row->words ? row->words : "", meant, sizeof meant);
     return command_refuse(options, "--%s %s: expected %s%s", row->name, optarg, expected, meant);
 }
 

@@ -66,8 +66,9 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
     if (status)
         return status;
     hs_answer_write(&question, &answer, text, sizeof text);
-    fprintf(file, "%s of %lld bytes over %d processes on %d nodes, root %d\n", args->collective, (long long)shape.bytes,
-            shape.size, topology->division[HS_NODE].parts, shape.root);
+    fprintf(file, "%s of %lld bytes over %d processes on %d node%s, root %d\n", args->collective,
+            (long long)shape.bytes, shape.size, topology->division[HS_NODE].parts,
+            report_plural(topology->division[HS_NODE].parts), shape.root);
     if (row)
         fprintf(file, "%s: %s\n", row->name, row->doc);
     fputc('\n', file);

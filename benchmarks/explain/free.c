@@ -133,8 +133,8 @@ int explain_free(const explain_arguments *args, FILE *file)
 
     if (args->common.format == REPORT_TABLE) {
         fprintf(file,
-                "what the busiest process receives, P x Q x L processes for m, n, k, %s; bound: Al Daas et al.,\n"
-                "SPAA 2022%s; at most one process in %d idle\n\n",
+                "bytes that the busiest process receives, P x Q x L processes for m, n, k, %s; bound: Al Daas et al.,\n"
+                "SPAA 2022%s; at most one process in %d is idle\n\n",
                 type_name(args->common.type), args->memory ? ", and for limited memory Kwasniewski et al., SC19" : "",
                 USED_OF);
         report_table_head(&table, NULL, file);

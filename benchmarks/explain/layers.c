@@ -46,7 +46,9 @@ void explain_print_layers(const explanation *e, FILE *file)
         return;
     double scale = report_time_unit(best->seconds, &unit);
     fprintf(file,
-            "layers      best layers=%d of %d x %d: %.4g %s, %.2f of this; A, B in %.3g, C out %.3g %s; needs %s\n",
+            "layers      best layers=%d of %d x %d: %.4g %s, %.2f of the time without layers; moving A and B %.3g, C "
+            "%.3g %s; "
+            "workspace %s\n",
             best->count, best->extent[0], best->extent[1], best->seconds * scale, unit,
             e->info.predicted_seconds > 0 ? best->seconds / e->info.predicted_seconds : 1,
             (best->move[0] + best->move[1]) * scale, best->move[2] * scale, unit,

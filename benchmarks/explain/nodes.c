@@ -175,13 +175,13 @@ static void print_orders(const explanation *e, const entering *own, FILE *file)
             fputs("refused\n", file);
             continue;
         }
-        fprintf(file, "%s into the node that gets most, %s into all", report_bytes(most, sizeof most, one->most),
+        fprintf(file, "at most %s into a node, %s into all", report_bytes(most, sizeof most, one->most),
                 report_bytes(all, sizeof all, one->all));
         if (one == own)
-            fputs(", this one", file);
+            fputs(", this order", file);
         else if (more != 0)
             fprintf(file, ", %.1f %% %s", 100 * (more < 0 ? -more : more), more < 0 ? "less" : "more");
-        fprintf(file, "; %.4g s\n", one->seconds);
+        fprintf(file, "; predicted %.4g s\n", one->seconds);
     }
 }
 
@@ -195,7 +195,7 @@ void explain_print_entering(const explanation *e, FILE *file)
         return;
     for (int i = 0; i < e->node->parts; i++)
         messages += into_node(e, own, own->messages, i);
-    fprintf(file, "entering    %s into the node that gets most, %s into all, in %lld messages\n",
+    fprintf(file, "entering    at most %s into a node, %s into all, in %lld messages\n",
             report_bytes(most, sizeof most, own->most), report_bytes(all, sizeof all, own->all), (long long)messages);
     print_each(e, own, file);
     print_orders(e, own, file);
@@ -215,7 +215,7 @@ static void draw_spans(const explanation *e, const entering *own, FILE *file)
 
     if (!own || e->node->parts > DRAWN_NODES || e->panels < 2)
         return;
-    fputs("what enters each node, one span of panels after the other\n  panels from  ", file);
+    fputs("bytes that enter each node, by span of panels\n  panels from  ", file);
     for (int i = 0; i < e->node->parts; i++)
         fprintf(file, "     node %d", i);
     for (int s = 0; s < own->spans; s++) {

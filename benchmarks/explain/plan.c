@@ -46,7 +46,7 @@ static void print_rivals(const hsumma_plan_info *info, FILE *file)
 
         if (!rival->line)
             continue;
-        fputs(i ? "            " : "not taken   ", file);
+        fputs(i ? "            " : "not chosen  ", file);
         print_difference(rival->line, info->line, file);
         print_seconds(file, ": ", rival->seconds);
         if (info->predicted_seconds > 0)
@@ -81,7 +81,7 @@ static void print_condition(const condition *c, FILE *file)
         "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
         c->per_element, c->per_byte, c->against);
     if (c->minimum_per_element == c->minimum_per_byte)
-        fprintf(file, "a %s by both", extremum[c->minimum_per_byte]);
+        fprintf(file, "a %s for both", extremum[c->minimum_per_byte]);
     else
         fprintf(file, "a %s per element, a %s per byte", extremum[c->minimum_per_element],
                 extremum[c->minimum_per_byte]);
@@ -92,7 +92,7 @@ void explain_timing(const explanation *e, FILE *file)
 {
     fprintf(file,
             "planning    cold %.4g ms (%.4g to %.4g), warm %.4g ms (%.4g to %.4g): median, range of %lld plans each, "
-            "without the\n            lists of steps of any process\n\n",
+            "schedules\n            not included\n\n",
             e->cold.median * 1e3, e->cold.min * 1e3, e->cold.max * 1e3, e->warm.median * 1e3, e->warm.min * 1e3,
             e->warm.max * 1e3, (long long)e->args->timing);
 }
@@ -102,7 +102,7 @@ static void print_sent(const explanation *e, FILE *file)
     char most[32], all[32];
 
     if (e->counted)
-        fprintf(file, "sent        %lld messages, %s by the process that sends most; %lld messages, %s by all\n",
+        fprintf(file, "sent        at most %lld messages, %s by a process; %lld messages, %s in total\n",
                 (long long)e->messages_max, report_bytes(most, sizeof most, e->bytes_max), (long long)e->messages,
                 report_bytes(all, sizeof all, e->bytes));
     else
@@ -121,7 +121,7 @@ void explain_plan(const explanation *e, FILE *file)
             info->tuned && *info->tuned ? "; " : "", info->tuned ? info->tuned : "");
     report_moves(info, "moves       ", file);
     print_seconds(file, "predicted   ", info->predicted_seconds);
-    print_seconds(file, " in all: communication ", info->predicted_comm_seconds);
+    print_seconds(file, " total: communication ", info->predicted_comm_seconds);
     print_seconds(file, ", GEMM ", info->predicted_gemm_seconds);
     if (info->predicted_copy_seconds > 0)
         print_seconds(file, ", copies ", info->predicted_copy_seconds);
@@ -131,9 +131,9 @@ void explain_plan(const explanation *e, FILE *file)
     print_model(&e->ctx->profile, file);
     print_condition(&e->groups, file);
     print_sent(e, file);
-    fprintf(file, "workspace   %s%s on the process that needs most; the limit is %s\n", e->counted ? "" : "about ",
+    fprintf(file, "workspace   %s%s (maximum over processes); limit %s\n", e->counted ? "" : "about ",
             report_bytes(most, sizeof most, e->workspace_max),
             report_bytes(all, sizeof all, (int64_t)e->info.workspace_limit_bytes));
-    fprintf(file, "panels      %lld of %lld %c at most, in %d pair%s of owners\n\n", (long long)e->panels,
+    fprintf(file, "panels      %lld, each at most %lld indices %c, in %d pair%s of owners\n\n", (long long)e->panels,
             (long long)e->info.level[e->info.nlevels - 1].block, "mnk"[e->variant.looped], pairs, report_plural(pairs));
 }

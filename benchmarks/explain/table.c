@@ -21,9 +21,9 @@ static void print_head(const explanation *e, FILE *file)
             type_name(args->type));
     fprintf(file, "%d x %d grid", e->whole[0], e->whole[1]);
     if (e->args->ranks)
-        fprintf(file, ", chosen of all that use up to %lld processes,", (long long)e->args->ranks);
+        fprintf(file, ", chosen among all grids of up to %lld processes,", (long long)e->args->ranks);
     if (e->processes < e->whole[0] * e->whole[1])
-        fprintf(file, " (%d x %d take part: the others own nothing)", e->nprow, e->npcol);
+        fprintf(file, " (%d x %d participate; the others own no data)", e->nprow, e->npcol);
     fprintf(file, " on %d node%s, ", e->node->parts, report_plural(e->node->parts));
     if (args->nb)
         fprintf(file, "%lld x %lld blocks\n\n", (long long)e->desc[HS_C].mb, (long long)e->desc[HS_C].nb);
@@ -43,7 +43,7 @@ static void print_hierarchies(const explanation *e, FILE *file)
         {.title = "outer", REPORT_VALUE(hierarchy, outer), .width = 7, .narrow = 1, .when = PLANNED},
         {.title = "block", REPORT_VALUE(hierarchy, block), .width = 7, .narrow = 1, .when = PLANNED},
         {.title = "communication", REPORT_VALUE(hierarchy, info.predicted_comm_seconds), .width = 14, SECONDS},
-        {.title = "in all", REPORT_VALUE(hierarchy, info.predicted_seconds), .width = 12, SECONDS},
+        {.title = "total", REPORT_VALUE(hierarchy, info.predicted_seconds), .width = 12, SECONDS},
         REPORT_END};
     report_table table = {.columns = columns, .shown = PLANNED};
     const char *unit;
@@ -94,7 +94,7 @@ static void print_cuts(const explanation *e, FILE *file)
 {
     size_t printed = e->cut_count < CUTS_PRINTED ? e->cut_count : CUTS_PRINTED;
 
-    fprintf(file, "which %c go into which panel (a column is one segment):\n", dim_name[e->variant.looped]);
+    fprintf(file, "panels of the indices %c (one column per interval):\n", dim_name[e->variant.looped]);
     for (size_t at = 0; at < printed; at += TABLE_COLUMNS) {
         int count = printed - at < TABLE_COLUMNS ? (int)(printed - at) : TABLE_COLUMNS;
 
@@ -170,7 +170,7 @@ static void print_stage_head(const explanation *e, const picture *p, const stage
         fprintf(file, "%c, level %d, %s, %d times %lld %c:\n", operand_name[p->operand], s->tier + 1, s->algorithm,
                 s->panels, (long long)s->width, dim);
     if (!s->hops)
-        fprintf(file, "  nothing\n");
+        fprintf(file, "  no messages\n");
 }
 
 /* Prints one round, the messages hop[0 .. count). */
@@ -225,13 +225,13 @@ static void print_legend(const explanation *e, FILE *file)
             reads |= e->pictures[i].place[r].reads;
             still |= !e->pictures[i].place[r].moves;
         }
-    fprintf(file, "*: owner; 1 (outermost), 2...: the level on which the others receive it%s%s%s%s%s\n\n",
-            c_moves ? " (C: send their sum)" : "",
+    fprintf(file, "*: owner; 1 (outermost), 2, ...: level on which a process receives its part%s%s%s%s%s\n\n",
+            c_moves ? " (C: sends its sum)" : "",
             !reads    ? ""
-            : c_moves ? "; r: reads it in the memory of its node (C: adds to the sum there)"
-                      : "; r: reads it in the memory of its node",
-            exchanged ? "; x: holds a part of it, exchanged with *" : "", still ? "; .: used where it lies" : "",
-            empty ? "; -: no part in it" : "");
+            : c_moves ? "; r: reads it from its node's memory (C: adds to the sum there)"
+                      : "; r: reads it from its node's memory",
+            exchanged ? "; x: holds a part, exchanged with *" : "", still ? "; .: used in place" : "",
+            empty ? "; -: no part" : "");
 }
 
 static void print_pictures(const explanation *e, FILE *file)

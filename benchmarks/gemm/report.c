@@ -189,12 +189,12 @@ static void print_shares(const contender *x, FILE *file)
 
     if (!isfinite(t->gemm_share))
         return;
-    fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, all else %.1f %% of the ranks' time", x->name,
+    fprintf(file, "%-10s GEMM %.1f %%, copies %.1f %%, waits %.1f %%, other %.1f %% of the ranks' time", x->name,
             100 * t->gemm_share, 100 * t->copy_share, 100 * t->wait_share, 100 * t->library_share);
     if (x->node)
-        fprintf(file, "; in a node: %s", x->node);
+        fprintf(file, "; inside a node: %s", x->node);
     if (x->chunk)
-        fprintf(file, ", %lld at a time", (long long)x->chunk);
+        fprintf(file, ", chunks of %lld", (long long)x->chunk);
     fputc('\n', file);
 }
 
@@ -203,14 +203,14 @@ static void print_verdict(const contender *x, FILE *file)
     const check_outcome *check = &x->check;
 
     if (isnan(check->residual)) {
-        fprintf(file, "check      %s: only with --check\n", x->name);
+        fprintf(file, "check      %s: not done; it needs --check\n", x->name);
         return;
     }
-    fprintf(file, "check      %s: %s, residual %.2g (below %g)", x->name, check->passed ? "passed" : "FAILED",
+    fprintf(file, "check      %s: %s, residual %.2g (limit %g)", x->name, check->passed ? "passed" : "FAILED",
             check->residual, CHECK_RESIDUAL_LIMIT);
     if (check->strict)
-        fprintf(file, "; %lld entries, worst %.2g of the bound; rows, worst %.2g of the bound",
-                (long long)check->entries, check->entry_error, check->row_error);
+        fprintf(file, "; %lld entries: errors up to %.2g of the bound; rows: up to %.2g", (long long)check->entries,
+                check->entry_error, check->row_error);
     fputc('\n', file);
     if (check->row_error > 1 && check->col >= 0)
         fprintf(file, "           %s: C[%lld,%lld] (from 0) is off by %.3g\n", x->name, (long long)check->row,
@@ -225,7 +225,7 @@ static void print_routine(const contest *run, FILE *file)
     const contender *ours = run->contenders;
 
     if (run->args->how == API_CALL || run->args->how == API_PDGEMM)
-        fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made of the same arguments\n",
+        fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made from the same arguments\n",
                 run->args->how == API_PDGEMM ? "p" : "", "sdcz"[run->args->common.type],
                 run -> args -> how == API_PDGEMM ? "_" : "");
     fprintf(file, "%-10s %s\n", run->args->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
@@ -234,7 +234,7 @@ static void print_routine(const contest *run, FILE *file)
     if (run->plan)
         report_moves(&run->info, "moves      ", file);
     if (run->args->calls > 1)
-        fprintf(file, "calls      %d in a row in each round; times are of one call\n", run->args->calls);
+        fprintf(file, "calls      %d consecutive calls in each round; times are per call\n", run->args->calls);
 }
 
 static void print_table(const contest *run, FILE *file)
@@ -247,7 +247,7 @@ static void print_table(const contest *run, FILE *file)
     table.factor = report_time_unit(ours->seconds.median, &table.unit);
     report_head(run->measured, "gemm", file);
     if (run->warning[0])
-        fprintf(file, "note: costs more than 10 %%: %s; hsumma doctor says what to do\n", run->warning);
+        fprintf(file, "note: %s, which costs more than 10 %% of a product's time; see hsumma doctor\n", run->warning);
     print_routine(run, file);
     for (const contender *x = ours + 1; x < end; x++)
         if (x->who.how == API_SCALAPACK)
@@ -276,7 +276,7 @@ static void print_table(const contest *run, FILE *file)
         fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", x->name,
                 report_bytes(text[0], sizeof text[0], x->peak_rss),
                 report_bytes(text[1], sizeof text[1], x->peak_above),
-                x > ours ? " (and what ran before it)" : " (MPI and the program itself included)");
+                x > ours ? " (including earlier contenders)" : " (including MPI and the program)");
     if (run->args->plant)
         fprintf(file, "testing    an error was planted in %s's C\n", ours->name);
     for (const contender *x = ours; x < end; x++)

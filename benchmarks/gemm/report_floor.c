@@ -25,13 +25,14 @@ void report_floor(const contest *run, const report_table *times, FILE *file)
     if (!f->measured)
         return;
     fprintf(file,
-            "floor      copies %.3f %s (to the device %.3f, back %.3f, from and to pinned memory; from and to the\n"
-            "           matrices' own pages %.3f, %.3f), the product with all on the device %.3f %s\n",
+            "floor      copies %.3f %s (pinned memory: to the device %.3f, back %.3f; the matrices' own pages: %.3f, "
+            "%.3f),\n"
+            "           product with all matrices on the device %.3f %s\n",
             f->copy.median * factor, unit, f->way[FLOOR_IN].median * factor, f->way[FLOOR_OUT].median * factor,
             f->way[FLOOR_OWN_IN].median * factor, f->way[FLOOR_OWN_OUT].median * factor, f->compute.median * factor,
             unit);
-    fprintf(file, "ratio      %s / the larger of both: %.3f (%.3f to %.3f over %d round%s)\n", run->contenders[0].name,
-            f->ratio.median, f->ratio.min, f->ratio.max, reps, report_plural(reps));
+    fprintf(file, "ratio      %s / the larger of the two: %.3f (%.3f to %.3f over %d round%s)\n",
+            run->contenders[0].name, f->ratio.median, f->ratio.min, f->ratio.max, reps, report_plural(reps));
 }
 
 void report_floor_json(const contest *run, json_t *object)

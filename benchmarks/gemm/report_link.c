@@ -10,8 +10,7 @@ void report_link(const contest *run, const report_table *times, FILE *file)
 
     if (link->rate == 0)
         return;
-    fprintf(file,
-            "link       %s must enter the node that gets most: %.3f %s at %g Mbit/s, and %.3f %s for the GEMM alone\n",
+    fprintf(file, "link       %s must enter the busiest node: %.3f %s at %g Mbit/s; local GEMM alone: %.3f %s\n",
             report_bytes(text, sizeof text, link->most), seconds * times->factor, times->unit, link->rate * 1e-6,
             (least.median - seconds) * times->factor, times->unit);
 }

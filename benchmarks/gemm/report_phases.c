@@ -64,7 +64,7 @@ void report_phases(const contender *x, FILE *file)
     if (info->profile && *info->profile)
         snprintf(note, sizeof note, "  by profile %s", info->profile);
     if (info->lookahead > 0 && info->predicted_comm_seconds > phases[0].predicted * 1.01)
-        snprintf(hidden, sizeof hidden, "  what the GEMM does not hide of %.3f %s predicted",
+        snprintf(hidden, sizeof hidden, "  not hidden by the GEMM, of %.3f %s predicted",
                  info->predicted_comm_seconds * table.factor, table.unit);
     report_table_head(&table, note, file);
     for (int i = 0; i < PHASES; i++)

@@ -80,7 +80,7 @@ void report_simulated(const contest *run, FILE *file)
             is_timed_only(run->p.ctx) ? "without data (compute=time)" : "with data");
     if (sampled->half_steps)
         fprintf(file,
-                "sampled    %d of %d outer panels in %.6f s, %d in %.6f s: all of them in %.6f s, of which "
+                "sampled    %d of %d outer panels in %.6f s, %d in %.6f s; extrapolated to all: %.6f s, of which "
                 "communication %.6f s\n",
                 sampled->steps, sampled->steps_total, run->contenders[0].turns[0].seconds, sampled->half_steps,
                 sampled->half, sampled->seconds, sampled->comm);

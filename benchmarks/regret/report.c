@@ -115,13 +115,13 @@ static void print_verdict(const regret_run *run, int which, FILE *file)
     if (which == REGRET_MEASURE)
         fprintf(file, "%d executions, ", v->executions);
     if (!v->best)
-        fprintf(file, "nothing to choose from\n");
+        fprintf(file, "no other candidate\n");
     else
         fprintf(file, "%s / %s: %.3f (quartiles %.3f, %.3f): %s\n", v->plan->name, v->best->name, v->ratio.median,
                 v->ratio.lower, v->ratio.upper,
                 regret_is_loss(v)    ? "a loss"
                 : v->ratio.upper < 1 ? "a gain"
-                                     : "no gap beyond the spread");
+                                     : "no difference beyond the spread");
 }
 
 static void print_table(const regret_run *run, FILE *file)
@@ -131,7 +131,7 @@ static void print_table(const regret_run *run, FILE *file)
     table.factor = report_time_unit(run->automatic[REGRET_ESTIMATE].total.median, &table.unit);
     report_head(&run->p, "regret", file);
     fprintf(file, "case       %s\n", run->which->text[0] ? run->which->text : "the defaults");
-    fprintf(file, "set        %d candidates; %d gave the plan of another, %d were refused; %d call%s a turn\n",
+    fprintf(file, "set        %d candidates; %d had the same plan as another, %d were refused; %d call%s per turn\n",
             run->count, run->alike, run->refused, run->calls, report_plural(run->calls));
     fputc('\n', file);
     report_table_head(&table, NULL, file);
@@ -164,7 +164,7 @@ int regret_report_failed(const product_case *which, report_format format, FILE *
         return report_json(
             json_pack("{s:s,s:s,s:i,s:b}", "command", "regret", "case", which->text, "line", which->line, "failed", 1),
             1, 6, file);
-    fprintf(file, "case       %s\nnot measured, see the message\n\n", which->text);
+    fprintf(file, "case       %s\nnot measured; see the error message\n\n", which->text);
     return report_written(file);
 }
 
@@ -192,7 +192,7 @@ int regret_report_totals(const regret_totals *totals, const regret_arguments *ar
     if (totals->failed)
         fprintf(file, ", %d failed", totals->failed);
     if (totals->left_out)
-        fprintf(file, ", %d left out: the time was up", totals->left_out);
+        fprintf(file, ", %d skipped: --seconds reached", totals->left_out);
     fputc('\n', file);
     for (int i = 0; i < REGRET_VERDICTS && totals->cases; i++)
         if (i == REGRET_ESTIMATE || args->measure)

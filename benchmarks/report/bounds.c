@@ -9,7 +9,7 @@ static void print_ratio(FILE *file, const char *before, double ratio, int64_t bo
 
     fputs(before, file);
     if (isfinite(ratio))
-        fprintf(file, "%.2f of ", ratio);
+        fprintf(file, "%.2f times the ", ratio);
     fprintf(file, "%s %s", report_bytes(text, sizeof text, bound), after);
 }
 
@@ -19,15 +19,16 @@ static void print_side(const bound_side *side, const char *label, int width, FIL
 
     fprintf(file, "%-*s", width, label);
     if (side->bytes < 0) {
-        fputs("receives what is not counted", file);
+        fputs("received bytes not counted", file);
     } else {
-        fprintf(file, "receives %s in %lld messages at most: ", report_bytes(text, sizeof text, side->bytes),
+        fprintf(file, "receives at most %s in %lld messages: ", report_bytes(text, sizeof text, side->bytes),
                 (long long)side->messages);
-        print_ratio(file, "", side->to_layout, side->layout, "that must enter in this layout");
+        print_ratio(file, "", side->to_layout, side->layout, "required by this layout");
         if (side->bytes < side->layout)
             fputs(" (the rest through its node's memory)", file);
     }
-    print_ratio(file, side->bytes < 0 ? "; " : ", ", side->to_theory, (int64_t)side->theory, "by theory\n");
+    print_ratio(file, side->bytes < 0 ? "; " : ", ", side->to_theory, (int64_t)side->theory,
+                "required by any layout\n");
 }
 
 static void print_seconds(FILE *file, const char *before, double seconds)
@@ -35,7 +36,7 @@ static void print_seconds(FILE *file, const char *before, double seconds)
     const char *unit;
     double scale = report_time_unit(seconds, &unit);
 
-    fprintf(file, "%s %.3g %s", before, seconds * scale, unit);
+    fprintf(file, "%s%.3g %s", before, seconds * scale, unit);
 }
 
 void report_bounds(const product_bounds *b, int width, FILE *file)
@@ -45,17 +46,18 @@ void report_bounds(const product_bounds *b, int width, FILE *file)
     print_side(&b->process, "process", width, file);
     if (b->nodes > 1)
         print_side(&b->node, "node", width, file);
-    fprintf(file,
-            "%*stheory: Al Daas et al., SPAA 2022; for limited memory Kwasniewski et al., SC19: here %.3g elements a "
-            "process\n",
-            width, "", b->memory);
+    fprintf(
+        file,
+        "%*sany layout: Al Daas et al., SPAA 2022; for limited memory Kwasniewski et al., SC19, here %.3g elements per "
+        "process\n",
+        width, "", b->memory);
     if (!b->limit)
         return;
     fprintf(file, "%-*s%s:", width, "limited by", b->limit);
-    print_seconds(file, " bytes", b->bytes_s);
+    print_seconds(file, " bytes ", b->bytes_s);
     fprintf(file, " at %.4g MB/s,", 1e-6 / b->byte);
-    print_seconds(file, " messages", b->messages_s);
-    print_seconds(file, " of", b->message);
-    print_seconds(file, ", cores", b->cores_s);
-    fprintf(file, ", each alone, by the model, of a %s\n", b->nodes > 1 ? "node" : "process");
+    print_seconds(file, " messages ", b->messages_s);
+    print_seconds(file, " (", b->message);
+    print_seconds(file, " each), cores ", b->cores_s);
+    fprintf(file, " (modelled for a %s, each alone)\n", b->nodes > 1 ? "node" : "process");
 }

@@ -93,7 +93,7 @@ void report_head(const problem *p, const char *command, FILE *file)
     fprintf(file, ", %d node%s, %d core%s per node\n", p->mach.nodes, report_plural(p->mach.nodes), p->mach.cores,
             report_plural(p->mach.cores));
     if (p->mach.node_ranks > p->mach.cores)
-        fprintf(file, "note: %d ranks share %d core%s: times say little about either\n", p->mach.node_ranks,
+        fprintf(file, "note: %d ranks share %d core%s: times are not representative\n", p->mach.node_ranks,
                 p->mach.cores, report_plural(p->mach.cores));
 }
 

@@ -144,7 +144,7 @@ static int measure(sweep *s, progress *bar)
 
             if (!c->plan)
                 continue;
-            progress_update(bar, round < 0 ? "warm-up" : "groupings in turns",
+            progress_update(bar, round < 0 ? "warm-up" : "timing group grids",
                             ((double)(round + warm_ups) + (double)i / s->count) / (args->reps + warm_ups));
             if ((code = execute_turn(&s->p, &(gemm_contender){API_PLAN, c->plan, NULL, s->p.c.local}, 1, &t)))
                 return code;

@@ -149,18 +149,18 @@ int trace_read(trace_file *trace, const trace_arguments *args, char *error, size
     if (!file)
         snprintf(error, size, "%s: %s", args->path, why.text);
     else if (!good)
-        snprintf(error, size, "%s: expected a file that the option trace has written", args->path);
+        snprintf(error, size, "%s: not a timeline; expected a file written by the option trace", args->path);
     json_decref(file);
     if (good && !find_product(trace, args->product)) {
         good = 0;
-        snprintf(error, size, "%s: there is no product %lld: expected 1 to %d, or all", args->path,
+        snprintf(error, size, "%s: there is no product %lld; expected 1 to %d, last or all", args->path,
                  (long long)args->product, trace->products);
         if (trace->spans == 0)
-            snprintf(error, size, "%s: nothing has been recorded", args->path);
+            snprintf(error, size, "%s: the timeline is empty", args->path);
     }
     if (good && trace_sum(trace)) {
         good = 0;
-        snprintf(error, size, "no memory for what %s holds", args->path);
+        snprintf(error, size, "no memory to read %s", args->path);
     }
     return good ? 0 : -1;
 }

@@ -97,8 +97,8 @@ static void print_summary(const trace_file *trace, const report_table *table, FI
     }
     if (ranks)
         fprintf(file,
-                "\nwithout GEMM: %.3f %s of a rank on average, %.3f of them waits; most on rank %d: %.3f of %.3f\n"
-                "the longest GEMM of a rank takes %.3f %s, the longest product %.3f\n",
+                "\noutside GEMM: %.3f %s per rank on average, of which waits %.3f; most on rank %d: %.3f of %.3f\n"
+                "longest GEMM time of a rank: %.3f %s, longest product: %.3f\n",
                 mean / ranks * table->factor, table->unit, wait / ranks * table->factor, most,
                 exposed(&trace->rank[most]) * table->factor, trace->rank[most].all * table->factor,
                 gemm * table->factor, table->unit, all * table->factor);
@@ -110,7 +110,7 @@ static void print_prediction(const trace_file *trace, const report_table *table,
     const double *seconds = trace->predicted;
 
     if (seconds[0] > 0)
-        fprintf(file, "predicted: %.3f %s, GEMM %.3f, copies %.3f, the rest communication; %.2f of the time it took\n",
+        fprintf(file, "predicted: %.3f %s, GEMM %.3f, copies %.3f, the rest communication; %.2f of the measured time\n",
                 seconds[0] * table->factor, table->unit, seconds[1] * table->factor, seconds[2] * table->factor,
                 seconds[0] / (trace->end - trace->begin));
 }
@@ -128,8 +128,8 @@ static void print_courses(const trace_file *trace, FILE *file)
 {
     char name[24];
 
-    fprintf(file, "\nIn each tenth of the time: %show many ranks multiply\n",
-            trace->nodes > 1 ? "MB/s that come to a node from others; " : "");
+    fprintf(file, "\nIn each tenth of the time: %snumber of ranks in the GEMM\n",
+            trace->nodes > 1 ? "MB/s that enter a node; " : "");
     for (int n = 0; trace->nodes > 1 && n < trace->nodes; n++) {
         snprintf(name, sizeof name, "node %d", n);
         print_course(name, &trace->entering[n], 1e-6, 0, file);
@@ -152,7 +152,7 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     fprintf(file, ", %.3f %s; clocks agree within %.3g us\n", span * table.factor, table.unit,
             trace->clock_error * 1e6);
     if (trace->lost)
-        fprintf(file, "note: %lld entries of what came first are lost\n", (long long)trace->lost);
+        fprintf(file, "note: the oldest %lld entries are lost\n", (long long)trace->lost);
     fputc('\n', file);
     report_table_head(&table, NULL, file);
     for (int r = 0; r < trace->ranks; r++)
@@ -161,11 +161,11 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     print_prediction(trace, &table, file);
     print_courses(trace, file);
     if (trace->nodes > 1 && trace->node_debts) {
-        fprintf(file, "\nWho waits for whom: totals of each node\n");
+        fprintf(file, "\nWaits by cause: totals of each node\n");
         print_debts(trace, &table, trace->by_node, trace->node_debts, 4 * args->top, file);
     }
     if (trace->rank_debts) {
-        fprintf(file, "\nWho waits for whom: the longest %d of each rank\n", args->top);
+        fprintf(file, "\nWaits by cause: the longest %d of each rank\n", args->top);
         print_debts(trace, &table, trace->by_rank, trace->rank_debts, args->top, file);
     }
 }

@@ -160,7 +160,7 @@ static void draw_all(const drawing *d)
             "<style>text{font:12px sans-serif;fill:#333}.g{stroke:#8888;stroke-width:.5}.n{font-weight:bold}"
             ".w{font-size:11px;fill:#222;text-anchor:middle}"
             "@media(prefers-color-scheme:dark){text{fill:#ddd}.w{fill:#111}}</style>\n"
-            "<title>Timeline: the lane of a rank shows what it does, and below its messages</title>\n",
+            "<title>Timeline: work and waits of each rank, and its messages below them</title>\n",
             PAGE, bottom + BOTTOM, PAGE, bottom + BOTTOM);
     draw_legend(d);
     draw_axis(d, bottom);

@@ -287,7 +287,7 @@ static int carry_out(tuning *run)
         if (run->args->chosen[c])
             code = tune_one(run, (hsumma_collective)c);
     if (run->coll.rank == 0 && !code)
-        printf("\n%.1f s; remembered in %s\n", MPI_Wtime() - run->begin, run->path);
+        printf("\n%.1f s; written to %s\n", MPI_Wtime() - run->begin, run->path);
     return code;
 }
 

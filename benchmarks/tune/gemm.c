@@ -52,7 +52,7 @@ static int measure(const problem *p, hsumma_plan *plan, progress *bar, double do
     p->ctx->note[0] = 0; /* from here on notes are about the tuned file */
     while (!code && is_measuring(p, plan)) {
         if (p->rank == 0)
-            progress_update(bar, "candidates in turns",
+            progress_update(bar, "timing candidates",
                             done + share * plan->trial.executions / (2.0 * plan->trial.count));
         code = execute_turn(p, &who, 1, &t);
     }
@@ -98,7 +98,7 @@ static void report(const problem *p, const trial_result *found, const char *path
     if (found->chosen > 0)
         printf("file     %s\n", found->note[0] ? "not written" : path);
     else
-        printf("file     not written: there is nothing to choose from\n");
+        printf("file     not written: there is only one candidate\n");
     fflush(stdout);
 }
 

@@ -42,10 +42,10 @@ def as_text(plan):
         ("predicted", f"{seconds(info.predicted_seconds)}: communication {seconds(info.predicted_comm_seconds)}, "
                       f"GEMM {seconds(info.predicted_gemm_seconds)}, copies {seconds(info.predicted_copy_seconds)}"),
         ("sent", f"{info.predicted_messages_sent} messages, {size(info.predicted_bytes_sent)} by this process"),
-        ("workspace", f"{size(info.workspace_bytes_max)} on the process that needs most; "
-                      f"the limit is {size(info.workspace_limit_bytes)}"),
+        ("workspace", f"{size(info.workspace_bytes_max)} (maximum over processes); "
+                      f"limit {size(info.workspace_limit_bytes)}"),
     ]
-    rows += [("not taken" * (not i), f"{_other(rival, info)}: {seconds(rival.seconds)}"
+    rows += [("not chosen" * (not i), f"{_other(rival, info)}: {seconds(rival.seconds)}"
               + f", measured {seconds(rival.measured)}" * bool(rival.measured)) for i, rival in enumerate(info.rival)]
     if info.seconds:
         rows.append(("last run", f"{seconds(info.seconds)}: communication {seconds(info.comm_seconds)}, "
@@ -67,7 +67,7 @@ def as_svg(plan):
              info.predicted_seconds)]
     if info.seconds:
         bars.append(("last run", [(name, getattr(info, f"{key}_seconds")) for name, key in parts], info.seconds))
-    bars += [(f"not taken, {_other(rival, info)}"[:90], [("predicted", rival.seconds)], rival.seconds) for rival in info.rival]
+    bars += [(f"not chosen, {_other(rival, info)}"[:90], [("predicted", rival.seconds)], rival.seconds) for rival in info.rival]
     longest = max([total for *_, total in bars] + [sum(value for _, value in pieces) for _, pieces, _ in bars]) or 1
     lines = textwrap.wrap(info.line, 105)
     top, side = (2 + len(lines)) * _LINE, 140

@@ -160,7 +160,7 @@ def test_tables(scratch):
            f"predicted: GEMM {wanted[1] * 1e3:.3f} ms of {wanted[0] * 1e3:.3f} ms" in read(drawing),
            "  beside what gemm had predicted", given, wanted)
     process = bench(0, f"trace {path} --top 2")
-    prints(process, "trace as a table", "Who waits for whom" in process.stdout and "product 4 of 4" in process.stdout)
+    prints(process, "trace as a table", "Waits by cause" in process.stdout and "product 4 of 4" in process.stdout)
     rows = csv_rows(bench(0, f"trace {path} --format csv --product all"))
     ok([row["rank"] for row in rows] == ["0", "1", "2", "3"] and [row["node"] for row in rows] == ["0", "0", "1", "1"],
        "  as csv", rows)

@@ -70,8 +70,8 @@ static void test_words(void)
     }
     runs(ctx, grid, "", "device", "", "nothing said");
     runs(ctx, grid, "node=device block=7", "device", "", "node=device");
-    runs(ctx, grid, "node=messages", "host", "words for the host", "node=messages");
-    runs(ctx, grid, "groups=1x1", "host", "words for the host", "groups");
+    runs(ctx, grid, "node=messages", "host", "options of host products", "node=messages");
+    runs(ctx, grid, "groups=1x1", "host", "options of host products", "groups");
     for (int i = 0; i < 4; i++)
         hsumma_grid_create(ctx, size, 1, 'R', NULL, &more[i]);
     runs(ctx, more[3], "", "device", "", "the fifth grid");

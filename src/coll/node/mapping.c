@@ -80,11 +80,11 @@ static void free_plain(char *base, size_t bytes)
 
 const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
 {
-    static const char *const text[] = {[HS_MAPPED] = "nothing has failed",
-                                       [HS_NOT_MAPPED] = "a process cannot map it (limits on address space?)",
-                                       [HS_NOT_OPENED] =
-                                           "a process cannot open another's by /proc (other users or containers?)",
-                                       [HS_NOT_MADE] = "memfd_create or ftruncate failed (limits on memory or files?)"};
+    static const char *const text[] = {
+        [HS_MAPPED] = "nothing has failed",
+        [HS_NOT_MAPPED] = "a process cannot map it (limits on address space?)",
+        [HS_NOT_OPENED] = "a process cannot open another's memory through /proc (different users or containers?)",
+        [HS_NOT_MADE] = "memfd_create or ftruncate failed (limits on memory or files?)"};
     return text[fault];
 }
 

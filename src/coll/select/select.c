@@ -22,7 +22,7 @@ const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_qu
     if (question->ordered) {
         if (!keeps_order(alg, question, spec->with.level))
             return alg->flags & HS_KEEPS_ORDER_IF
-                       ? "the operator does not commute and ranks of nodes are not in one run"
+                       ? "the operator does not commute and the ranks of a node are not consecutive"
                        : "the operator does not commute";
         if ((spec->with.outer && !keeps_order(spec->with.outer, question, spec->with.level)) ||
             (spec->with.inner && !keeps_order(spec->with.inner, question, spec->with.level)))

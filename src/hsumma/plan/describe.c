@@ -119,11 +119,11 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         options->said_by[HS_OPT_WORKSPACE_LIMIT] ? sayer[options->said_by[HS_OPT_WORKSPACE_LIMIT]] : "default");
     ADD(text, "; profile: %s, %d candidates", plan->ctx->profile.source, plan->ranking.considered);
     if (plan->choice.cut)
-        ADD(text, "; groups cut through nodes: processes on lines along them send messages inside nodes");
+        ADD(text, "; groups cut through nodes, so panels are also sent inside nodes");
     if (plan->choice.apart)
         ADD(text, "; nodes do not share panels: %s", plan->choice.apart);
     if (plan->disobeyed)
-        ADD(text, "; what was remembered of this product cannot be obeyed");
+        ADD(text, "; the remembered plan of this product cannot be used");
     if (plan->device.why_not)
         ADD(text, "; device: staged through the host (%s)", plan->device.why_not);
     if (plan->grid->shared.refused[0])

@@ -15,11 +15,11 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
 {
     const hsumma_context *ctx = plan->ctx;
     if (request->alone)
-        return "for p?gemm";
+        return "not supported by p?gemm";
     if (settings->for_messages || (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_DEVICE))
-        return "words for the host are given";
+        return "options of host products are given";
     if (!ctx->profile.one_node)
-        return "several nodes";
+        return "the processes are on several nodes";
     if (!plan->grid->shared.bytes)
         return plan->grid->shared.refused;
     return ctx->no_tiles.text[0] ? ctx->no_tiles.text : NULL;

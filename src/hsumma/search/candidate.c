@@ -367,7 +367,7 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
     *choice = without;
     choice->apart = too_many                         ? "too many panels"
                     : status == HSUMMA_ERR_WORKSPACE ? "too little memory on a node"
-                                                     : "what is asked for does not fit them";
+                                                     : "the given options exclude it";
     return choose_exchange(chooser, sketch, choice);
 }
 

@@ -49,7 +49,7 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
     if (asked && (!possible || by_mpi))
         return refuse_sharing(chooser, by_mpi);
     chooser->cells = possible && several && !by_mpi;
-    chooser->apart = possible && by_mpi ? "an algorithm of MPI's own is named" : NULL;
+    chooser->apart = possible && by_mpi ? "MPI's own algorithm is given" : NULL;
     *by_node = possible && !several;
     return HSUMMA_OK;
 }

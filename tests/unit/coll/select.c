@@ -227,7 +227,7 @@ static void test_choice(void)
     shape.topology = &scattered;
     shape.size = 6;
     question.spec = "smp";
-    chosen(&selector, &question, "recursive_doubling instead of smp", "ranks of nodes");
+    chosen(&selector, &question, "recursive_doubling instead of smp", "not consecutive");
     question.spec = "mpi";
     question.no_mpi = "MPI is away";
     chosen(&selector, &question, "recursive_doubling instead of mpi", "MPI is away");

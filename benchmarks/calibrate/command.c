@@ -94,7 +94,8 @@ static int make_parents(const char *path, npy_error *error)
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the profile's path, on rank 0; nonzero, with an error, if it cannot be written. */
+/* Finds the profile's path and, if it is the default one, creates its directories. Called on rank 0. Nonzero, with an
+ * error, if there is no path or the file cannot be written. */
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
     if (given && strlen(given) >= PATH_MAX)
@@ -134,7 +135,8 @@ static int measure_all(calibration *cal)
     return good;
 }
 
-/* Writes the file and prints the report, on rank 0; an error message or NULL. */
+/* Writes the profile and, unless it goes to standard output, prints the report. Called on rank 0. Returns an error
+ * message or NULL. */
 static const char *publish(const calibration *cal, const char *path, npy_error *error)
 {
     char *text = calibrate_text(cal);
@@ -168,7 +170,7 @@ static int carry_out(calibration *cal, const char *options)
 
     if (command_fail(cal->comm, bad, "calibrate: %s: %s", path[0] ? path : "-o", error.text))
         return COMMAND_BAD_INPUT;
-    /* ignore an existing profile and tuned file, which this run may replace */
+    /* ignore an existing profile, which this run may replace, and the tuned file */
     bad = asprintf(&all, "%s profile=builtin tuned=none", options) < 0;
     if (command_fail(cal->comm, bad, "calibrate: no memory"))
         return COMMAND_BAD_INPUT;

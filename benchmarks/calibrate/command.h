@@ -50,7 +50,7 @@ typedef struct calibration {
     int rank, size;
     hsumma_context *ctx;
     machine mach;
-    int crowded; /* 1: more ranks than cores on rank 0's node */
+    int crowded; /* 1: more ranks than logical processors on rank 0's node */
     progress bar;
     const char *phase;
     double begun, took; /* start time; duration in seconds */
@@ -65,19 +65,20 @@ typedef struct calibration {
     int holds, lacks;      /* number of allocations in `held`; 1 if one has failed */
 } calibration;
 
-/* --- measure.c: memory and repeated trials; collective ----------------------------------------------------------- */
+/* --- measure.c: memory and repeated trials ------------------------------------------------------------------------ */
 
-/* Memory for the current subject, freed when the subject ends. All its bytes are 1, which reads as small doubles. NULL
- * if out of memory; cal->lacks is then set. */
+/* Memory for the current subject, freed when the subject ends. All its bytes are 1, so doubles in it are tiny. NULL if
+ * out of memory; cal->lacks is then set. */
 void *calibrate_get(calibration *cal, size_t bytes);
 
-/* Makes a trial of `calls` calls. Returns this rank's seconds; 0 if the rank does not participate. */
+/* Runs a trial of `calls` calls. Returns this rank's seconds; 0 if the rank does not participate. */
 typedef double calibrate_trial(calibration *cal, void *state, int calls);
 
 /*
  * Seconds of one call: the median of the faster half of several trials. A trial's time is that of its slowest rank; in
- * calibrate_together, the time from a common start until all ranks are done, which is fair also where ranks share
- * cores. Trials continue for `budget` seconds, at least three (one if no time is left). The same on all ranks.
+ * calibrate_together, the time from a common start until all ranks are done, which is fair even if ranks share cores.
+ * Trials continue for `budget` seconds: at least three (one if the budget is not positive), at most 64. Collective; the
+ * same result on all ranks.
  */
 double calibrate_slowest(calibration *cal, calibrate_trial *trial, void *state, double budget);
 double calibrate_together(calibration *cal, calibrate_trial *trial, void *state, double budget);
@@ -86,10 +87,10 @@ double calibrate_together(calibration *cal, calibrate_trial *trial, void *state,
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value);
 
 void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds);
-/* Seconds since the start, by rank 0's clock; the same on all ranks. */
+/* Seconds since the start, by rank 0's clock; the same on all ranks. Collective. */
 double calibrate_clock(const calibration *cal);
 
-/* --- subjects: each fills in its part of the profile; returns 0 on all ranks, after a message, if out of memory --- */
+/* --- subjects: each fills in its part of the profile; returns 0 on all ranks, after a message, on failure --------- */
 
 /* network.c: messages between pairs; exchange.c: all-to-all messages, and messages beside a multiplication; memory.c:
  * sums, copies, signals; gemm.c: the local GEMM. `budget` is in seconds. */

@@ -64,7 +64,7 @@ static void multiply_inside(device_bench *g, int i)
                                   g->edge, g->left, g->edge, s->zero, g->right, g->edge));
 }
 
-/* Copies a few bytes on two streams in turn, each copy after the event of the one before. */
+/* Copies a few bytes on one of two streams, which take turns; each copy waits for the event of the copy before it. */
 static void hop_inside(device_bench *g, int i)
 {
     const struct hs_device_kind *kind = g->device->kind;
@@ -99,8 +99,8 @@ static double time_inside(calibration *cal, device_bench *g, void (*work)(device
 
 /* --- two processes ----------------------------------------------------------------------------------------------- */
 
-/* Copies a few bytes in two processes on one device in turn. They signal through host memory, as SIGNAL and WAIT do.
- * Returns the seconds of `calls` copies. */
+/* The first two processes on each device copy a few bytes in turn, `calls` times each. They signal through host memory,
+ * as SIGNAL and WAIT do. Returns half the seconds, the time of `calls` copies. */
 static double hop_between(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -130,7 +130,8 @@ static double hop_between(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
-/* Passes messages from device to device and back, through pinned host memory; returns the seconds of one way. */
+/* The first pair passes a message from device to device and back, through pinned host memory, `calls` times. Returns
+ * half the seconds, the time of `calls` messages. */
 static double pass_staged(calibration *cal, void *state, int calls)
 {
     device_bench *g = state;
@@ -202,7 +203,8 @@ static void measure_inside(calibration *cal, device_bench *g, double budget)
 }
 
 /* Measures `signal`, the seconds from the end of work on one stream to the start of work on another that waits for it,
- * and `turn`, what is added if the streams belong to different processes on one device. */
+ * including a signal between ranks in host memory; and `turn`, the seconds added if the streams belong to different
+ * processes on one device. */
 static void measure_hops(calibration *cal, device_bench *g, double budget)
 {
     double copy, hop, between;
@@ -286,7 +288,7 @@ static void make_ground(calibration *cal, device_bench *g, MPI_Win *window)
     MPI_Comm_size(g->mates, &ranks);
     if (ranks > 1 && share_words(g, window) &&
         hs_device_share_make(&g->share, g->mates, g->device, 1, SMALL, &cal->ctx->memory, &why))
-        g->share.device = NULL; /* without shared flags no turn is measured */
+        g->share.device = NULL; /* without a share no turn is measured */
 }
 
 static void leave_ground(calibration *cal, device_bench *g, MPI_Win *window)

@@ -83,7 +83,8 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* Seconds of a slice, as in the library's local GEMM; least seconds of all messages, long compared with noise. */
+/* Target times in seconds: of a slice, as in the library's local GEMM; of all messages together, long compared with
+ * noise. */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {
@@ -141,7 +142,7 @@ static double measure(calibration *cal, overlap *o, int sends, int multiplies, d
     return calibrate_slowest(cal, run, o, budget);
 }
 
-/* Chooses numbers of messages and slices that take about the same time. */
+/* Chooses the numbers of messages and of slices, so that both take about the same time. */
 static void choose_amounts(calibration *cal, overlap *o, double budget)
 {
     double message, slice;

@@ -23,9 +23,10 @@ typedef struct fit_gemm_point {
     double seconds;
 } fit_gemm_point;
 
-/* The smallest k, among the points with the largest m x n, whose rate is within 3 % of the best; from 96 to 768. */
+/* Among the points with the largest m x n: the smallest k whose rate is within 3 % of the best, but 96 to 768. */
 int64_t fit_knee(const fit_gemm_point *point, int points);
-/* Fits nonnegative costs. pack: seconds per element of A and B, 0 if unknown. */
+/* Fits nonnegative costs; leaves *cost unchanged if the points do not determine a rate. pack: seconds per element of A
+ * and B, 0 if unknown. */
 void fit_gemm(const fit_gemm_point *point, int points, int64_t knee, double pack, struct hs_gemm_cost *cost);
 
 #endif

@@ -43,7 +43,8 @@ static void fill(char *matrix, size_t count, hsumma_type type)
     }
 }
 
-/* Whether this run measures a shape: every shape, or with --quick those that determine the unknowns. */
+/* Whether this run measures the shape edges[m] x edges[n] x widths[k]: with --quick only enough shapes to determine the
+ * unknowns. */
 static int is_measured(const calibration *cal, int m, int n, int k)
 {
     if (!cal->args->quick)
@@ -95,8 +96,8 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     measure_shapes(cal, p, point, points, budget);
     if (!single)
         profile->knee = fit_knee(point, points);
-    /* The cost of packing follows from the copy rate: beside the multiplication it is too small to be fitted, but it
-     * depends on the stationary operand. */
+    /* The cost of packing is derived from the copy rate. It is too small to be fitted beside the multiplication, but
+     * it matters, because it depends on the stationary operand. */
     fit_gemm(point, points, profile->knee, profile->machine.copy * (single ? 4 : 8), &profile->gemm[single]);
     for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;
@@ -108,7 +109,7 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     cal->error[which] = fit_error_of(fit, seconds, points);
 }
 
-/* The number of BLAS threads on rank 0's node, used for all ranks as the library's choices do. */
+/* The number of BLAS threads of rank 0; recorded for all ranks, because plans assume rank 0's number, too. */
 static int threads_of(const calibration *cal)
 {
     int threads = cal->ctx->threads > 0 ? cal->ctx->threads : hs_threads_now();

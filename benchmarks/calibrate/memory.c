@@ -1,5 +1,5 @@
-/* hsumma calibrate: sums, copies, and signals through shared memory; on all ranks at once, because they share the
- * memory that is measured. */
+/* hsumma calibrate: sums and copies; copies and signals through shared memory. All ranks measure at once, because the
+ * ranks of a node share the memory's bandwidth. */
 #include "calibrate/command.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* --- sums and copies --------------------------------------------------------------------------------------------- */
 
-enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* pieces per array, which exceeds the caches */ };
+enum { COPY_PIECE = 1 << 20, COPY_PIECES = 32 /* pieces per array, so that it exceeds the caches */ };
 
 typedef struct arrays {
     char *left, *right;
@@ -59,7 +59,7 @@ enum { WORD_SLOT, DATA_SLOT, MOST_SHARED = 1 << 20 };
 
 struct shared_flags {
     _Alignas(128) _Atomic int64_t filled;
-    _Alignas(128) _Atomic int64_t read; /* pieces of its neighbour's data that this rank has read */
+    _Alignas(128) _Atomic int64_t read; /* rounds in which this rank has read its neighbour's data */
     _Alignas(128) _Atomic int64_t ball;
 };
 

@@ -25,7 +25,8 @@ typedef struct messages {
     char *out, *in;
 } messages;
 
-/* Makes `calls` calls of this rank's pair. Returns the seconds; 0 if the pair does not send. */
+/* Makes `calls` calls of this rank's pair. Returns the seconds, for round trips half of them; 0 if the pair does not
+ * send. */
 static double pass_all(calibration *cal, void *state, int calls)
 {
     const messages *m = state;
@@ -43,8 +44,8 @@ static double pass_all(calibration *cal, void *state, int calls)
     return seconds;
 }
 
-/* Measures all sizes once, each in its share of the time, and keeps the fastest of all rounds. Once the time is used up
- * it skips larger sizes. */
+/* Measures all sizes once, each in its share of the budget, and keeps the fastest times of all rounds. Skips sizes
+ * above LEAST_OF_ALL once twice the budget is used up. */
 static void measure_round(calibration *cal, messages *m, double budget, series *s)
 {
     const int64_t *size = cal->args->quick ? quick_sizes : all_sizes;
@@ -87,7 +88,7 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
     m->active = active;
     m->bytes = bytes;
     m->length = bytes < STREAM_BYTES ? (int)(STREAM_BYTES / bytes)
-                                     : 1; /* long enough to drain buffers that fill while the network is idle */
+                                     : 1; /* long enough to use up what the network can take at once after idling */
     seconds = calibrate_slowest(cal, pass_all, m, budget) / m->length;
     m->length = 0;
     calibrate_note(cal, "stream.network", 2, (int64_t[3]){active, bytes}, seconds);
@@ -95,9 +96,9 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
 }
 
 /*
- * Between nodes the model itself divides a node's bandwidth. So the time per byte is that of one pair alone, by round
- * trips or by a stream, whichever is slower: a network may exceed its sustained rate for a moment. The cost per message
- * is measured with all pairs at once, as all lines of a product broadcast at once.
+ * Between nodes the model itself divides a node's bandwidth among its ranks. So the time per byte is that of one pair
+ * alone, in round trips or in a stream, whichever is slower: a network may exceed its sustained rate for a moment. The
+ * cost per message is measured with all pairs at once, because all lines of a product broadcast at once.
  */
 static series series_between_nodes(calibration *cal, messages *m, const series *one, const series *all, double budget)
 {
@@ -121,7 +122,8 @@ static double inject_of(calibration *cal, messages *m, double budget)
     return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
 }
 
-/* The time that each of consecutive short messages occupies its port, with all pairs at once; without latency. */
+/* The time for which each of many consecutive short messages occupies its port, less the time of its bytes, with all
+ * pairs at once; at most alpha. */
 static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
 {
     double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;
@@ -129,7 +131,8 @@ static double gap_of(calibration *cal, messages *m, const struct hs_link *link, 
     return fmin(fmax(gap, 1e-9), link->alpha);
 }
 
-/* Measures numbers of pairs between one and all, in the time that is left. They are reported but not fitted. */
+/* Measures 2, 4, ... pairs at once, fewer than all, in the time that is left; not with --quick. The times are reported
+ * but not fitted. */
 static void measure_between(calibration *cal, messages *m, const char *name, double until)
 {
     int steps = 0;
@@ -158,7 +161,8 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
     one = all = measure(cal, m, names[tier], 1, several ? 0.3 * budget : 0.9 * budget);
     if (several)
         all = measure(cal, m, names[tier], m->pairs.count, 0.3 * budget);
-    if (tier == HS_BETWEEN_NODES) { /* inside a node the model has no sharing of memory between ranks */
+    if (tier == HS_BETWEEN_NODES) { /* the model divides only a node's network among ranks; inside a node, fit all pairs
+                                       at once */
         all = series_between_nodes(cal, m, &one, &all, 0.1 * budget);
         fitted->inject = m->pairs.per_node > 1 ? inject_of(cal, m, 0.1 * budget) : 0;
     }

@@ -20,7 +20,7 @@ static void write_sample(FILE *file, const calibrate_sample *s)
     fprintf(file, " %.4g\n", s->seconds);
 }
 
-/* Writes the profile with the samples before its last line, which marks it as complete. */
+/* Writes the profile, with the samples inserted before its last line, which marks the file as complete. */
 static int write_all(FILE *file, const calibration *cal, const char *profile)
 {
     const char *last = strstr(profile, "\nend\n");
@@ -230,7 +230,7 @@ static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_g
                                              {"call_s", REPORT_VALUE(struct hs_gemm_cost, call)},
                                              REPORT_END};
 
-/* Conditions for columns: the costs concern the processes' own memory; a device's memory. */
+/* Conditions for columns: costs of data in host memory, or in a device's memory. */
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 static const report_column machine_columns[] = {

@@ -40,7 +40,7 @@ typedef struct arguments {
     char order;
     int64_t nb;                       /* 0: one block per process */
     int best;                         /* layouts by hsumma_desc_best, in place of grid and nb */
-    int64_t layout[3][LAYOUT_FIELDS]; /* of A, B and C; a size is -1 if not given */
+    int64_t layout[3][LAYOUT_FIELDS]; /* of A, B and C; -1: a size that was not given */
     uint64_t seed;
     int reps;
     int check;
@@ -48,7 +48,7 @@ typedef struct arguments {
     report_format format;
 } arguments;
 
-/* The shared options, for rows of a command's table whose field is an `arguments`. */
+/* Rows for the shared options: a command's table includes them with .rows, at a field of type `arguments`. */
 extern const argument arguments_product[]; /* m n k type transa transb grid nb layout... */
 extern const argument arguments_values[];  /* order alpha beta seed */
 extern const argument arguments_all[];     /* both of the above, and reps check quiet format help */
@@ -68,8 +68,8 @@ extern const argument arguments_all[];     /* both of the above, and reps check 
         }                                                                                                        \
     }
 
-/* Sets arguments that depend on others, after the last option. Returns nonzero, with options->error set, if they
- * contradict each other. */
+/* After the last option: sets n and k, if not given, to m. Returns nonzero, with options->error set, if there is an
+ * operand, or if alpha or beta is complex and the type is real. */
 int arguments_finish(arguments *args, command_options *options, int argc, char **argv);
 
 /* The shared part of --help. */

@@ -73,8 +73,8 @@ void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI
 
 enum { TEXT = 512, MOST_LINES = 8 };
 
-/* Replaces control characters, which a file name or a file may contain, by spaces: one line, and no terminal
- * escapes. */
+/* Replaces control characters, which file names and files may contain, by ' ' or '?': the text becomes one line,
+ * without terminal escapes. */
 static void make_one_line(char *text)
 {
     for (char *c = text; *c; c++)
@@ -82,7 +82,7 @@ static void make_one_line(char *text)
             *c = isspace((unsigned char)*c) ? ' ' : '?';
 }
 
-/* Prints each distinct non-empty text of the list once. */
+/* Prints each distinct non-empty text of the list once, up to MOST_LINES of them. */
 static void print_distinct(char (*texts)[TEXT], int count)
 {
     int printed[MOST_LINES], lines = 0, more = 0;
@@ -123,7 +123,7 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     }
     if (rank == 0)
         texts = malloc((size_t)size * sizeof *texts);
-    mine = rank != 0 || texts; /* without memory for all texts rank 0 prints only its own */
+    mine = rank != 0 || texts; /* without memory for all texts, rank 0 prints only its own */
     quiet_bcast(&mine, 1, MPI_INT, 0, comm);
     if (mine)
         quiet_gather(text, texts, TEXT, MPI_CHAR, comm);

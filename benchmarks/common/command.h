@@ -20,8 +20,8 @@ enum { COMMAND_OK = 0, COMMAND_INTERNAL = 1, COMMAND_BAD_INPUT = 2 };
 /*
  * Agrees whether any rank has failed. Collective over comm; the text is read only where failed_here is nonzero and may
  * differ between ranks. If a rank failed, rank 0 prints "hsumma: text" on stderr, one line for each distinct text in
- * rank order, and all ranks return 1; else all return 0 and nothing is printed. Newlines become spaces; texts are
- * truncated to some 500 bytes and the list to 8 lines:
+ * rank order, and all ranks return 1; else all return 0 and nothing is printed. Control characters become spaces or
+ * '?'; texts are truncated to some 500 bytes and the list to 8 lines:
  *
  *     if (command_fail(comm, !buffer, "no memory for %zu bytes", size))
  *         return COMMAND_INTERNAL;
@@ -31,8 +31,8 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...) __attr
 /* The exit status of a command for a status of the library. */
 int command_code(hsumma_status status);
 
-/* Writes the timeline (option --trace) of a context, if it has one. Returns the exit status of a command whose status
- * so far is `code`. Collective. */
+/* If `code`, the command's exit status so far, is COMMAND_OK: writes the context's timeline (option --trace), if it has
+ * one. Returns `code`, or COMMAND_INTERNAL if writing failed. Collective. */
 int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI
 
 /* --- reading arguments -------------------------------------------------------------------------------------------- */
 
-/* Each returns 1 if the whole text is a value of its kind, else 0 without changing *value. */
+/* The parse_ functions return 1 if the whole text is a value of their kind; else 0, without storing anything. */
 
 /* An integer, optionally with k, M or G for 2^10, 2^20, 2^30: "4k" is 4096. */
 int parse_int64(const char *text, int64_t *value);
@@ -75,9 +75,10 @@ void store_scalar(hsumma_type type, const double value[2], void *element);
 
 /* --- the environment ---------------------------------------------------------------------------------------------- */
 
-/* Whether a variable's name is unknown, and near a known one or begins with HSUMMA_. */
+/* Whether a variable's name is unknown, and resembles a known one or begins with HSUMMA_. guess: the nearest known one.
+ */
 int environment_is_misspelt(const char *name, size_t length, struct hs_guess *guess);
-/* Warns on stderr of variables whose name is near a known one. Call it on one rank. */
+/* Warns on stderr of unknown variables whose name resembles a known one. Call it on one rank. */
 void environment_warn(void);
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -93,8 +94,8 @@ typedef struct command_options {
     char error[512]; /* the error message, or "" */
 } command_options;
 
-/* Exports the library's options to the environment, for contexts that other code creates later. Returns nonzero, with
- * error set, on failure. Local. */
+/* Exports the library's options in `text` to the environment, for contexts that other code creates later. Returns
+ * nonzero, with error set, on failure. Local. */
 int command_options_export(command_options *options);
 
 /* Set error and return 1; command_bad_value sets it to "--name TEXT: expected WHAT". */
@@ -115,8 +116,8 @@ typedef struct argument_given {
     const char *text;
     command_options *options;
 } argument_given;
-/* Reads a value into `at`; returns 0 if it is invalid. options->error may hold the reason, else the row's `expected` is
- * printed. */
+/* Reads a value into `at`. Returns 0 if it is invalid; unless options->error then has the message, the message is made
+ * from the row's `expected`. */
 typedef int argument_reader(const argument_given *given, void *at);
 struct argument {
     const char *name;
@@ -124,9 +125,10 @@ struct argument {
     argument_reader *read;
     size_t field; /* offset in the command's arguments: `at` */
     int64_t least, most;
-    const char *words; /* argument_word: "table|csv|json" means least, least + 1, ...; other readers: words for spelling
-                          guesses */
-    const char *expected; /* describes valid values; NULL: a number from least to most */
+    const char *words; /* argument_word: "table|csv|json" means least, least + 1, ...; argument_letter: the letters;
+                          other readers: words for spelling guesses */
+    const char
+        *expected; /* describes valid values; NULL: one of .words, or without these a number from least to most */
     enum { WITH_VALUE, WITHOUT_VALUE, MAY_HAVE_VALUE } value;
     const argument *rows; /* in a row without a name: the rows of a nested structure at `field` */
 };
@@ -138,8 +140,8 @@ argument_reader argument_seconds;  /* a positive double */
 argument_reader argument_refused;  /* rejected by this command: .expected is the message */
 argument_reader argument_help;     /* sets options->help */
 
-/* Reads all options of a command line into arguments; returns nonzero, with error set, at the first invalid one. Prints
- * nothing. Local. */
+/* Reads all options of a command line: the command's into `arguments`, the library's into options->text. Returns
+ * nonzero, with error set, at the first invalid one. Prints nothing. Local. */
 int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv);
 /* Nonzero, with error set, if there is an operand. */
 int command_operands(command_options *options, int argc, char **argv);
@@ -151,7 +153,7 @@ void command_options_free(command_options *options);
 /* A command, for command_run. */
 typedef struct subcommand {
     const char *name, *summary; /* name and one-line summary, for hsumma --help */
-    void (*help)(void);         /* prints, on rank 0, the help before the library's options */
+    void (*help)(void);         /* prints the help text before the library's options; called on rank 0 */
     const char *ending;         /* the help text after the library's options */
     int quiet_environment;      /* 1: no warnings of misspelt variables */
     const char *hint;           /* appended to an error about the command line */

@@ -1,4 +1,4 @@
-/* The library's options on a command line; declared in command.h. */
+/* Commands and their options, declared in command.h: reads a command line, prints the help, runs a command. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@ void command_options_free(command_options *options)
     options->text = NULL;
 }
 
-/* The environment variable of the option whose name is the first `length` characters; NULL if there is none. */
+/* The environment variable of the library's option whose name is the first `length` characters of `name`; NULL if none.
+ */
 static const char *variable_of(const char *name, size_t length)
 {
     hsumma_option_info info;
@@ -164,8 +165,8 @@ int argument_word(const argument_given *given, void *at)
 
 /* --- reading a command line --------------------------------------------------------------------------------------- */
 
-/* The options for getopt_long: the command's own, with nested rows flattened, then the library's. For an own option val
- * is the short letter, if it has one; the library's option i has LIBRARY + i. */
+/* The options for getopt_long: the command's own, with nested rows flattened, then the library's. The val of own option
+ * i is its short letter, or FIRST + i if it has none; that of the library's option i is LIBRARY + i. */
 enum { MOST_ARGUMENTS = 40, FIRST = 0x100, LIBRARY = 0x1000 };
 typedef struct scan {
     int count; /* number of own options */
@@ -245,7 +246,7 @@ static void end(scan *of)
     free(of->all);
 }
 
-/* Writes getopt's short options: ":", by which a missing value differs from an unknown option, and the letters. */
+/* Writes getopt's short options: ":", which makes getopt return ':' (not '?') for a missing value, and the letters. */
 static void short_options(const struct option *all, char *text, size_t size)
 {
     size_t used = 0;
@@ -361,7 +362,7 @@ int command_operands(command_options *options, int argc, char **argv)
 
 /* --- a command ---------------------------------------------------------------------------------------------------- */
 
-/* Prints the library's options, one per paragraph: "  --name VALUE   help (default: ...)". */
+/* Prints the library's options, each as a line "  --name VALUE" and an indented line "help (default: ...)". */
 static void print_options(FILE *file)
 {
     hsumma_option_info info;

@@ -1,4 +1,4 @@
-/* Variables of the environment that were meant for hsumma. */
+/* Finds misspelt environment variables that were meant for hsumma. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,7 @@ extern char **environ;
 
 enum { LONGEST_NAME = 48, CLOSE = 2 };
 
-/* Known variables that are no options: of programs and tests, of module systems and CMake. */
+/* Known variables besides those of the library's options: of programs and tests, of module systems and CMake. */
 static const char *const others[] = {
     "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
     "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",      "HSUMMA_DIR",      "HSUMMA_HOME"};

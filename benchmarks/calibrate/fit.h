@@ -23,7 +23,8 @@ typedef struct fit_gemm_point {
     double seconds;
 } fit_gemm_point;
 
-/* Among the points with the largest m x n: the smallest k whose rate is within 3 % of the best, but 96 to 768. */
+/* Among the points with the largest m x n: the smallest k whose rate is within 3 % of the best, limited to 96 .. 768.
+ */
 int64_t fit_knee(const fit_gemm_point *point, int points);
 /* Fits nonnegative costs; leaves *cost unchanged if the points do not determine a rate. pack: seconds per element of A
  * and B, 0 if unknown. */

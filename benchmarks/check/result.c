@@ -98,7 +98,8 @@ static void check_entries(const problem *p, const part *pc, const void *c, check
     quiet_allreduce(&entries, &out->entries, 1, MPI_INT64_T, MPI_SUM, p->comm);
 }
 
-/* Finds the wrong entry of the worst row, for the message. Costs n k hashes over the ranks of one grid row. */
+/* Finds the worst entry of the worst row, for the message, unless that takes too long: it needs n k entries of A and of
+ * B, computed by the ranks that have the row. */
 static void locate(const problem *p, const part *pc, const void *c, check_outcome *out)
 {
     double worst = -1, bound;
@@ -126,10 +127,10 @@ static void locate(const problem *p, const part *pc, const void *c, check_outcom
 /* The vectors of one check, by global index. */
 typedef struct work {
     part a, b, c;
-    vector x, y, z, d;                /* x has n elements; y = op(B) x has k; z = op(A) y and then d have m */
+    vector x, y, z, d;                /* x has n elements, y = op(B) x has k; z = op(A) y (later C0 x) and d have m */
     double *bounds;                   /* one allocation for the arrays below */
     double *norm_a, *norm_b, *norm_c; /* row sums of moduli: of op(A) (m), of op(B) (k), of C0 (m) */
-    double *v_b, *v;                  /* row sums of squares of op(B) (k); V_i without and then with the scalars (m) */
+    double *v_b, *v;                  /* row sums of squares of op(B) (k); V_i (m), at first without alpha and beta */
     double *v_c;                      /* row sums of squares of C0 (m) */
 } work;
 
@@ -242,7 +243,7 @@ static void judge_rows(const work *w, const problem *p, check_outcome *out)
     }
 }
 
-/* Checks one copy of C, on the ranks that hold it: all of them, unless a source is -1. */
+/* Checks one copy of C, which all ranks hold together, unless a source is -1. */
 static int check_copy(const problem *p, const void *c, int strict, const int copy[2], check_outcome *out)
 {
     double alpha[2], beta[2], bound;
@@ -278,7 +279,7 @@ static int check_copy(const problem *p, const void *c, int strict, const int cop
     return COMMAND_OK;
 }
 
-/* Merges the outcomes of two copies; the row is that of the worse one. */
+/* Merges the outcomes of two copies; row and column are those of the larger row_error. */
 static void merge(check_outcome *all, const check_outcome *one)
 {
     int64_t entries = all->entries + one->entries;

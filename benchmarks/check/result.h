@@ -1,6 +1,6 @@
 /*
- * Checks whether C is right, without the library, the BLAS, or the stored A and B: their entries are computed again
- * from hashes, so an overwritten A or B is noticed too.
+ * Checks whether C is right, without the library's arithmetic, the BLAS, or the stored A and B. The entries of A and B
+ * are computed again from hashes, so a product of an A or B that was overwritten fails.
  *
  * The residual is always checked: with d = C x - alpha op(A) (op(B) x) - beta C0 x in long double, the largest over 3
  * random x of
@@ -40,12 +40,14 @@ typedef struct check_outcome {
     int strict;                    /* 1: the members below were computed */
     int64_t entries;               /* entries compared one by one */
     double entry_error, row_error; /* the largest of each, relative to its bound: up to 1 passes */
-    int64_t row, col;  /* the worst entry of the worst row, if that failed; col is -1 if it was not searched for */
+    /* row: that of row_error, -1 if none; col: that of the row's worst entry, -1 unless the row failed and n k <= 2e9
+     */
+    int64_t row, col;
     double difference; /* modulus of that entry's difference from the right value */
 } check_outcome;
 
-/* Checks this rank's part c of the product's C, and each copy if there are several. Collective. Returns an exit status
- * (enum of command.h); a wrong C is reported in *out, not by the status. */
+/* Checks the product's C, each copy if there are several; c: this rank's part. Collective. Returns an exit status (enum
+ * of command.h); a wrong C is reported in *out, not by the status. */
 int check_product(const problem *p, const void *c, int strict, check_outcome *out);
 
 /* Adds value to entry (row, col) of the product's C, on the rank that owns it; with several copies, in the last one. */

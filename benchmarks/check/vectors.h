@@ -25,9 +25,11 @@ typedef struct part {
     double *re, *im;                          /* buffers for one column */
 } part;
 
-/* The number of copies along the rows and along the columns of the grid. */
+/* The number of copies of an operand: copies[0] is the number of grid rows if rsrc is -1, copies[1] the number of grid
+ * columns if csrc is -1; else 1. */
 void part_copies(const problem *p, const operand *of, int copies[2]);
 
+/* copy: the grid row and grid column whose copy is meant, if there are several. Returns 0 if out of memory. */
 int part_init(part *x, const problem *p, const operand *of, const int copy[2]);
 void part_free(part *x);
 
@@ -39,7 +41,7 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
 void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
 
 /* Over all ranks: sums[i] = sum_j |x_ij| and squares[i] = sum_j |x_ij|^2 in[j], where X is op of the generated operand;
- * in = NULL stands for ones. */
+ * in = NULL stands for ones. Both arrays must be 0 before the call. */
 void part_moduli(const part *x, char op, const double *in, double *sums, double *squares);
 
 #endif

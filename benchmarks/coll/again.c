@@ -1,4 +1,5 @@
-/* hsumma coll --from: prints the CSV of an earlier run as a table or draws it, for clusters without gnuplot. */
+/* hsumma coll --from: prints the CSV of an earlier run as a table and, with --plot, draws it; for runs on clusters
+ * without gnuplot. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ typedef struct reading {
     int rows;
 } reading;
 
-/* Takes the facts that all lines share from a row; returns 0 if the row is of another run. */
+/* Copies what all rows of a run have in common from a row. Returns 0 if the row is of another run, or invalid. */
 static int take_head(reading *r, const coll_contender *row)
 {
     int op = coll_find(row->op), element = 0;
@@ -33,7 +34,7 @@ static int take_head(reading *r, const coll_contender *row)
     return op < HS_COLLECTIVES && row->ranks > 0;
 }
 
-/* Adds a row, whose strings point into the line. */
+/* Adds a row, whose strings point into the line. NULL, or an error message. */
 static const char *add_line(reading *r, char *line)
 {
     coll_contender *more = realloc(r->run.row, (size_t)(r->rows + 1) * sizeof *more), *row;
@@ -53,7 +54,8 @@ static const char *add_line(reading *r, char *line)
     return NULL;
 }
 
-/* Counts the sizes; all have the contenders of the first. An interrupted run leaves an incomplete last size. */
+/* Counts the sizes, each with as many rows as the first. An incomplete last size, from an interrupted run, is left out.
+ */
 static const char *count_points(reading *r)
 {
     const coll_contender *row = r->run.row;
@@ -69,7 +71,7 @@ static const char *count_points(reading *r)
     return count ? NULL : "expected a line of a measurement";
 }
 
-/* Reads all lines. NULL, or an error message. An incomplete last line comes from an interrupted run. */
+/* Reads all lines, except an incomplete last one from an interrupted run. NULL, or an error message. */
 static const char *read_lines(reading *r, char *text)
 {
     const char *complaint = NULL;

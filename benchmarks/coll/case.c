@@ -173,7 +173,7 @@ void coll_case_reset(coll_case *c)
         hsumma_copy(c->ctx, c->there_out, c->out, c->out_bytes);
 }
 
-/* Copies the result to host memory; after a failed copy it counts as wrong. */
+/* Copies the result from a device to host memory; if that fails, the result counts as wrong. */
 static void fetch(coll_case *c)
 {
     if (!c->ctx)

@@ -1,4 +1,4 @@
-/* hsumma coll: lists, draws, proves and times the collectives beside MPI's own. */
+/* hsumma coll: lists, dumps and proves the collectives, and times them beside MPI's own. */
 #ifndef HS_BENCHMARKS_COLL_COMMAND_H
 #define HS_BENCHMARKS_COLL_COMMAND_H
 
@@ -22,7 +22,8 @@ typedef struct coll_arguments {
     int host_memory;   /* 1: vectors are in host memory, even with a device */
     int quiet;         /* 1: no progress bar */
     int bits, init;    /* 1: also show a hash of the results' bits (bits), the setup cost (init) */
-    /* the imagined machine of --dump */
+    /* --dump: the imagined machine, and the rank whose steps are printed (-1: all, up to 8). --verify: the most ranks
+     */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 

@@ -10,7 +10,8 @@
 int coll_find(const char *name);
 
 void coll_costs_heading(FILE *file, const struct hs_shape *shape);
-/* Prints rounds, messages, bytes, and predicted seconds; for large groups only the seconds. */
+/* Prints rounds, messages, bytes, and predicted time; for large groups only the time. is_chosen: marks auto's choice.
+ */
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
                               const struct hs_machine *model, int is_chosen);
 

@@ -91,7 +91,8 @@ int coll_device_bits(coll_run *run, coll_case *c, coll_contender *x)
 
 /* --- setup cost -------------------------------------------------------------------------------------------------- */
 
-/* Times the first call. It needs buffers of its own: this context may be on another device than run->ctx. */
+/* Times the first call in a new context. The call needs buffers of its own, because this context may be on another
+ * device than run->ctx. */
 static hsumma_status first_calls(hsumma_context *ctx, const coll_case *c, hsumma_coll call, double *first)
 {
     void *in = NULL, *out = NULL;

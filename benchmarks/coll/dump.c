@@ -30,9 +30,10 @@ static int breaks_order(const struct hs_alg *stage)
            !(stage->flags & HS_KEEPS_ORDER);
 }
 
-enum { MOST_CELLS = 4 << 20 }; /* elements of all ranks together, which take a few seconds and about 100 MB to verify */
+enum { MOST_CELLS = 4 << 20 }; /* most elements of all ranks that are verified: a few seconds, about 100 MB */
 
-/* Verifies the schedule and prints the findings. A row promises an order only for its default stages. */
+/* Verifies the schedule and prints the findings. Given a stage that does not keep the order of sums, the algorithm need
+ * not keep it either, whatever its flags promise. */
 static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_message *message)
 {
     struct hs_alg promising = *alg;

@@ -5,7 +5,7 @@
 #include "coll/select/select.h"
 #include "report/columns.h"
 
-/* Properties and requirements of a row. */
+/* Properties and requirements of an algorithm; words NULL: only in JSON. */
 static const struct {
     unsigned flag;
     const char *key, *words;
@@ -23,7 +23,8 @@ static const struct {
 
 enum { FACTS = sizeof facts / sizeof *facts, FACT_GROUPS = 4 };
 
-/* Finds the reasons why an algorithm is unfit for some groups, by asking it about groups that differ in one respect. */
+/* Finds the reasons why an algorithm is unfit for some groups, by asking it about four groups that differ in size,
+ * nodes and shared memory. The reasons found come first, then NULL. */
 static void find_limits(const struct hs_alg *alg, const char *limit[FACT_GROUPS])
 {
     static const struct {

@@ -38,7 +38,7 @@ static int find_all(coll_nccl *nccl)
 
         if (!found)
             return 0;
-        memcpy(table[i].function, &found, sizeof found); /* ISO C has no cast to a function pointer */
+        memcpy(table[i].function, &found, sizeof found); /* ISO C has no cast from void * to a function pointer */
     }
     return 1;
 }
@@ -96,7 +96,7 @@ static int agreed(const coll_run *run, int bad)
     return worst;
 }
 
-/* Rank 0 makes the NCCL id, then each rank joins; 0 if NCCL or the device failed on some rank. */
+/* Rank 0 makes the NCCL id, then each rank joins. Returns 0 if NCCL or the device failed on some rank. */
 static int connect_all(const coll_run *run, coll_nccl *nccl, char *why, size_t n)
 {
     unique_id id = {{0}};

@@ -18,7 +18,7 @@ static int is_drawn(const coll_run *run, int i)
     return 0;
 }
 
-/* Writes a data block per line: bytes; median, lower and upper quartile in microseconds. */
+/* Writes a data block for each contender. Its columns: bytes; median, lower and upper quartile in microseconds. */
 static void write_data(const coll_run *run, FILE *pipe)
 {
     for (int i = 0; i < run->count; i++) {

@@ -197,7 +197,7 @@ static void show(coll_run *run, int point, double part)
     progress_update(&run->bar, phase, (point + part) / run->points);
 }
 
-/* Measures all repetitions; each starts with a different contender. */
+/* Measures all repetitions; the first contender is another in each, in turn. */
 static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
     int code = COMMAND_OK;
@@ -294,7 +294,7 @@ static int check_words(coll_run *run)
     return command_fail(run->comm, bad, "coll: --alg: %s", hsumma_message(run->ctx)) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* Prepares the device, if there is one. */
+/* Checks --alg and the options that need a device, and prepares the device, if there is one. */
 static int prepare(coll_run *run)
 {
     int device = strcmp(hsumma_device(run->ctx), "none") != 0, code = check_words(run);

@@ -15,24 +15,31 @@ typedef struct coll_contender {
     char checksum[20];     /* hash of the result for inputs whose sum depends on the order */
     double *seconds;       /* seconds of a call, indexed by repetition */
     int64_t bytes;         /* size of the vector */
-    int64_t traffic;       /* least bytes that a call moves in the device's memory; 0 without a device */
+    int64_t traffic;       /* coll_device_traffic; 0 if vectors are in host memory */
     int calls;             /* number of calls per measurement */
     int right;             /* 1: the result is right */
-    int same;              /* 1: the checksum is equal on all ranks that have the result */
+    int same;              /* 1: ranks whose results must be equal have the same bits */
     spread time, ratio;    /* ratio: MPI's time over this one's, by repetition; above 1 is faster than MPI */
     double created, first; /* seconds to create a context for this contender, and of the first call in it */
-    /* further columns of reports; note: `why` or `chosen`; bits and init: texts that combine several columns */
+    /* further columns of reports; note: `why` or `chosen`; bits: `checksum`; init: text of created, first and
+     * pays_after */
     const char *op, *element, *label, *device, *note, *bits, *init;
     unsigned present; /* COLL_ flags of the columns present */
     int ranks, reps;
-    int64_t pays_after;
-    /* bytes per second in the device's memory: of this contender, of a copy; bandwidth over copy_rate */
+    int64_t pays_after; /* number of calls after which the setup cost is recovered; -1: never, or unknown */
+    /* bytes per second in the device's memory, of this contender and of a copy, and their ratio */
     double bandwidth, copy_rate, of_copy;
 } coll_contender;
 
-/* Conditions for columns: CSV and the table; the contender ran; MPI ran too; vectors are on a device; --verify-bits;
- * --init. */
-enum { COLL_LINE = 1, COLL_RAN = 2, COLL_RATIO = 4, COLL_PLACED = 8, COLL_BITS = 16, COLL_INIT = 32 };
+/* Conditions for columns. */
+enum {
+    COLL_LINE = 1,   /* CSV and the table */
+    COLL_RAN = 2,    /* the contender ran */
+    COLL_RATIO = 4,  /* it is compared with MPI */
+    COLL_PLACED = 8, /* vectors are on a device */
+    COLL_BITS = 16,  /* --verify-bits */
+    COLL_INIT = 32   /* --init, and the first call in a new context was timed */
+};
 extern const report_column coll_columns[];
 
 typedef struct coll_run {
@@ -64,8 +71,8 @@ typedef struct coll_run {
  * an exit status, after printing an error. */
 hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x);
 int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
-/* Makes `calls` calls from a common start; *seconds is the time of one on the slowest rank. Returns an exit status,
- * after printing an error. */
+/* Makes `calls` calls from a common start; *seconds is the mean time of a call on the slowest rank. Returns an exit
+ * status, after printing an error. */
 int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
 /* The number of calls, each of `seconds`, for a measurement of sufficient length. */
 int coll_calls(double seconds, int most);
@@ -75,7 +82,7 @@ void coll_report_begin(coll_run *run, FILE *file);
 void coll_report_point(coll_run *run, int point, FILE *file);
 /* Returns 0 if writing failed. */
 int coll_report_end(coll_run *run, FILE *file);
-/* The table of a run that was read back; its device's name is in run->options. */
+/* Prints the table of a run that was read back; the name of the device is in run->options. */
 void coll_report_again(const coll_run *run, FILE *file);
 /* The name printed for a contender. */
 const char *coll_label(const coll_run *run, const coll_contender *contender);

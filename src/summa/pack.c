@@ -63,7 +63,7 @@ static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
 }
 
 /* The offset in the slabs, in elements, of an interval's first index at pinned index 0.  Sets *ld to the leading
- * dimension of that slab. */
+ * dimension of the interval's slab. */
 static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interval *interval, int64_t length,
                         int64_t *ld)
 {
@@ -87,8 +87,8 @@ struct pinned {
     int64_t held, wanted, count, length;
 };
 
-/* Copies the block of an interval of the looped dimension and an interval of the pinned one; advances *message past it.
- */
+/* Copies the block of an interval of the looped dimension and an interval of the pinned one; into a matrix: adds it,
+ * with beta.  Advances *message past it. */
 static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct interval *interval,
                        struct pinned pinned, const struct hs_matrix *matrix, char **message, char *slabs,
                        const void *beta)

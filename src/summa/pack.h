@@ -42,15 +42,16 @@ int64_t hs_in_place(const struct hs_run_of_panels *run);
 
 /* Gathers the owner's part of the run into slabs.  length: local extent of the pinned dimension. */
 void hs_pack(const struct hs_run_of_panels *run, const struct hs_matrix *from, int64_t length, char *slabs);
-/* The inverse of hs_pack: matrix = beta * matrix + slabs. */
+/* The reverse of hs_pack: to = beta * to + slabs. */
 void hs_unpack(const struct hs_run_of_panels *run, const char *slabs, int64_t length, const void *beta,
                const struct hs_matrix *to);
 
 /*
- * The exchange of a panel.  A holder (coordinate q on hs_role.own_axis) sends to a taker (coordinate i on
- * hs_role.want_axis) the pinned indices that the holder owns and the taker multiplies.  A message is a sequence of
- * blocks without gaps, in the same order on both sides; if each taker has a single holder (hs_role.direct), the message
- * has the layout of the taker's slabs.  Indices that stay on a process are copied between its matrix and its slabs.
+ * The exchange of a panel.  A holder (coordinate q on hs_role.own_axis) and a taker (coordinate i on hs_role.want_axis)
+ * exchange the pinned indices that the holder owns and the taker multiplies: the holder sends A and B, the taker sends
+ * C.  A message is a sequence of blocks without gaps, in the same order on both sides; if each taker has a single
+ * holder (hs_role.direct), the message has the layout of the taker's slabs.  Indices that stay on a process are copied
+ * between its matrix and its slabs.
  */
 enum hs_exchange_step {
     HS_MATRIX_TO_MESSAGE,

@@ -62,7 +62,8 @@ static int idle(const struct hs_pair *pair, int operand, const int mates[2], int
     return ago < FAR ? ago : FAR;
 }
 
-/* Among the next AHEAD pairs from i on, the first whose nodes have both been idle longest. */
+/* Among the next AHEAD pairs from i on, the first whose two nodes have been idle longest: the shorter idle time
+ * decides, then the longer. */
 static int longest_idle(const struct hs_pairs *pairs, int i, const int mates[2], int *const last[2], int now)
 {
     int best = i, most = 0;
@@ -179,7 +180,7 @@ static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, i
         tier->of[t] = tier->count - 1;
     }
     tier->first[tier->count] = panels->count;
-    tier->of[panels->count] = tier->count; /* one past the last innermost panel also has a tier panel */
+    tier->of[panels->count] = tier->count; /* the end of the innermost panels maps to the end of the tier */
     return HSUMMA_OK;
 }
 

@@ -3,9 +3,9 @@
  *
  * A panel is a set of intervals, not one interval.  The looped dimension is cut wherever a block of either moving
  * operand ends.  The intervals of one pair of owners (one of each moving operand) form a sequence in ascending order.
- * In each round every pair contributes one turn, which is the next indices of its sequence, cut into innermost panels
- * of width b; a pair with no indices left is skipped.  So a panel has one owner per operand, its width does not depend
- * on the blocking, and the owners change with every turn.  An outer panel is a run of inner panels of one turn, so the
+ * In each round every pair with indices left contributes one turn: the next indices of its sequence, cut into innermost
+ * panels of width b.  So a panel has one owner per operand, its width does not depend on the
+ * blocking, and the owners change with every turn.  An outer panel is a run of inner panels of one turn, so the
  * boundaries and the order of the innermost panels, and the bits of the result, depend on the turn but not on the
  * levels.
  */
@@ -37,8 +37,8 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
                             struct hs_pairs *pairs);
 
 /*
- * Reorders the pairs so that, for both operands, consecutive pairs have owners on different nodes.  mates: for each
- * operand, number of consecutive owners that share a node, at least 1.
+ * Reorders the pairs so that, as far as possible, consecutive pairs have owners on different nodes, for both operands.
+ * mates: for each operand, number of consecutive owners that share a node, at least 1.
  */
 hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory);
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
@@ -49,7 +49,7 @@ struct hs_panel {
     int32_t pair; /* index of its pair of owners */
 };
 
-/* Panels of one level: tier panel o consists of the innermost panels first[o] .. first[o + 1) - 1. */
+/* Panels of one level: tier panel o consists of the innermost panels first[o] .. first[o + 1] - 1. */
 struct hs_tier {
     int count;
     int32_t *first;
@@ -84,7 +84,8 @@ int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
 /* One past the last innermost panel of the batch that contains innermost panel t.  A batch is `owners` consecutive
  * panels of the outermost tier. */
 int hs_batch_end(const struct hs_panels *panels, int owners, int t);
-/* Begins a walk over the intervals of innermost panel t. */
+/* Begins a walk over the intervals of innermost panel t, which continues with later panels of the same pair: the caller
+ * stops it after as many indices as it wants. */
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);
 
 #endif

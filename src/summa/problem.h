@@ -1,8 +1,8 @@
 /*
  * The multiplication as the loops see it, and the spec that says how to execute it.
  *
- * C is m x n, op(A) m x k, op(B) k x n.  A variant is a row in a table: stationary X pins X's two dimensions to the
- * grid axes on which X lies, and loops over the third dimension.
+ * C is m x n, op(A) m x k, op(B) k x n.  The variant with stationary operand X pins the two dimensions of X
+ * (hs_operand_dims) to the grid axes on which X lies, and loops over the third dimension.
  */
 #ifndef HS_SUMMA_PROBLEM_H
 #define HS_SUMMA_PROBLEM_H
@@ -31,14 +31,16 @@ struct hs_role {
     int pinned;    /* the dimension that this operand shares with the stationary operand */
     int own_axis;  /* grid axis of the pinned dimension in this operand */
     int want_axis; /* grid axis of the pinned dimension in the stationary operand */
-    int exchanged; /* 1 if panels pass through an exchange: own_axis and want_axis, or the layouts on them, differ */
-    /* The largest number of pinned indices that one process packs for others in an exchange, and that one process
-     * receives in it.  [0]: without hs_spec.spread, [1]: with it. */
+    /* 1 if panels pass through an exchange: own_axis and want_axis, or the layouts on them, differ, and the grid has
+     * several processes. */
+    int exchanged;
+    /* Upper bounds on the pinned indices that one process packs for others (give_max) and receives (take_max) in an
+     * exchange.  [0]: without hs_spec.spread, [1]: with it. */
     int64_t give_max[2], take_max[2];
     /* 1 if each taker of an exchange has a single holder, whose message has the layout of the taker's panel. */
     int direct;
-    /* Number of processes with the same pinned indices, any of which may send them; 1 if the operand is not
-     * replicated. */
+    /* Number of processes along own_axis that have the same pinned indices; 1 if the operand is not replicated along
+     * that axis.  In an exchange each taker receives from one of them. */
     int replicas;
     int line_axis; /* broadcasts and reductions run along this grid axis, which is not want_axis */
     int loop_axis; /* stored axis of the looped dimension (0: panels are width x length, 1: length x width) */
@@ -71,8 +73,9 @@ struct hs_spec {
     /* Indices that a pair of owners contributes before the next pair does: a multiple of width[0], or HS_WHOLE_TURN
      * (panels.h). */
     int64_t turn;
-    /* For each axis, the number of consecutive members of a line that share a node, if all lines have the same number;
-     * turns then alternate between nodes.  0 if unknown. */
+    /* For each axis, the number of consecutive members of a line that share a node (the least common multiple if lines
+     * differ); short turns then alternate between nodes.  0 if unknown, or if cells of one line differ in size or are
+     * not contiguous. */
     int mates[2];
     /* The algorithms of each level.  Those of `reduce` implement HS_REDUCE_TO or HS_ALLREDUCE. */
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
@@ -80,17 +83,18 @@ struct hs_spec {
     int64_t segment;
     int lookahead;
     /* Number of outermost panels in a batch, if lookahead is 0; 0 means 1.  If a turn is one outermost panel, each
-     * panel of a batch has another pair of owners. */
+     * panel of a batch has a different pair of owners. */
     int owners;
     /* 1 if exchanged panels of A and B go directly to all members of their lines, not to a root that broadcasts them.
      */
     int spread;
     int64_t slice; /* flops of the local GEMM between two progress calls; INT64_MAX if the GEMM is not sliced */
     int threads;   /* number of threads of the local BLAS; 0 if its setting stays as it is */
-    /* 1 if the members of a line on one node share its panels and send none to each other (hs_spec_shares). */
+    /* 1 if the members of a line on one node share the line's panels instead of sending them to each other;
+     * hs_spec_shares has the exceptions. */
     int cells;
-    /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product, with one level, width[0] and
-     * lookahead. */
+    /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product with one level, and uses only
+     * stationary, width[0], lookahead and threads. */
     int node;
     int chunked;   /* in node.h, the operand whose pinned dimension is cut into chunks; negative if none is */
     int64_t chunk; /* number of indices of that dimension per chunk */

@@ -16,8 +16,9 @@ static int axis_of(const struct hs_problem *problem, int operand, int dim)
 }
 
 /*
- * Sets give_max and take_max of an exchange.  [0] does not count indices that stay on their process, which exist only
- * if both layouts are on one grid axis; [1] counts all, because the exchange goes to whole lines.
+ * Sets give_max and take_max of an exchange.  If both layouts are on one grid axis, [0] does not count indices that
+ * stay on their process; on different axes a process keeps indices of some panels only, so all are counted.  [1] counts
+ * all, because the exchange goes to whole lines.
  */
 static void bound_exchange(struct hs_role *role, int takers)
 {

@@ -19,7 +19,7 @@ struct hs_tile_slot {
     int64_t used;           /* number of the last multiplication planned to use the tile */
     char *at;               /* device address */
     struct hs_event *ready; /* recorded when the tile has arrived or, for C, when it has been multiplied */
-    struct hs_event *free;  /* recorded when the tile is no longer needed */
+    struct hs_event *free;  /* recorded after the tile's uses so far; awaited before the slot is overwritten */
 };
 
 /* Some columns of a tile in flight: `columns` of them, from column `from` on. */
@@ -82,8 +82,10 @@ struct hs_local {
     struct hs_walk multiplied; /* the next multiplication to enqueue */
     struct hs_loading loading;
     struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in a ring: [left, complete) */
-    int64_t complete, left, gone;            /* counts of tiles of C: complete, copy enqueued, written to C */
-    int64_t columns_left, columns_gone;      /* columns of the next tile: copy enqueued, written to C */
+    /* Numbers of tiles of C: `complete` are multiplied, the copies of `left` are enqueued, `gone` are written to C. */
+    int64_t complete, left, gone;
+    /* Numbers of columns of the next tile: the copies of `columns_left` are enqueued, `columns_gone` are written. */
+    int64_t columns_left, columns_gone;
 };
 
 /* A tile in the caller's memory, with its stored rows and columns.  pitch: leading dimension of its slot. */
@@ -96,8 +98,8 @@ struct hs_source_tile {
 hsumma_status hs_local_reserve(struct hs_local *local);
 void hs_local_release(struct hs_local *local);
 
-/* Implemented in move.c: copy tiles to the device (bring) and results to C (take).  If a call can do one piece of work,
- * it does it and sets *worked. */
+/* Implemented in move.c: copy tiles to the device (bring) and results to C (take).  Each call does only a
+ * small part of the possible work, and sets *worked if it does any. */
 hsumma_status hs_local_bring(struct hs_local *local, int *worked);
 hsumma_status hs_local_take(struct hs_local *local, int *worked);
 struct hs_source_tile hs_local_source_tile(const struct hs_local *local, int x, const struct hs_job *job);

@@ -70,8 +70,8 @@ static int is_single(const struct hs_scalar *scalar)
     return scalar->size == (scalar->complex_type ? 8 : 4);
 }
 
-/* Whether the device is faster.  Only sizes decide, because the location of operands must not change the bits of the
- * result. */
+/* Whether the device is in use and expected to be faster.  The location of operands is not considered, because it must
+ * not change the bits of the result. */
 static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
     const struct hs_local_limits *limits = &local->limits;
@@ -196,7 +196,7 @@ static hsumma_status make_tiles(struct hs_local *local)
     }
 }
 
-/* Makes the streams wait until operands in device memory are ready. */
+/* Makes the streams wait until operands that the device accesses in place are ready. */
 static hsumma_status enter(struct hs_local *local)
 {
     struct hs_device *device = local->device;
@@ -317,7 +317,8 @@ static hsumma_status multiply_some(struct hs_local *local, int *worked)
     return status;
 }
 
-/* Sets *complete to whether C in device memory is complete. */
+/* Sets *complete to whether C in device memory is complete.  The first call enqueues the scaling of C if nothing is
+ * multiplied. */
 static hsumma_status is_complete(struct hs_local *local, int *complete)
 {
     const struct hs_product *product = &local->product;

@@ -5,7 +5,8 @@
  * of the device's memory; managed memory is not used.  Three streams work at a time: one copies in, one multiplies, one
  * copies out.  Device copies reach full speed only for pinned memory, so the calling thread copies all other host
  * memory through pinned pieces, which it fills and empties while others are in flight.  Operands in device memory are
- * used in place.  Small products, which the BLAS would finish before the device has started, are left to the BLAS.
+ * used in place.  Products that the BLAS is expected to finish before the device, such as small ones, are left to the
+ * BLAS.
  *
  * C in host memory is only overwritten with complete results.  So if the device fails or runs out of memory, the BLAS
  * does the rest, the device is not used again, and hs_local_note says why.  Two kinds of product cannot be completed
@@ -55,7 +56,8 @@ static inline int64_t hs_product_flops(const struct hs_product *product)
 
 /*
  * Makes the state for local products.  device must outlive it; nothing is allocated on the device before the first
- * product.  order: the stream on which operands in device memory become ready, read at each product; may be NULL.
+ * product.  order: points to the stream on which operands in device memory become ready; read at each product; may be
+ * NULL.
  */
 hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *order,
                             const struct hs_local_limits *limits, const struct hs_allocator *memory,
@@ -63,7 +65,7 @@ hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *o
 /* Waits until the device is idle; NULL is ignored. */
 void hs_local_free(struct hs_local *local);
 
-/* In all functions below, local NULL means the BLAS. */
+/* In the functions below, local may be NULL, which means the BLAS, except where noted. */
 
 /* The reason why the device is no longer used; "" while it is used. */
 const char *hs_local_note(const struct hs_local *local);
@@ -72,7 +74,7 @@ const char *hs_local_news(struct hs_local *local);
 /* Number of products so far; local is not NULL.  [0]: left to the BLAS, [1]: done by the device, [2]: started by the
  * device and completed by the BLAS. */
 const int64_t *hs_local_counts(const struct hs_local *local);
-/* Bytes copied to the device ([0]) and from it ([1]) so far. */
+/* Bytes copied to the device ([0]) and from it ([1]) so far; local is not NULL. */
 const int64_t *hs_local_bytes(const struct hs_local *local);
 
 /* The name of the device's kind if the device would compute a product of this size, else "BLAS". */
@@ -87,7 +89,7 @@ void hs_local_start(struct hs_local *local, const struct hs_product *product);
 hsumma_status hs_local_advance(void *local, int *worked, int *done);
 /* Whether the device has a product in progress. */
 int hs_local_is_busy(const struct hs_local *local);
-/* Abandons the product; afterwards its operands are not accessed. */
+/* Abandons the product; afterwards its operands are not accessed.  local is not NULL. */
 void hs_local_stop(struct hs_local *local);
 
 #endif

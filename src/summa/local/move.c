@@ -133,7 +133,7 @@ hsumma_status hs_local_bring(struct hs_local *local, int *worked)
     return HSUMMA_OK;
 }
 
-/* Writes an arrived pinned piece to C. */
+/* If the oldest piece has arrived, writes it to C; a direct copy is only counted. */
 static hsumma_status put_away(struct hs_local *local, int *worked)
 {
     const struct hs_product *product = &local->product;

@@ -21,8 +21,8 @@ static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
     tiling->count[dim] = ceiling(extent, tiling->edge[dim]);
 }
 
-/* Sets the numbers of slots for the current blocks and panels, and returns the bytes of all slots.  all: 1 if every
- * tile of A and B gets a slot. */
+/* Sets the numbers of slots for the current blocks and panels, and returns the bytes of all slots; INT64_MAX if an
+ * operand would need more than HS_TILES_MOST.  all: 1 if every tile of A and B gets a slot. */
 static int64_t count_places(struct hs_tiling *tiling, const struct hs_tiling_wish *wish, int all)
 {
     static const int dims[HS_TILES][2] = {{HS_M, HS_K}, {HS_K, HS_N}, {HS_M, HS_N}, {HS_M, HS_N}};

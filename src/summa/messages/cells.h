@@ -19,7 +19,7 @@ struct hs_cells {
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
     int *carrier; /* carrier[i * cells + c]: carrier of cell c in set i, an index into the grid's table of ranks */
     int *mate;    /* index of each member of this process's cell in the node's directory */
-    /* Number of lines along the axis that have several members on this node [0], and of these members [1]. */
+    /* [0]: number of lines along the axis with several members on this node; [1]: number of all these members. */
     int before[2]; /* counts only the lines before this process's line */
     int all[2];    /* counts all lines */
 };
@@ -45,12 +45,12 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
 void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 
 /*
- * Converts levels over members into levels over cells.  Returns 1, or 0 if a group is not a union of cells or the
- * groups of a level differ in their number of cells.
+ * Converts levels over members into levels over cells and returns 1.  Returns 0 if several levels have more than one
+ * member and a group cuts through a cell, or cells differ in size or are not contiguous.
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 
-/* The member of this cell that is the carrier for a root. */
+/* The carrier of this process's cell for a root, as an index in the cell.  root: its coordinate on the line. */
 static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
 {
     return cells->division->index[root] % cells->members;

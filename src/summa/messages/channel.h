@@ -17,7 +17,7 @@ struct hs_channel {
     int slots;
     struct hs_instance *instance; /* tier panel o uses instance[o % slots] */
     int *list;                    /* list[o]: index of the list for tier panel o; -1 if this process runs none */
-    /* Numbers of tier panels: those below `next` have been started or skipped, those below `done` are complete, and
+    /* Indices of tier panels: panels below `next` have been started or skipped, panels below `done` are complete, and
      * `end` is one past the last panel of the span. */
     int next, done, end;
 };

@@ -165,8 +165,8 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     hsumma_status status = hs_mover_make_tables(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        /* Numbered by level, not by channel: cells of one member have no channel for sums, and lines that take part in
-         * one exchange may differ in their levels. */
+        /* Numbered by level, not by channel: cells of one member have no channel for sums, and lines that participate
+         * in one exchange may differ in their levels. */
         channel->id = mover->operand * HS_CHANNELS_OF_OPERAND + 1 + level_of(mover, s);
         channel->tier = tier_of(mover, s);
         conveyor->ahead[s] = ahead_of(mover, spec, s);
@@ -329,7 +329,7 @@ static char *outer_slabs(const struct hs_conveyor *conveyor, int o)
     return hs_conveyor_panel(conveyor, s, mover->panels->tier[mover->tier0].first[o]).base;
 }
 
-/* Packs the messages that this process sends in the exchange of panel o. */
+/* Packs the messages that this process sends in the exchange of panel o; for C, also adds the sums that stay here. */
 static void pack_exchange(struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -347,7 +347,8 @@ static void pack_exchange(struct hs_conveyor *conveyor, int o)
     hs_conveyor_copied(conveyor, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* Unpacks the messages received in the exchange of panel o, before the next exchange may overwrite them. */
+/* Unpacks the messages received in the exchange of panel o, before the next exchange may overwrite them; for A and B,
+ * also copies the indices that stay here. */
 static void unpack_exchange(struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;

@@ -4,20 +4,21 @@
  * A feed brings panels of A or B to the local GEMM, ahead of their multiplication.  Channel 0 fills: the owner's panel
  * of the outermost level is used in place, packed, or passed through the exchange.  Exchanges of panels of different
  * owners are in flight together, so that all links are used: per process one panel as a holder, and one as a taker
- * (no limit if hs_role.direct).  Channels 1..levels broadcast, outermost first.  A process receives each panel exactly
- * once, on the innermost level on which its coordinate differs from the root's, and forwards inner panels on the levels
- * inside.
+ * (any number as a taker if hs_role.direct).  Channels 1..levels broadcast, outermost first.  A process receives each
+ * panel exactly once, on the innermost level on which its coordinate differs from the root's, and forwards inner panels
+ * on the levels inside.
  *
  * The drain returns the sums of C when C moves (stationary A or B).  The local GEMM writes partial panels; channels
  * 0..levels-1 reduce them, innermost level first, each into the panel of the next level outward.  On the last channel
  * the root adds the sum to its part of C, or sends it through the exchange to the holders.  Up to hs_mover.reductions
  * reductions of a level are in flight, and the GEMM runs ahead of them as far as buffers are free.
  *
- * If a cell has several members (cells.h), they share panel buffers in the node's memory: the root fills the buffer of
- * its cell, and the carriers run the broadcasts.  Whether a panel has arrived or a buffer is free then depends on all
- * members; each publishes in the directory how many panels it has multiplied and how many instances of each channel it
- * has completed.  For C each member has buffers of its own for partial panels.  Channel 0 of the drain adds these up in
- * the order of the line, each member a share of the elements, and the carriers reduce the sums between cells.
+ * The members of a cell (cells.h), if there are several, share panel buffers in the node's memory: the root fills the
+ * buffer of its cell, and the carriers run the broadcasts.  Whether a panel has arrived or a buffer is free then
+ * depends on other members; each publishes in the directory how many panels it has multiplied and how many instances of
+ * each channel it has completed.  For C each member has buffers of its own for partial panels.  Channel 0 of the drain
+ * adds these up in the order of the line, each member a share of the elements, and the carriers reduce the sums between
+ * cells.
  */
 #ifndef HS_SUMMA_MESSAGES_CONVEYOR_H
 #define HS_SUMMA_MESSAGES_CONVEYOR_H
@@ -55,8 +56,8 @@ struct hs_conveyor {
     /* Fields of a feed. */
     int ahead[HS_CONVEYOR_CHANNELS]; /* number of panels that may be in flight beyond the current one */
     int owners; /* number of panels of a batch (hs_batch_end), which replaces `ahead`; 0 if there are no batches */
-    /* 1 if the channel uses the ring of channel 0, because their panels are equally wide.  The two never collide,
-     * because each process receives a panel through one channel only. */
+    /* 1 if the channel uses the ring of channel 0, because the panels of both are equally wide.  Each process receives
+     * a panel through one channel only, so only one of the two writes a panel's buffer. */
     int reuses_ring[HS_CONVEYOR_CHANNELS];
     struct hs_source *source; /* one for each slot of channel 0 */
 
@@ -72,7 +73,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
 void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *memory);
 /* Takes the instances, which live as long as the plan, from the arena. */
 void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *lists, struct hs_arena *arena);
-/* Takes this process's own panel buffers from the arena, which may differ from execution to execution. */
+/* Takes this process's own panel buffers from the arena, whose memory may differ between executions. */
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena);
 
 /*
@@ -83,8 +84,8 @@ size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_sp
                                 int lines, int members);
 /* This process's share, in bytes, of its cell's panel buffers in the node's memory. */
 size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor);
-/* Bytes of panel buffers and scratch of one process, with its share of the cell's buffers.  length: local extent of the
- * pinned dimension. */
+/* Bytes of one process: its panel buffers, its share of the cell's buffers, scratch, and messages of the exchange.
+ * length: local extent of the pinned dimension. */
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int64_t length);
 
@@ -119,8 +120,8 @@ int hs_feed_forwarded(const struct hs_conveyor *feed, int t);
 
 /* Implemented in drain.c.  1 if the GEMM may write innermost panel t. */
 int hs_drain_open(const struct hs_conveyor *drain, int t);
-/* The address to which the GEMM writes innermost panel t.  Sets *in_c to 1 if it is in C itself, so that the GEMM must
- * apply beta. */
+/* The address to which the GEMM writes innermost panel t.  Sets *in_c to 1 if that address is in C itself; the
+ * GEMM must then apply beta. */
 struct hs_matrix hs_drain_panel(const struct hs_conveyor *drain, int t, int *in_c);
 
 /* Internal to conveyor.c, feed.c, drain.c.  Whether the next panel of channel s may start while innermost panel `now`

@@ -56,7 +56,7 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
             size = (int64_t)scalar->size;
     int me = mover->cells->division->index[mover->line];
     int64_t from = elements * me / members * size, bytes = elements * (me + 1) / members * size - from;
-    int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of two members */
+    int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of consecutive members */
     const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;
     char *sum = hs_conveyor_panel(drain, 1, first).base + from;
     double begin = hs_now();

@@ -43,8 +43,8 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
     return (struct hs_matrix){hs_conveyor_at(feed, &source->matrix, offset), source->matrix.ld};
 }
 
-/* Whether the buffer for tier panel o of channel s is free: all members of the cell have multiplied the previous panel
- * in that buffer, and the carriers have forwarded it. */
+/* Whether the buffer for tier panel o of channel s is free: the memory may be written, and all members of the cell have
+ * multiplied the buffer's previous panel and completed its forwarding. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
@@ -84,8 +84,8 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     hs_conveyor_copied(feed, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* Whether channels 0 .. s - 1 have started the panel that begins at `first`.  Other processes wait for these outer
- * channels first, and an inner instance would block them if instances run one at a time. */
+/* Whether channels 0 .. s - 1 have started their panels that contain innermost panel `first`.  If instances run one at
+ * a time, an inner instance that started earlier would block these outer ones, for which other processes wait first. */
 static int is_next(const struct hs_conveyor *feed, int s, int first)
 {
     for (int j = 0; j < s; j++)

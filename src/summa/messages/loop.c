@@ -12,14 +12,15 @@ hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs
     return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
 }
 
-/* Orders the pairs so that roots that send concurrently are on different nodes and do not share a node's link. */
+/* With short turns, orders the pairs so that, as far as possible, roots that send concurrently are on different nodes
+ * and do not share a node's link. */
 static hsumma_status alternate(const struct hs_loop *loop, const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
     const struct hs_spec *spec = loop->spec;
     int mates[2] = {1, 1}, several = 0;
     for (int x = 0; x < 3 && spec->turn != HS_WHOLE_TURN; x++) {
         const struct hs_role *role = &loop->variant.role[x];
-        if (!role->moves || role->exchanged) /* the roots of an exchanged operand are not its owners */
+        if (!role->moves || role->exchanged) /* the roots of an exchanged operand may not be its owners */
             continue;
         int most = spec->mates[role->line_axis], which = x - (loop->variant.stationary < x);
         mates[which] = most > 1 ? most : 1;
@@ -168,8 +169,8 @@ static struct hs_conveyor *drain_of(struct hs_loop *loop)
     return loop->feeds < 2 ? &loop->conveyor[1] : NULL;
 }
 
-/* Number of columns of a slice, which has about spec->slice flops: a multiple of the BLAS kernels' unrolling,
- * independent of timing. */
+/* Number of columns of a slice of about spec->slice flops; n if the product is not sliced.  Independent of timing, and
+ * a multiple of the BLAS kernels' unrolling. */
 static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, int64_t k)
 {
     enum { UNROLL = 96 };
@@ -262,7 +263,7 @@ int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed
     return end < loop->end ? end : loop->end;
 }
 
-/* Whether panel `now`, with its batch, can be multiplied. */
+/* Whether panel `now` can be multiplied: its whole batch has arrived and, for a moving C, its buffer is free. */
 static int ready(struct hs_loop *loop)
 {
     for (int f = 0; f < loop->feeds; f++) {
@@ -349,7 +350,7 @@ int hs_loop_idle(const struct hs_loop *loop)
 
 int hs_loop_boundary(const struct hs_loop *loop, int at)
 {
-    const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of all tiers begin where one of its panels begins */
+    const struct hs_tier *outer = &loop->panels.tier[0]; /* panels of all tiers begin where one of these begins */
     if (at >= loop->panels.count)
         return loop->panels.count;
     int o = outer->of[at];

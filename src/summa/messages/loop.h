@@ -1,16 +1,17 @@
 /*
- * The loop over the innermost panels of a product.  One loop serves all products: SUMMA is HSUMMA with one level, a
- * variant is a row in a table, and lookahead 0 is an empty window.
+ * The loop over the innermost panels of a product.  One loop serves all products over messages: SUMMA is HSUMMA with
+ * one level, variants differ in data only, and lookahead 0 is an empty window.
  *
- * The innermost panels are multiplied in a fixed order.  While panel t is multiplied, `lookahead` further innermost
- * panels, and at least one panel of each outer level, are in flight; the window crosses the ends of outer panels.  The
- * caller repeats hs_loop_advance until it is done; there is no thread and no recursion.
+ * The innermost panels are multiplied in a fixed order.  While panel t is multiplied, up to `lookahead` further
+ * innermost panels are in flight and, unless lookahead is 0, at least one further panel of each outer level; the window
+ * crosses the ends of outer panels.  The caller repeats hs_loop_advance until the execution is done; there is no thread
+ * and no recursion.
  *
  * An execution covers a span of innermost panels.  Their indices and order do not depend on the hierarchy.  So several
- * loops can share one product, each executing some of consecutive spans that together cover all panels, and the bits
- * are those of a single loop.  The loops need the same problem, stationary operand, innermost width, turn and slices of
- * the local GEMM, but may differ in levels, algorithms, segments and lookahead.  If C moves, their reductions must also
- * bracket sums alike, as binomial ones do.
+ * loops can share one product: consecutive spans cover all panels, each span is executed by one of the loops, and the
+ * bits are those of a single loop.  The loops need the same problem, stationary operand, innermost width, turn and
+ * slices of the local GEMM, but may differ in levels, algorithms, segments and lookahead.  If C moves, their reductions
+ * must also bracket sums alike, as binomial trees do.
  *
  * Processes may be in different spans at a time, and all spans use the same tags.  Messages still match: a process ends
  * a span only after all its operations of the span are complete, so it sends and posts everything of one span before
@@ -54,7 +55,7 @@ struct hs_loop {
     int now, end;                /* the next innermost panel to multiply; one past the span's last */
     int64_t column;              /* column of the local product at which the next slice begins */
     int multiplying;             /* 1 while a slice that was started is not complete (on a device) */
-    double mark;                 /* time (hs_now) up to which the current slice has been charged */
+    double mark;                 /* time (hs_now) up to which the current slice has been added to times.gemm */
     int64_t flops;               /* flops of the current slice */
     hsumma_status failed;        /* first error of the local GEMM; this process's part of C is then invalid */
     struct hs_times times, last; /* times of the current span so far, and of the last complete span */
@@ -79,12 +80,12 @@ enum { HS_ALL = -1 }; /* end of a span that includes the last panel */
 int hs_loop_boundary(const struct hs_loop *loop, int at);
 
 /*
- * Begins an execution of the innermost panels from .. to - 1, which is local.  from and to are boundaries, equal on all
+ * Begins an execution of the innermost panels from .. to - 1.  Local.  from and to are boundaries, equal on all
  * processes; 0, HS_ALL is the whole product.  buffers: loop->buffer_bytes of memory, in use until the execution is
- * done.  The arguments must have been agreed to be valid on all processes, and alpha, beta and matrix are the same for
- * all spans of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is
- * one empty span, which scales C, and any other empty span does nothing.  execution: with cells, a new number for each
- * span (hs_node_count); NULL if nothing is shared.  begin: the time (hs_now) from which the execution is timed.
+ * done.  All processes must have agreed that the arguments are valid; alpha, beta and matrix are the same for all spans
+ * of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is one empty
+ * span, which scales C, and any other empty span does nothing.  execution: has a new number for each span
+ * (hs_node_count); NULL if nothing is shared.  begin: the time (hs_now) from which the execution is timed.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_node_execution *execution, double begin, int from, int to);
@@ -99,7 +100,7 @@ int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed
 void hs_loop_trace_wait(struct hs_loop *loop);
 
 /* Counts the messages, of at most `cut` bytes each, and the bytes that this process sends in one execution of all
- * panels.  The agreement at the start is not counted. */
+ * panels.  The agreement at the start and MPI's own collectives (rows "mpi") are not counted. */
 void hs_loop_count(const struct hs_loop *loop, int64_t cut, int64_t *messages, int64_t *bytes);
 
 #endif

@@ -17,8 +17,9 @@ static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 }
 
 /*
- * Keeps the levels with more than one cell; for C, levels are merged first (hs_factors_merge_for_sums).  If a group of
- * the hierarchy cuts through a node, the levels are levels over members, and the members of a cell share nothing.
+ * Keeps the levels with more than one cell; for C, levels are merged first (hs_factors_merge_for_sums).  If the
+ * hierarchy cannot be converted into levels over cells, the levels are over members, and the members of a cell share
+ * nothing.
  */
 static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, const struct hs_cells *cells)
 {
@@ -60,9 +61,9 @@ static int own_index(const struct hs_mover *mover)
 }
 
 /*
- * The number of reductions of C in flight on a level.  If k is large, panels of C are much smaller than those of A or
- * B, and their reductions are bound by latency.  Each needs up to four panels of C (partial, sum, two of scratch); all
- * together may take at most half a panel of the moving A or B.
+ * The number of reductions of C in flight on a level; 1 without lookahead.  If k is large, panels of C are much smaller
+ * than those of A or B, and their reductions are bound by latency.  A reduction counts as four panels of C (partial,
+ * sum, two of scratch); if there are several, they take at most half a panel of the moving A or B together.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
@@ -110,7 +111,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
 }
 
 /* The coordinate on role->own_axis of the holder that represents all holders of a line's indices: the holder of the
- * first index.  line: the line's coordinate on role->want_axis. */
+ * first index or, with replicas, the one that serves the line.  line: the line's coordinate on role->want_axis. */
 static int holder_of_line(const struct hs_role *role, int line)
 {
     int want = line < role->want->nprocs ? line : 0;
@@ -332,15 +333,15 @@ int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder)
     return sum;
 }
 
-/* Whether this process packs a message for the takers with coordinate i: it gives them indices, and they include
- * another process. */
+/* Whether this process, as a holder, has a packed message for the takers with coordinate i: it gives them indices, and
+ * these takers include another process. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
     return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != own_index(mover));
 }
 
-/* Lists the messages that this process sends as a holder, by ascending receiver.  All takers with coordinate i receive
- * the same bytes.  Returns their number. */
+/* Lists the messages between this process, as a holder, and its takers, by ascending taker.  Messages to all takers
+ * with coordinate i have the same bytes.  Returns the number of messages. */
 static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;
@@ -361,7 +362,8 @@ static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piec
     return count;
 }
 
-/* Lists the messages that this process receives as a taker, by ascending holder.  Returns their number. */
+/* Lists the messages between this process, as a taker, and its holders, by ascending holder.  Returns the number of
+ * messages. */
 static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, struct hs_piece *piece)
 {
     int64_t unit = width * (int64_t)mover->problem->scalar->size, at = 0;
@@ -434,7 +436,7 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
         if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == own_index(mover)))
             continue;
-        if (role->direct) /* the message is the taker's slabs */
+        if (role->direct) /* the message has the layout of the taker's slabs */
             hs_exchange_copy(&run, step == HS_MATRIX_TO_MESSAGE ? HS_MATRIX_TO_SLABS : HS_SLABS_TO_MATRIX, q, i, NULL,
                              matrix, message, beta);
         else

@@ -18,15 +18,15 @@ struct hs_mover {
     const struct hs_role *role;
     const struct hs_panels *panels;
     int64_t length; /* local extent of the pinned dimension, in the layout of the stationary operand */
-    int64_t held;   /* local extent of the pinned dimension in this operand's layout; `length` unless exchanged */
+    int64_t held;   /* the same in this operand's own layout; differs from `length` only with an exchange */
     int line;       /* coordinate of this process on the line */
-    const struct hs_topology *topology_of_all; /* topology of the communicator; NULL if it has a single node */
-    const struct hs_cells *cells;              /* cells of the line; NULL if each member is a cell of its own */
-    int members;                               /* number of members of this process's cell */
-    int place;                                 /* index of this process's cell on the line; levels divide the cells */
-    int loop_coord;                            /* coordinate of this process on the grid axis of the looped dimension */
-    int spread;                                /* 1 if an exchanged A or B goes directly to all members (hs_spec) */
-    int reductions;                            /* maximum number of reductions of C in flight on a level */
+    const struct hs_topology *topology_of_all; /* topology of the communicator; NULL if unknown or a single node */
+    const struct hs_cells *cells; /* cells of the line; NULL if members share nothing, and each counts as a cell */
+    int members;                  /* number of members of this process's cell */
+    int place;                    /* index of this process's cell on the line; levels divide the cells */
+    int loop_coord;               /* coordinate of this process on the grid axis of the looped dimension */
+    int spread;                   /* 1 if an exchanged A or B goes directly to all members (hs_spec) */
+    int reductions;               /* maximum number of reductions of C in flight on a level */
     int levels; /* number of levels with more than one cell; 0 if the line is one cell or `spread` is set */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
@@ -54,10 +54,12 @@ hsumma_status hs_mover_make_tables(struct hs_mover *mover, const struct hs_alloc
 void hs_mover_free_tables(struct hs_mover *mover, const struct hs_allocator *memory);
 
 /*
- * The coordinate on a line of the root for the panels of `owner`.  It is the owner, unless an exchange moves the
- * operand to the other axis.  Then any member can be the root: the owners are dealt to the members on the holder's
- * node, so that a panel leaves and enters each node once, or to all members if none is on that node or `nodes` is NULL
- * (unknown). *among: number of members that owners are dealt to.  line: the line's coordinate on role->want_axis.
+ * The coordinate on a line of the root for the panels of `owner`.  The root is the owner, unless an exchange moves the
+ * operand to the other axis.  Then any member can be the root.  If the holder of the line's first index is on the line,
+ * it is the root.  Otherwise the owners are dealt to the members on the holder's node, so that panels need not leave
+ * that node before they are broadcast; or to all members if none is on that node.  If `nodes` is NULL (unknown), the
+ * owners are dealt to all members.  *among: number of members that owners are dealt to.  line: the line's coordinate on
+ * role->want_axis.
  */
 int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, const struct hs_topology *nodes, int line,
                      int owner, int *among);
@@ -101,10 +103,10 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
 /*
  * The exchange of a panel is between its holders and its takers (pack.h).  The holders are the processes with the
  * owner's coordinate on the axis of the looped dimension; the takers are the roots of the lines, or with `spread` all
- * members.  Messages do not contain indices that a process both holds and takes.
+ * members.  No process sends itself a message: indices that it both holds and takes are copied.
  */
-/* The largest number of pinned indices, over all exchanges, in the messages that this process packs as a holder
- * (as_holder 1) or unpacks as a taker (0). */
+/* Upper bound on the number of pinned indices in this process's packed messages of one exchange, as a holder (as_holder
+ * 1) or as a taker (0). */
 int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder);
 /* Whether this process is a holder of the panels of a pair of owners. */
 int hs_mover_holds(const struct hs_mover *mover, int pair);

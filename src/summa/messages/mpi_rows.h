@@ -7,7 +7,7 @@
 
 #include "summa/messages/mover.h"
 
-/* Whether a spec uses a row "mpi". */
+/* Whether a spec names a row "mpi" on any level. */
 int hs_native_wanted(const struct hs_spec *spec);
 /* Makes the communicators of a mover.  Collective over the grid; continues after an error, because other processes
  * participate.  rank: scratch for the ranks of a line.  HSUMMA_ERR_MPI.  The caller frees the communicators with

@@ -4,7 +4,7 @@
  * process and a communicator that is never used.
  *
  * Processes are numbered by their index in the grid, row * columns + column.  A transfer is a level of a mover (0: the
- * outermost one), or HS_EXCHANGE: the exchange before the broadcasts, or of C after the reductions.
+ * outermost one), or HS_EXCHANGE: the exchange, which comes before the broadcasts or, for C, after the reductions.
  */
 #ifndef HS_SUMMA_MESSAGES_PREVIEW_H
 #define HS_SUMMA_MESSAGES_PREVIEW_H
@@ -23,7 +23,7 @@ int hs_preview_tier(const struct hs_mover *mover, int transfer);
 struct hs_arrival {
     int level; /* plan level (1: outermost) on which this process's cell receives (C: sends); 0 in the root's cell */
     int reads; /* 1 if another member of the cell, the carrier, receives; this process reads from the node's memory */
-    int moves; /* 0 if the line is one process and nothing is exchanged, so that the operand is used in place */
+    int moves; /* 0 if the line is one process and nothing is exchanged, so that no data move */
     int holds; /* 1 if the operand is exchanged and this process holds a part of the panels */
     int64_t length; /* local extent of the pinned dimension; 0 if this process has no part of the panels */
 };

@@ -30,7 +30,7 @@ static int awaits(const struct hs_conveyor *conveyor, int *receives)
     return -1;
 }
 
-/* The rank of the process of this node whose signal this process waits for; -1 if it waits for none. */
+/* The rank of a process of this node for whose signal this process waits; -1 if it waits for none. */
 static int awaited_mate(const struct hs_loop *loop)
 {
     const struct hs_directory *directory = loop->execution.shared ? &loop->execution.shared->directory : NULL;

@@ -1,4 +1,4 @@
-/* Copies between matrices and the tiles in shared memory, for any layout on both sides. */
+/* Copies from matrices into tiles, and sums of partial results from tiles into C, for any layout on both sides. */
 #include "dist/overlap.h"
 #include "summa/node/on_device.h"
 #include "summa/node/shape.h"
@@ -61,8 +61,8 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
 }
 
 /*
- * A strip is a run of rows; its offset, in bytes, is relative to the first tile.  A process copies its part of a step's
- * tile by columns of its matrix, and within a column in the order of the rows, even if consecutive strips go to
+ * A strip is a run of rows; its offset, in bytes, is relative to the first line's tile.  A process copies its part of a
+ * step's tile by columns of its matrix, and within a column in the order of the rows, even if consecutive strips go to
  * different lines: copying short pieces that are far apart in memory takes several times as long.
  */
 struct strip {
@@ -77,7 +77,7 @@ struct copying {
     const struct hs_supply *supply;
     struct hs_matrix matrix;
     int coord[2];
-    const int8_t *lines; /* lines[p]: whether line p gets anything; NULL if all lines do */
+    const int8_t *lines; /* lines[p]: whether line p gets anything (hs_supply.gives); NULL if all lines do */
     struct hs_range panel;
     struct strip strip[STRIPS];
     int strips, real;
@@ -253,8 +253,8 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
     return copying.bytes;
 }
 
-/* Adds the partial results of a line to one block of C, in the order of the line.  Processes that own no index of k
- * have no partial result. */
+/* Computes beta C + the partial results of a line for one block of C, in the order of the line.  Processes that own no
+ * index of k have no partial result. */
 static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
                       struct index_run looped)
 {

@@ -89,7 +89,8 @@ static void announce(struct hs_node_product *node, enum hs_counter what, int64_t
         hs_signal(&node->shared->directory, what, hs_node_progress(node->execution, steps));
 }
 
-/* Whether all earlier users of the memory have finished with it. */
+/* Whether all other processes have finished their earlier executions.  On a device the streams then wait for the work
+ * of these executions. */
 static int enter(struct hs_node_product *node)
 {
     struct hs_product_memory *shared = node->shared;
@@ -102,7 +103,8 @@ static int enter(struct hs_node_product *node)
     return 1;
 }
 
-/* Whether all peers have done `steps` steps.  For 0 steps no counter is read: some peers may not have arrived yet. */
+/* Whether all peers have done `steps` steps.  For 0 steps no counter is read: some peers may not have begun this
+ * execution yet. */
 static int all_signalled(struct hs_node_product *node, const struct hs_peers *peers, enum hs_counter what,
                          int64_t steps)
 {
@@ -283,7 +285,7 @@ static int start(struct hs_node_product *node)
         (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
                                         hs_supply_free_after(node, &node->out, step) / node->chunks)))
         return 0;
-    /* Other processes overwrite a tile once this process has used it, so it must have filled its own part before. */
+    /* Other processes overwrite a tile once this process has used it, so this process must first fill its own part. */
     if (node->fill <= step)
         return 0;
     for (int i = 0; i < node->ins; i++)

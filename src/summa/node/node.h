@@ -5,7 +5,8 @@
  * blocking, so a panel may have several owners.  One pinned dimension is cut into chunks, so that the tiles of a step
  * fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
  * shared memory once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).
- * Data in the reader's own memory, or in memory that the readers have mapped, are read in place.  Where C moves
+ * Where the layout permits (hs_supply_owner), a panel in the reader's own matrix, or in memory that all processes have
+ * mapped, is read in place.  Where C moves
  * (stationary A or B: layers over k), each process computes its partial result in shared memory, and the owners of C
  * add these up in the order of the line.
  *
@@ -38,8 +39,11 @@ struct hs_supply {
     size_t at;     /* offset of the ring in the shared memory */
     /* The ranks that fill the part that this process reads; for C, the ranks that add up its partial result. */
     struct hs_peers givers;
-    struct hs_peers takers; /* the ranks that read parts that this process fills; for C, whose results it adds up */
-    int8_t *gives;          /* gives[line]: whether this process owns indices of a line's part; NULL if of none */
+    /* The ranks that read parts that this process fills; for C, the ranks whose partial results it adds up. */
+    struct hs_peers takers;
+    /* gives[line]: whether this process fills some of the line's part; for C, whether it adds up some of the line's
+     * results. */
+    int8_t *gives;
 };
 
 /* A place in memory that all processes of the node have mapped (region and offset). */
@@ -71,20 +75,20 @@ struct hs_node_product {
     int running, entered;
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
-    int64_t fill, step, sum; /* the next step to fill and to multiply, the next panel to sum */
+    int64_t fill, step, sum; /* the next step to fill, the next step to multiply, the next panel to sum */
     int direct[2];           /* for A and B, 1 if readers read this process's matrix in place */
     double mark;             /* time at which the clock was last read */
     int idle;                /* 1 if nothing could be done since `mark` */
     int multiplying;         /* 1 while a device computes the product of `step` */
     int64_t flops;           /* flops of the last product */
-    /* On a device, the values of fill, step and sum signalled to processes that cannot wait for events. */
+    /* On a device whose events other processes cannot wait for: the values of fill, step and sum signalled so far. */
     int64_t announced[3];
     int closed;           /* 1 after the end of the execution has been enqueued on a device */
     hsumma_status failed; /* first error of the system or the device; the result in C is then invalid */
     struct hs_times times, last;
 };
 
-/* The maximum number of steps of an execution, and the number of bits that a counter has for them. */
+/* The number of bits that a counter has for the steps of an execution, and the maximum number of these steps. */
 enum { HS_NODE_STEP_BITS = 24, HS_NODE_STEPS = (1 << HS_NODE_STEP_BITS) - 2 };
 /* The value of a counter after `steps` steps of an execution: the execution number is in the upper bits. */
 static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
@@ -100,10 +104,10 @@ hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem
                            const int *mate, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
-/* Counts an execution by the processes of `grid`, which may be a part of the whole grid, and returns its number.  Every
+/* Numbers an execution by the processes of `grid`, which may be a part of the whole grid, and returns the number. Every
  * process of the whole grid must call this function, on all nodes. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
-/* Whether all processes that used the memory before an execution have finished with it, so that it may be written. */
+/* Whether all other processes have finished their earlier executions, so that `execution` may write to the memory. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
 /* Signals that this process has finished an execution. */
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
@@ -116,8 +120,9 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
                    const struct hs_where where[2], const void *beta, double begin);
 /*
- * Advances the execution (an hs_advance function).  On a device it is done when everything has been enqueued; failures
- * are then only in node->failed, and the caller must report them to the other processes.
+ * Advances the execution (an hs_advance function).  On a device it is done when everything has been enqueued or, if
+ * other processes cannot wait for events, is complete; failures are then only in node->failed, and the caller must
+ * report them to the other processes.
  */
 hsumma_status hs_node_advance(void *node, int *worked, int *done);
 

@@ -35,7 +35,7 @@ struct hs_node_device {
     size_t bytes;
     struct hs_stream *copies, *products; /* sums run on `copies` too */
     struct hs_event *turn;               /* private event with which one stream of this process waits for another */
-    struct hs_stream *outside;           /* the stream on which the caller orders results */
+    struct hs_stream *outside; /* the caller's stream: its earlier work precedes the execution, later work follows */
 };
 
 static inline char *hs_node_device_tiles(const struct hs_node_device *on)
@@ -43,7 +43,7 @@ static inline char *hs_node_device_tiles(const struct hs_node_device *on)
     return on->share.memory[on->owner];
 }
 
-/* Begins an execution, after the work on the caller's stream. */
+/* Begins an execution: its work follows the work that is now on the caller's stream. */
 void hs_node_device_begin(struct hs_node_product *node);
 /* Makes the streams wait for a rank's earlier use of the memory. */
 void hs_node_device_enter(struct hs_node_product *node, int rank);
@@ -56,7 +56,7 @@ void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream,
 /* Signals the counters whose events are complete, if other processes cannot wait for events.  Returns whether it
  * signalled any. */
 int hs_node_device_announce(struct hs_node_product *node);
-/* Whether this process may leave the execution; the first call enqueues its end on the caller's stream. */
+/* Whether this process may leave the execution.  The first call makes the caller's stream wait for all its work. */
 int hs_node_device_left(struct hs_node_product *node);
 
 /* Enqueues a copy of rows x cols elements. */
@@ -69,7 +69,7 @@ void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const s
 /* Enqueues c = beta c + s, for rows x cols elements. */
 void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t cols, const void *beta, char *c,
                            int64_t ldc, const char *s, int64_t lds);
-/* Enqueues C = beta C, for an execution that multiplies nothing. */
+/* Enqueues C = beta C, for an execution that multiplies nothing, and skips all steps. */
 void hs_node_device_scale(struct hs_node_product *node);
 
 #endif

@@ -70,7 +70,8 @@ char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply 
     return node->tiles + supply->at + (size_t)((tile % supply->ring * supply->lines + p) * supply->pitch);
 }
 
-/* The leading dimension of a tile.  Columns at distances of multiples of 1 KiB would collide in the same cache sets. */
+/* The leading dimension of a tile, in elements.  Columns at distances of multiples of 1 KiB would collide in the same
+ * cache sets. */
 static int64_t leading(int64_t rows, int64_t size)
 {
     enum { HARMFUL = 1024 };
@@ -94,7 +95,7 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
     return 1;
 }
 
-/* Lays out all supplies in shared memory; returns their bytes. */
+/* Lays out all supplies in shared memory; returns their bytes, or SIZE_MAX if they are too large. */
 static size_t lay_out(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;

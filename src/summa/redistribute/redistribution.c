@@ -5,7 +5,7 @@
 
 enum {
     ROUND_BYTES = 1 << 20,  /* bytes that a process sends or receives in a round; more if messages would be too small */
-    MESSAGE_BYTES = 1 << 15 /* mean size that messages have at least, if the limit of buffers allows it */
+    MESSAGE_BYTES = 1 << 15 /* least mean size of messages, if the limit of buffers allows it */
 };
 
 /* The process on an axis that is at coordinate `place` of the grid; 0 for a replicated axis. */
@@ -42,7 +42,8 @@ static hsumma_status make_side(struct hs_side *side, const struct hs_layout *min
     return status;
 }
 
-/* The distance from a sender to a receiver; 0 to itself.  At any distance each sender has a different receiver. */
+/* The distance from a sender to a receiver; 0 to itself.  At any distance no two senders have the same
+ * receiver. */
 static int64_t distance(const struct hs_topology *topology, int size, int from, int to)
 {
     const struct hs_division *node = &topology->division[HS_NODE];

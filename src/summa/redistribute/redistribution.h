@@ -3,9 +3,9 @@
  *
  *     target := beta * target + source[0] + source[1] + ...
  *
- * Every pair of processes shares a dense block (shares.h).  All blocks are cut into the same number of rounds; in each
- * round a process sends and receives a piece of each of its blocks.  So all links are busy throughout, no process waits
- * while another receives from all, and buffers stay within a limit.  Within a round messages are ordered by the
+ * Every pair of processes shares a dense block (shares.h).  All blocks are cut into the same number of pieces; in each
+ * round a process sends and receives one piece of each of its blocks.  So all links are busy throughout, processes do
+ * not wait their turn at one receiver, and buffers stay within a limit.  Within a round messages are ordered by the
  * distance between sender and receiver, first in nodes, then inside them.  Data that stay on a process are copied.
  *
  * The sources are added in their order, independent of arrival: the bits do not depend on timing.
@@ -48,8 +48,8 @@ struct hs_redistribution {
     struct hs_transfer *transfer;   /* all sends, then all receives, which are ordered by block, then source */
     int sends, recvs;
     const struct hs_transfer **message; /* all transfers, in the order in which their messages are posted */
-    int *rank;                          /* rank of each message's other process; the group of all instances */
-    int64_t in_bytes, out_bytes;        /* bytes received and sent per round */
+    int *rank;                   /* rank[i]: rank of the other process of transfer[i]; the group of all instances */
+    int64_t in_bytes, out_bytes; /* bytes received and sent per round */
     size_t buffer_bytes;
     struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* the list of the round that each instance executes */
     struct hs_instance instance[HS_ROUNDS_AT_A_TIME];
@@ -88,9 +88,9 @@ hsumma_status hs_redistribution_count(const struct hs_layout *source, int source
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);
 
 /*
- * Begins an execution; can only fail by an MPI error.  from[i] (for each source on this process) and `to` point to the
- * first local element of a part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards call
- * hs_comm_wait(comm, hs_redistribution_advance, redistribution).
+ * Begins an execution, which can only fail by an MPI error.  from[i] (for each source on this process) and `to` point
+ * to the first local element of a part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards
+ * call hs_comm_wait(comm, hs_redistribution_advance, redistribution).
  */
 void hs_redistribution_start(struct hs_redistribution *redistribution, const struct hs_matrix *from, const void *beta,
                              const struct hs_matrix *to, void *buffers);

@@ -25,7 +25,7 @@ struct hs_shares {
     struct hs_stretch *stretch;
 };
 
-/* Shares of process me of axis `mine` with all processes of `theirs`, an axis of the same indices.
+/* Makes the shares of process `me` of axis `mine` with all processes of `theirs`, an axis of the same indices.
  * HSUMMA_ERR_MEMORY. */
 hsumma_status hs_shares_make(struct hs_shares *shares, const struct hs_axis *mine, int me, const struct hs_axis *theirs,
                              const struct hs_allocator *memory);

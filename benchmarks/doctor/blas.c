@@ -1,4 +1,4 @@
-/* hsumma doctor: the BLAS, and the kernels that it reports to have chosen. */
+/* hsumma doctor: the BLAS, and the kernels that it says it has chosen. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "base/threads.h"
 #include "doctor/doctor.h"
 
-/* The vector extension of kernels, by OpenBLAS's and BLIS's names of processors. Kernels not listed count as good. */
+/* The vector extension of kernels, which OpenBLAS and BLIS name after processors. Kernels not listed are never a
+ * finding. */
 static const struct {
     const char *kernels;
     vector_level level;
@@ -44,7 +45,7 @@ static int has_flag(const char *flags, const char *flag)
     return 0;
 }
 
-/* The processor's vector extension. Zen 4 splits AVX-512 vectors, so AVX2 kernels are as fast there. */
+/* The processor's vector extension, on AMD at most AVX2: Zen 4 splits AVX-512 vectors, so AVX2 kernels are as fast. */
 static vector_level processor_level(const doctor_job *j)
 {
     char *line = NULL;

@@ -154,7 +154,7 @@ static int oversubscribed(const doctor_job *j, finding *f)
                                                            j->cores.online, report_plural(j->cores.online));
 }
 
-/* Advises on the launcher's options that bind each rank to its own cores. */
+/* Advises the launcher's options that bind each rank to its own cores. */
 static void advise_binding(const doctor_job *j, finding *f)
 {
     int each = j->cores.online / j->node_ranks > 1 ? j->cores.online / j->node_ranks : 1;

@@ -28,9 +28,9 @@ typedef struct job_mpi {
 
 /* cores.c; mostly about this rank's node */
 typedef struct job_cores {
-    char host[64], mine[64]; /* the host's name; this rank's affinity mask as a list */
+    char host[64], mine[64]; /* the host's name; the cores in this rank's affinity mask, as a list */
     int count;               /* cores in that mask */
-    int sockets;             /* sockets that they span */
+    int sockets;             /* sockets that these cores span */
     double share;            /* this rank's share of the node's cores, each divided among the ranks that may use it */
     int shared;              /* 1: another rank may use one of this rank's cores */
     int used, online;        /* the node's cores that some rank may use; all its cores */
@@ -38,14 +38,14 @@ typedef struct job_cores {
     int fit;                 /* BLAS threads that fit the share and the quota, at least 1 */
     int threads;             /* BLAS threads that products use */
     int all_threads;         /* sum of `threads` over the ranks of the node */
-    const char *chosen;      /* the variable or option that sets `threads`; NULL if the library chose */
+    const char *chosen;      /* the variable or option that sets `threads`; NULL if the library or the BLAS chose */
 } job_cores;
 
 /* blas.c: the vector extension of a processor or of kernels */
 typedef enum vector_level { VECTORS_UNKNOWN, VECTORS_SSE, VECTORS_AVX, VECTORS_AVX2, VECTORS_AVX512 } vector_level;
 typedef struct job_blas {
     char version[64], kernels[32]; /* as the BLAS reports them, or "" */
-    char file[PATH_MAX];           /* the library with the GEMM; "": linked statically */
+    char file[PATH_MAX];           /* the library with the GEMM; "" if unknown, e.g. linked statically */
     vector_level uses, processor;
     int chooses; /* 1: the BLAS chooses its kernels at program start */
 } job_blas;
@@ -53,10 +53,10 @@ typedef struct job_blas {
 /* memory.c; about this rank's node */
 typedef struct job_memory {
     int no_memfd;                /* errno of memfd_create; 0: it works */
-    enum hs_mapping_fault fault; /* the fault of a mapping that all ranks of the node try to share */
+    enum hs_mapping_fault fault; /* the fault of a trial mapping that all ranks of the node share; 0: none */
     int64_t shm_size, shm_free;  /* bytes of /dev/shm; -1: there is none */
     int64_t address_limit;       /* bytes that a process may map or write to a file; -1: no limit */
-    int64_t product_memory;      /* bytes that a grid maps for its products */
+    int64_t product_memory;      /* the most bytes that a grid maps for its products */
     int ptrace_scope;            /* Yama's setting; 0 if it does not restrict this process */
     char huge[24], huge_shared[24];
 } job_memory;
@@ -66,8 +66,8 @@ typedef struct job_file {
     enum { FILE_NONE, FILE_GOOD, FILE_FOREIGN, FILE_BAD } state;
     char path[HS_OPTION_TEXT], why[256]; /* why: the reason it is not used; for a foreign profile, the other machine */
     double days;                         /* since the file was written */
-    int older;                           /* 1: older than the BLAS or the MPI library */
-    int locked;                          /* 1: not writable */
+    int older;                           /* profile only; 1: older than the BLAS or the MPI library */
+    int locked;                          /* tuned file only; 1: cannot be replaced */
 } job_file;
 
 /* network.c */
@@ -79,7 +79,7 @@ typedef struct job_network {
 } job_network;
 
 typedef struct doctor_job {
-    MPI_Comm comm, node; /* ranks of this rank's node */
+    MPI_Comm comm, node; /* node: the ranks of this rank's node */
     int rank, ranks, nodes, node_ranks;
     const char *root;    /* prefix of paths in /proc, /sys and /dev: "", or a directory of a test */
     const char *options; /* options for the library */
@@ -99,12 +99,12 @@ typedef struct finding {
     char what[DOCTOR_TEXT], cure[DOCTOR_TEXT];
 } finding;
 
-/* A check. Its texts also appear in doc/doctor.md, except where they mention details of the job. */
+/* A check. what, why and cure also appear in doc/doctor.md; a finding's own text has the details of the job. */
 typedef struct doctor_check {
     const char *name;
     int (*found)(const doctor_job *j, finding *f); /* Nonzero, with the finding, if something is wrong. Local. */
     const char *what, *why, *cure;
-    int costly;  /* 1: costs more than 10 % of the time; the exit status is 1 */
+    int costly;  /* 1: costs more than 10 % of the time; a finding makes the exit status 1 */
     int measure; /* 1: disturbs the measurements of hsumma gemm */
 } doctor_check;
 
@@ -130,7 +130,7 @@ int doctor_finds(finding *f, const char *format, ...) __attribute__((format(prin
 /* Sets the finding's cure. */
 void doctor_advises(finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads a file below the root, truncated to `size`; 0 if there is none. */
+/* Reads the first line of a file below the root, truncated to `size`; 0 if there is no file or the line is empty. */
 int doctor_read(const doctor_job *j, const char *path, char *text, size_t size);
 /* Opens a file below the root; NULL if there is none. */
 FILE *doctor_open(const doctor_job *j, const char *path);
@@ -144,11 +144,12 @@ void doctor_find_launcher(job_mpi *mpi);
 /* Writes a set of numbers as "0-3,8"; is[number] is nonzero for its members. */
 void doctor_list(const unsigned char *is, int count, char *text, size_t size);
 
-/* memory.c: warns on stderr if /dev/shm is too small, before MPI_Init, which would end the program. Local. */
+/* memory.c: on the first process, warns on stderr if /dev/shm has too little space even for one rank. Called before
+ * MPI_Init, which may then end the program. Local. */
 void doctor_before_mpi(void);
 
 /* Nonzero if another MPI's launcher started the processes, each of which would run the whole command alone. The first
- * one then reports it on stderr, and *code is this process's exit status. */
+ * process then reports this on stderr, and *code is the calling process's exit status. */
 int doctor_refuses(MPI_Comm comm, int *code);
 
 /* --- the examination of a job ------------------------------------------------------------------------------------ */
@@ -158,7 +159,7 @@ int doctor_refuses(MPI_Comm comm, int *code);
 void doctor_look(doctor_job *j, MPI_Comm comm, hsumma_context *ctx);
 void doctor_free(doctor_job *j);
 
-/* The findings of all ranks, on rank 0; equal ones of several ranks share a row. */
+/* The facts and findings of all ranks, on rank 0; equal ones of several ranks share a row. */
 typedef struct doctor_row {
     const char *kind; /* "fact", "advice" or "costly" */
     const char *name, *why;
@@ -168,13 +169,13 @@ typedef struct doctor_rows {
     doctor_row *row;
     int count;
     size_t capacity;
-    int costly; /* number of costly findings, known to all ranks */
+    int costly; /* number of costly checks with a finding on some rank; the same on all ranks */
 } doctor_rows;
 
 /* Gathers all rows. Nonzero on all ranks, after a message, if out of memory. Collective. */
 int doctor_gather(const doctor_job *j, doctor_rows *rows);
 
-/* Writes on rank 0 one line about findings that disturb measurements, or "". Collective. */
+/* Writes on all ranks the first finding that disturbs measurements, as one line, or "" if there is none. Collective. */
 void doctor_warn(MPI_Comm comm, hsumma_context *ctx, char *text, size_t size);
 
 /* report.c: prints in a format; returns 0 if writing failed. */

@@ -1,4 +1,4 @@
-/* hsumma doctor: environment variables meant for hsumma, and errors from creating a context with them. */
+/* hsumma doctor: misspelt environment variables, and the error if no context can be created. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -106,8 +106,8 @@ static void look_at_tuned(job_file *file)
     free(text);
 }
 
-/* Whether a file cannot be replaced. A new file is renamed over the old one, so its directory must be writable, or the
- * nearest parent that exists. */
+/* Whether a file cannot be replaced. A new file is renamed over the old one, so its directory must be writable; or, if
+ * that does not exist yet, the nearest parent that does. */
 static int is_locked(const char *path)
 {
     char directory[PATH_MAX], *slash;

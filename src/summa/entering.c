@@ -35,8 +35,8 @@ static int multiplies(const struct moving *m, int place)
     return parts == 2;
 }
 
-/* The mark of the operand's part that a process owns, and its coordinates on the pinned axis (*mine) and the looped
- * axis (*other); NULL if the process is outside the grid. */
+/* The mark of the operand's part that a process owns; NULL if the process is outside the grid.  Sets *mine and *other
+ * to the coordinates of the part on the pinned and on the looped axis. */
 static char *mark_of(const struct moving *m, int rank, int *mine, int *other)
 {
     int place = m->place[rank];

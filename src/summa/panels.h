@@ -4,10 +4,9 @@
  * A panel is a set of intervals, not one interval.  The looped dimension is cut wherever a block of either moving
  * operand ends.  The intervals of one pair of owners (one of each moving operand) form a sequence in ascending order.
  * In each round every pair with indices left contributes one turn: the next indices of its sequence, cut into innermost
- * panels of width b.  So a panel has one owner per operand, its width does not depend on the
- * blocking, and the owners change with every turn.  An outer panel is a run of inner panels of one turn, so the
- * boundaries and the order of the innermost panels, and the bits of the result, depend on the turn but not on the
- * levels.
+ * panels of width b.  So a panel has one owner per operand, its width does not depend on the blocking, and the owners
+ * change with every turn.  An outer panel is a run of inner panels of one turn, so the boundaries and the order of the
+ * innermost panels, and the bits of the result, depend on the turn but not on the levels.
  */
 #ifndef HS_SUMMA_PANELS_H
 #define HS_SUMMA_PANELS_H
@@ -84,8 +83,8 @@ int64_t hs_tier_offset(const struct hs_panels *panels, int tier, int t);
 /* One past the last innermost panel of the batch that contains innermost panel t.  A batch is `owners` consecutive
  * panels of the outermost tier. */
 int hs_batch_end(const struct hs_panels *panels, int owners, int t);
-/* Begins a walk over the intervals of innermost panel t, which continues with later panels of the same pair: the caller
- * stops it after as many indices as it wants. */
+/* Begins a walk over the intervals of a pair of owners, at the first index of innermost panel t.  The walk does not end
+ * with the panel; the caller stops it. */
 struct hs_overlap hs_panel_walk(const struct hs_panels *panels, int t);
 
 #endif

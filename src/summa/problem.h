@@ -93,8 +93,8 @@ struct hs_spec {
     /* 1 if the members of a line on one node share the line's panels instead of sending them to each other;
      * hs_spec_shares has the exceptions. */
     int cells;
-    /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product with one level, and uses only
-     * stationary, width[0], lookahead and threads. */
+    /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product with one level; of these
+     * fields it uses stationary, width[0], lookahead and threads. */
     int node;
     int chunked;   /* in node.h, the operand whose pinned dimension is cut into chunks; negative if none is */
     int64_t chunk; /* number of indices of that dimension per chunk */

@@ -16,13 +16,13 @@ enum hs_way {
 /* Device memory for one tile.  An event that was never recorded counts as complete. */
 struct hs_tile_slot {
     int64_t tile;           /* number of the tile in the slot; -1 if the slot is empty */
-    int64_t used;           /* number of the last multiplication planned to use the tile */
+    int64_t used;           /* number of the last planned multiplication that uses the tile */
     char *at;               /* device address */
     struct hs_event *ready; /* recorded when the tile has arrived or, for C, when it has been multiplied */
     struct hs_event *free;  /* recorded after the tile's uses so far; awaited before the slot is overwritten */
 };
 
-/* Some columns of a tile in flight: `columns` of them, from column `from` on. */
+/* A copy in flight: `columns` columns of a tile, from column `from` on. */
 struct hs_pinned_piece {
     char *at;               /* pinned memory; unused for direct copies */
     struct hs_event *event; /* recorded after the copy */
@@ -46,7 +46,7 @@ struct hs_loading {
     int64_t columns; /* number of columns sent so far */
 };
 
-/* A multiplied tile of C that leaves the device, column by column. */
+/* A completely multiplied tile of C that leaves the device. */
 struct hs_complete {
     struct hs_job job;
     struct hs_tile_slot *slot;

@@ -153,7 +153,7 @@ void hs_local_stop(struct hs_local *local)
     local->running = 0;
 }
 
-/* After a device failure: the BLAS completes the product if that is possible, and computes all later products. */
+/* After a device failure: the BLAS completes the product if possible, and computes later products of host matrices. */
 static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 {
     int torn = local->way[2] == HS_DIRECT && local->leaving.begun > local->leaving.done &&

@@ -5,8 +5,8 @@
  * of the device's memory; managed memory is not used.  Three streams work at a time: one copies in, one multiplies, one
  * copies out.  Device copies reach full speed only for pinned memory, so the calling thread copies all other host
  * memory through pinned pieces, which it fills and empties while others are in flight.  Operands in device memory are
- * used in place.  Products that the BLAS is expected to finish before the device, such as small ones, are left to the
- * BLAS.
+ * used in place.  Products that the BLAS is expected to complete sooner than the device, such as small ones, are left
+ * to the BLAS.
  *
  * C in host memory is only overwritten with complete results.  So if the device fails or runs out of memory, the BLAS
  * does the rest, the device is not used again, and hs_local_note says why.  Two kinds of product cannot be completed
@@ -62,7 +62,7 @@ static inline int64_t hs_product_flops(const struct hs_product *product)
 hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *order,
                             const struct hs_local_limits *limits, const struct hs_allocator *memory,
                             struct hs_local **local);
-/* Waits until the device is idle; NULL is ignored. */
+/* Waits until this state's work on the device is complete; NULL is ignored. */
 void hs_local_free(struct hs_local *local);
 
 /* In the functions below, local may be NULL, which means the BLAS, except where noted. */

@@ -46,7 +46,7 @@ void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 
 /*
  * Converts levels over members into levels over cells and returns 1.  Returns 0 if several levels have more than one
- * member and a group cuts through a cell, or cells differ in size or are not contiguous.
+ * member, and one of their groups cuts through a cell or the cells differ in size or are not contiguous.
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 

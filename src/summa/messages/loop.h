@@ -89,7 +89,7 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_node_execution *execution, double begin, int from, int to);
-/* 1 if no instance is in flight, so that this process can only wait for signals of its node. */
+/* 1 if no instance is in flight, so that this process can only wait for signals of processes of its node. */
 int hs_loop_idle(const struct hs_loop *loop);
 /* Advances the execution without waiting (an hs_advance function). */
 hsumma_status hs_loop_advance(void *loop, int *worked, int *done);

@@ -63,7 +63,7 @@ static int own_index(const struct hs_mover *mover)
 /*
  * The number of reductions of C in flight on a level; 1 without lookahead.  If k is large, panels of C are much smaller
  * than those of A or B, and their reductions are bound by latency.  A reduction counts as four panels of C (partial,
- * sum, two of scratch); if there are several, they take at most half a panel of the moving A or B together.
+ * sum, two of scratch); several together take at most half a panel of the moving A or B.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {

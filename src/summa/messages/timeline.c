@@ -18,7 +18,7 @@ void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_t
                                           .operand = mover->operand});
 }
 
-/* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none is in flight. */
+/* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none. */
 static int awaits(const struct hs_conveyor *conveyor, int *receives)
 {
     *receives = 0;

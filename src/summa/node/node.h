@@ -6,9 +6,8 @@
  * fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
  * shared memory once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).
  * Where the layout permits (hs_supply_owner), a panel in the reader's own matrix, or in memory that all processes have
- * mapped, is read in place.  Where C moves
- * (stationary A or B: layers over k), each process computes its partial result in shared memory, and the owners of C
- * add these up in the order of the line.
+ * mapped, is read in place.  Where C moves (stationary A or B: layers over k), each process computes its partial result
+ * in shared memory, and the owners of C add these up in the order of the line.
  *
  * Counters in the directory publish how many steps each process has done.  A process waits only for processes whose
  * data it reads or overwrites.  All processes do the steps in the same order, and each fills, multiplies or sums as

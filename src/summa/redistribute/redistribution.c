@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    ROUND_BYTES = 1 << 20,  /* bytes that a process sends or receives in a round; more if messages would be too small */
+    ROUND_BYTES = 1 << 20, /* most bytes that a process sends or receives in a round, unless MESSAGE_BYTES needs more */
     MESSAGE_BYTES = 1 << 15 /* least mean size of messages, if the limit of buffers allows it */
 };
 
@@ -54,8 +54,8 @@ static int64_t distance(const struct hs_topology *topology, int size, int from, 
     return nodes * size + inside;
 }
 
-/* Lists the blocks that process `here`, on `side`, shares with processes of the other layout, and returns their number.
- * If transfer is NULL, it only counts them. */
+/* Lists the transfers between process `here`, with its `side`, and the processes of the other layout; returns their
+ * number.  A block that stays on the process is listed only with sends = 0.  If transfer is NULL, only counts. */
 static int list_side(const struct hs_topology *topology, int size, int here, const struct hs_side *side,
                      const struct hs_layout *source, const struct hs_layout *target, int number, int sends,
                      struct hs_transfer *transfer)

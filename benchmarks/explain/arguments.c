@@ -126,7 +126,7 @@ static const argument own_arguments[] = {
     {"root", .read = argument_int64, AT(root), .least = 0, .most = MOST_PROCESSES},
     {.name = NULL}};
 
-/* Checks the options that place the processes. */
+/* Checks the options that place the processes, and sets their defaults. */
 static int finish_places(explain_arguments *args, command_options *options, int64_t processes)
 {
     if (args->nodes > processes)
@@ -165,7 +165,7 @@ static int finish_free(explain_arguments *args, command_options *options)
     return 0;
 }
 
-/* Checks combinations of arguments. */
+/* Checks combinations of arguments, and sets defaults that depend on others. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     explain_arguments *args = of;

@@ -12,7 +12,7 @@
 #include "report/columns.h"
 #include "report/progress.h"
 
-/* Makes a grid that does not contain this process, but that this process may use in every call. */
+/* Makes a grid that does not contain this process, but with which this process can plan. */
 static hsumma_grid *make_grid(hsumma_context *ctx, int nprow, int npcol, char order)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
@@ -99,7 +99,7 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
-/* Reads the profile that the user named if the context ignored it as another machine's. */
+/* If the context ignored the profile that the user named, because it is another machine's: reads it. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
     enum { LONGEST = 1 << 16 };

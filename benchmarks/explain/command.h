@@ -12,7 +12,7 @@
 #include "report/columns.h"
 #include "summa/messages/preview.h"
 
-/* Larger grids are neither drawn nor counted. */
+/* The most processes of a grid that is drawn, and of one whose messages are counted. */
 enum { EXPLAIN_DRAWN = 64, EXPLAIN_COUNTED = BOUNDS_COUNTED };
 
 /* Parts of the output, for --show. */
@@ -38,7 +38,7 @@ typedef struct explain_arguments {
     int64_t nodes, panels; /* nodes: number of nodes, each a block of processes; 0: not given */
     const char *map;       /* the node of each process, instead of `nodes`; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
-    int64_t ranks; /* a grid of at most `ranks` processes is chosen; 0: the grid is given. Of a collective: its ranks */
+    int64_t ranks;  /* the most processes of a grid to be chosen; 0: the grid is given. Of a collective: its ranks */
     int64_t timing; /* number of plans to time, cold and warm; 0: none */
     int all, show;  /* all: 1 if --all was given, which sets `show` to SHOW_ALL */
     int quiet;      /* 1: no progress bar */
@@ -57,7 +57,7 @@ typedef struct hierarchy {
     hsumma_plan *plan;    /* NULL if the library refuses it */
     hsumma_plan_info info;
     char message[400]; /* why there is no plan */
-    int least;
+    int least;         /* 1: of all hierarchies, this has the least predicted communication */
 } hierarchy;
 
 /* A piece of the looped dimension that lies in one block of both moving operands and in one panel. */
@@ -66,18 +66,18 @@ typedef struct cut {
     int panel, owner[2];
 } cut;
 
-/* The transfers on one level: `panels` consecutive panels of `width`, all by the same route. */
+/* The transfers on one level: `panels` consecutive panels of `width`, from `panel` on, all by the same route. */
 typedef struct stage {
     int level; /* level of the mover, 0 is the outermost; or HS_EXCHANGE */
     int tier, panel, panels;
     int64_t width;
     const char *algorithm;
-    struct hs_list *part; /* indexed by process; NULL once the messages have been extracted */
+    struct hs_list *part; /* a list for each process */
     struct hs_hop *hop;
     int hops;
 } stage;
 
-/* The route of a moving operand's first outermost panel of a pair of owners. */
+/* The route of one panel of a moving operand: the first outermost panel of a pair of owners. */
 typedef struct picture {
     int operand, pair;
     int64_t at, width; /* first index and width */
@@ -89,13 +89,13 @@ typedef struct picture {
 
 /*
  * Whether G = sqrt(p) groups minimise or maximise communication in the model of the HSUMMA paper (Section IV-C: van de
- * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element: per_element
- * takes the machine's beta, in seconds per byte, as if it were that; per_byte converts it.
+ * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element, the
+ * machine's per byte: per_element is alpha / beta with the machine's number unchanged, per_byte with it converted.
  */
 typedef struct condition {
     int applies; /* product and grid are square, or nearly */
     int64_t n, b, p;
-    double per_element, per_byte, against;
+    double per_element, per_byte, against; /* against: 2 n b / p */
     int minimum_per_element, minimum_per_byte;
 } condition;
 
@@ -104,7 +104,7 @@ enum { ORDERS = 3, MOST_SPANS = 8 };
 typedef struct entering {
     char order;
     int spans;
-    int planned;               /* 1: the library accepts this order */
+    int planned;               /* 1: the library accepts this order, and its plan could be counted */
     int64_t *messages, *bytes; /* what enters each node, by span of panels: [span][node] */
     int64_t most, all;         /* bytes into the most loaded node, and into all */
     double seconds;            /* predicted seconds of the product */
@@ -130,8 +130,9 @@ typedef struct explanation {
     int64_t panels;
     int (*owner)[2]; /* indexed by pair */
     int counted;
-    int64_t messages_max, bytes_max, messages, bytes; /* most of one process; sums of all; -1: not counted */
-    bounds_count received;                            /* what each process receives; used only while counting */
+    /* sent by the process that sends most (_max), and by all; -1: not counted */
+    int64_t messages_max, bytes_max, messages, bytes;
+    bounds_count received; /* what each process and node receives, for `bounds` */
     product_bounds bounds;
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
@@ -150,7 +151,8 @@ int explain_run(const void *args, const char *options, MPI_Comm comm);
 typedef hsumma_status loop_reader(void *state, const struct hs_loop *loop, int process, struct hs_message *message);
 hsumma_status explain_each_process(const explanation *e, int count, loop_reader *read, void *state,
                                    struct hs_message *message);
-/* Records the messages, bytes, panels and cuts of these loops. On error the message is in *message. */
+/* Records the messages, bytes, panels and cuts of all processes; of a grid above EXPLAIN_COUNTED only panels and cuts.
+ * On error *message has the reason, or is empty. */
 hsumma_status explain_read(explanation *e, struct hs_message *message);
 void explain_read_free(explanation *e);
 
@@ -188,8 +190,8 @@ void explain_timing(const explanation *e, FILE *file);
 int explain_free(const explain_arguments *args, FILE *file);
 argument_reader explain_read_free_ranks, explain_read_free_shapes;
 
-/* Explains an algorithm, or prints a table of all algorithms of a collective, over all processes. On error sets
- * *message. */
+/* Prints the cost and rounds of args->alg or, if that is NULL, a table of the algorithms of the collective that fit;
+ * and auto's choice. On error *message has the reason, or is empty. */
 hsumma_status explain_collective(const explain_arguments *args, hsumma_context *ctx, FILE *file,
                                  struct hs_message *message);
 

@@ -1,5 +1,5 @@
-/* hsumma explain --free: the best P x Q x L processes for products of free layouts, and the lower bound; declared in
- * command.h. */
+/* hsumma explain --free: the best P x Q x L grids for products whose layouts may be chosen, and the lower bound;
+ * declared in command.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "dist/layers.h"
 #include "explain/command.h"
 
-/* At most one process in 32 may stay idle, as in COSMA (SC19). */
+/* At most one process in 32 may stay idle, as in COSMA (SC19), if such a grid exists. */
 enum { USED_OF = 32 };
 
 /* The best grid with one layer, or with any number. */
 typedef struct free_grid {
     char name[40];
-    int64_t received, memory; /* bytes that the most loaded process receives, needs; -1 if no grid fits into memory */
+    int64_t received, memory; /* most bytes that a process receives, and that it stores; -1: no grid fits */
     double ratio;             /* received bytes over the bound */
 } free_grid;
 

@@ -7,7 +7,7 @@
 /* Grids with more processes are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
-/* Prices all numbers of layers; omits those that the library refuses. */
+/* Prices all numbers of layers that divide the processes; omits those that the library refuses. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;

@@ -60,7 +60,8 @@ static hsumma_status count_process(void *state, const struct hs_loop *loop, int 
     return HSUMMA_OK;
 }
 
-/* Whether the grid is small enough to be counted, and no message is of MPI's own collectives, which are unknown. */
+/* Whether the grid is small enough to be counted, and the plan has none of MPI's own collectives, whose messages are
+ * unknown. */
 static int is_countable(const explanation *e)
 {
     return e->processes <= EXPLAIN_COUNTED && !hs_native_wanted(&e->plan->choice.spec);
@@ -98,7 +99,7 @@ static hsumma_status count(const explanation *e, entering *to, struct hs_message
     return status;
 }
 
-/* Counts for the same product with the grid in another order; skips an order that the library refuses. */
+/* Counts what enters each node with the grid in another order; skips an order that is refused or cannot be counted. */
 static hsumma_status count_in_order(const explanation *e, entering *to, struct hs_message *message)
 {
     explanation other = {

@@ -23,7 +23,7 @@ static int has_word(const char *line, const char *word, size_t length)
     return 0;
 }
 
-/* Prints the options of a rival's line that differ from the chosen plan's. */
+/* Prints the options of a rival's line that differ from the chosen plan's; the whole line if none does. */
 static void print_difference(const char *line, const char *chosen, FILE *file)
 {
     int printed = 0;

@@ -48,7 +48,7 @@ struct hs_conveyor {
     int node_rings[HS_CONVEYOR_CHANNELS];
     size_t shared_at;                    /* offset of the cell's rings in the node's memory */
     struct hs_node_execution *execution; /* hs_conveyor_reset sets execution, matrix and beta */
-    int signalled[HS_CONVEYOR_CHANNELS]; /* number of completed instances that each channel has signalled to the cell */
+    int signalled[HS_CONVEYOR_CHANNELS]; /* for each channel, its value of `done` last signalled to the cell */
     char *outgoing, *incoming;           /* packed messages of the exchange */
     struct hs_matrix matrix;
     double copy_seconds;

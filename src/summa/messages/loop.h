@@ -33,7 +33,7 @@ struct hs_loop {
     struct hs_cache lists;
     struct hs_conveyor conveyor[2]; /* one for each moving operand, in the order A, B, C; the one for C is the drain */
     int feeds;                      /* number of moving operands among A and B */
-    struct hs_cells cells[2];       /* cells of each moving operand's line, if cells share it (hs_spec_shares) */
+    struct hs_cells cells[2];       /* cells of each moving operand's line, if they share panels (hs_spec_shares) */
     size_t shared_bytes;            /* bytes of product memory for all processes of the node */
     size_t shared_part;             /* this process's share of shared_bytes */
     int blocking;     /* 1 if lookahead is 0: a panel or batch is complete, and forwarded, before it is multiplied */

@@ -1,13 +1,14 @@
 /*
  * Checks whether C is right, without the library's arithmetic, the BLAS, or the stored A and B. The entries of A and B
- * are computed again from hashes, so a product of an A or B that was overwritten fails.
+ * are computed again from hashes, so a result computed from an overwritten A or B fails.
  *
  * The residual is always checked: with d = C x - alpha op(A) (op(B) x) - beta C0 x in long double, the largest over 3
  * random x of
  *
  *     ||d||_inf / (eps (|alpha| k ||op(A)||_inf ||op(B)||_inf + |beta| ||C0||_inf) ||x||_inf),
  *
- * eps = 2^-53 (2^-24 in single precision). Values below CHECK_RESIDUAL_LIMIT pass. It is cheap, and blunt for large k.
+ * eps = 2^-53 (2^-24 in single precision). Values below CHECK_RESIDUAL_LIMIT pass. This test is cheap, but blunt for
+ * large k.
  *
  * A strict check adds two tests.
  *
@@ -16,8 +17,8 @@
  *
  *   Rows: |d_i| against the rounding error expected in row i. The entries have random signs, so a partial sum of l
  *   terms has the size of sqrt(sum |a|^2 |b|^2), not of the sum of moduli; rounding it adds an independent error of
- *   at most eps times that. k of them have the standard deviation eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum
- *   over j is a random walk as well:
+ *   at most eps times that. The sum of k such errors has the standard deviation
+ *   eps sqrt(k sum_l |a_il|^2 |b_lj|^2), and the sum over j is a random walk as well:
  *
  *     |d_i| <= 8 eps sqrt(k + 4) sqrt(V_i),   V_i = |alpha|^2 sum_l |a_il|^2 sum_j |b_lj|^2 + |beta|^2 sum_j |c0_ij|^2
  *

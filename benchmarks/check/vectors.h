@@ -16,7 +16,7 @@ int vector_init(vector *x, int64_t n, int complex);
 void vector_free(vector *x);
 
 /* The rows and columns of an operand that this rank owns: locally consecutive, with their global indices. If every grid
- * row or column holds the operand (a source of -1), only the ranks of one copy have a part. */
+ * row holds all rows, or every grid column all columns (a source of -1), only the ranks of one copy have a part. */
 typedef struct part {
     const problem *p;
     const operand *of;

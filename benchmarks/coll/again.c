@@ -13,7 +13,7 @@ typedef struct reading {
     int rows;
 } reading;
 
-/* Copies what all rows of a run have in common from a row. Returns 0 if the row is of another run, or invalid. */
+/* Reads from a row what all rows of a run have in common. Returns 0 if the row is of another run, or invalid. */
 static int take_head(reading *r, const coll_contender *row)
 {
     int op = coll_find(row->op), element = 0;

@@ -197,7 +197,7 @@ static void show(coll_run *run, int point, double part)
     progress_update(&run->bar, phase, (point + part) / run->points);
 }
 
-/* Measures all repetitions; the first contender is another in each, in turn. */
+/* Measures all repetitions; the contender that comes first changes from each to the next. */
 static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
     int code = COMMAND_OK;

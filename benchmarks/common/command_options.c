@@ -295,7 +295,7 @@ static int explain(command_options *options, const struct option *all, int opt, 
     return refuse_long(options, all, word);
 }
 
-/* Writes a guess for the first name in "NAME,NAME=VALUE,..." that resembles one of `words` but is none. */
+/* Writes a guess for the first misspelt name in "NAME,NAME=VALUE,...": it resembles one of `words`, but equals none. */
 static void guess_name(const char *list, const char *words, char *text, size_t size)
 {
     text[0] = 0;

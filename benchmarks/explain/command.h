@@ -137,7 +137,7 @@ typedef struct explanation {
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
     entering enters[ORDERS]; /* not counted if `order` is 0, for example on one node */
-    int64_t workspace_max;   /* if not counted: by the formula of the search */
+    int64_t workspace_max;   /* most bytes of a process; if not counted, by the search's formula */
     picture *pictures;
     int picture_count;
     cut *cuts;

@@ -109,7 +109,8 @@ template <class T> void all(const hsumma::context &ctx, const hsumma::grid &grid
     sum<T>(ctx, type);
 }
 
-/* Makes calls in which only the last process has a wrong argument; hsumma.hpp must report the error on all processes. */
+/* Makes wrong calls, the first three of them only on the last process: hsumma.hpp must report each error on all
+ * processes. Then executes a plan that has been moved. */
 void refuse(const hsumma::context &ctx, const hsumma::grid &grid)
 {
     hsumma_desc desc = grid.desc(m, m, 5, 5);

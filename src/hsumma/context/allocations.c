@@ -257,9 +257,10 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     }
     if (verdict.status) {
         hs_put(memory, allocation);
-        return status ? status
-                      : hs_fail(message, verdict.status, "bytes: process %d could not map its part: %s", verdict.rank,
-                                hsumma_status_string(verdict.status));
+        return status == verdict.status
+                   ? status
+                   : hs_fail(message, verdict.status, "bytes: process %d could not map its part: %s", verdict.rank,
+                             hsumma_status_string(verdict.status));
     }
     struct hs_device_comm *on = agreement->comm->device;
     keep(all, allocation, on ? &on->region : NULL, on ? allocation->share.memory : NULL, allocation->share.me);

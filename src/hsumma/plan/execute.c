@@ -216,7 +216,10 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
-    if (status != HSUMMA_ERR_MPI) /* after an MPI error MPI may still write to the workspace */
+    const int broken = status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
+                       (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));
+    ctx->broken |= broken;
+    if (!broken) /* otherwise messages in flight may still write to the workspace */
         hs_workspace_release(ctx, plan->workspace);
     plan->workspace = NULL;
     hs_staging_drop(plan);
@@ -228,8 +231,6 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
                              ctx->comm.rank, most, news)
                    : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
-    ctx->broken |= status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
-                   (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
                        hsumma_status_string(status), news[0] ? ", " : "", most, news);

@@ -41,8 +41,7 @@ struct sum {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pipe pipe;
-    int contributors; /* number of ranks, from 0 on, that contribute; the others need no IN */
-    int taker;        /* the rank that gets the sum; -1 if all ranks do */
+    int taker; /* the rank that gets the sum; -1 if all ranks do */
     int direct;
     int64_t announced; /* value of the last signal */
     /*
@@ -131,11 +130,11 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
         return;
     struct hs_ref left = contribution(sum, chunk, 0, at);
     int on = ready(sum, sum->shape->rank), first = ready(sum, 0), last = -1;
-    if (sum->contributors == 1) {
+    if (sum->shape->size == 1) {
         last = hs_emit_copy(sum->builder, dst, left, count, first);
         hs_after(sum->builder, last, on);
     }
-    for (int r = 1; r < sum->contributors; r++, on = last, left = dst) {
+    for (int r = 1; r < sum->shape->size; r++, on = last, left = dst) {
         int right = ready(sum, r);
         last = hs_emit_reduce(sum->builder, dst, left, contribution(sum, chunk, r, at), count, on);
         hs_after(sum->builder, last, r == 1 ? first : -1);
@@ -159,7 +158,7 @@ static void put_chunk(struct sum *sum, int64_t chunk)
         free = all_ready(sum); /* the last signals of all ranks imply that the slot has been read */
         note(sum, free);
     }
-    if (sum->direct || rank >= sum->contributors)
+    if (sum->direct)
         return;
     put(sum, chunk, 0, part_at(sum, chunk, rank), free);
     put(sum, chunk, part_at(sum, chunk, rank + 1), part_at(sum, chunk, sum->shape->size), free);
@@ -195,7 +194,7 @@ static void take_chunk(struct sum *sum, int64_t chunk)
 static void sum_whole(struct sum *sum)
 {
     int rank = sum->shape->rank;
-    if (rank < sum->contributors && rank != sum->taker)
+    if (rank != sum->taker)
         put(sum, 0, 0, sum->shape->bytes, -1);
     announce(sum);
     if (sum->taker < 0 || rank == sum->taker)
@@ -237,11 +236,10 @@ static int cut(struct sum *sum)
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    int to_root = builder->alg->collective == HS_REDUCE_TO, some = to_root ? 0 : shape->with.contributors;
+    int to_root = builder->alg->collective == HS_REDUCE_TO;
     struct sum sum = {.builder = builder,
                       .shape = shape,
                       .pipe = {.shape = shape, .segments = 1, .slots = SUM_SLOTS, .places = 1},
-                      .contributors = some > 0 && some < shape->size ? some : shape->size,
                       .taker = to_root ? shape->root : -1};
     int64_t shared_bytes = shape->topology ? shape->topology->shared_bytes : 0;
     int64_t whole = shape->with.threshold ? shape->with.threshold : WHOLE_BYTES / shape->size;

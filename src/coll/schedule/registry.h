@@ -23,8 +23,6 @@ struct hs_parameters {
     enum hs_division_kind level; /* level: the division (nodes or sockets) whose parts are treated as nodes */
     const struct hs_alg *outer;  /* outer: algorithm of the stage between nodes */
     const struct hs_alg *inner;  /* inner: algorithm of the stages inside a node */
-    /* Not an option: in allreduce "shared", the number of ranks, from 0 on, that contribute; 0 if all do. */
-    int contributors;
 };
 
 static inline int hs_same_parameters(const struct hs_parameters *x, const struct hs_parameters *y)

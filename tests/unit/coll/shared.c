@@ -283,50 +283,6 @@ static void test_inside(const char *outer, const char *inner, int nodes, int lev
               level ? " of sockets" : "", used);
 }
 
-/*
- * An algorithm for verify: rank contributors + i sends IN to rank i, which adds its own; the sums on the first ranks
- * are the contributions to the stage.
- */
-static void build_folded(struct hs_builder *builder, const struct hs_shape *shape)
-{
-    int first = shape->with.contributors, rank = shape->rank, mate = rank < first ? rank + first : rank - first,
-        after = -1;
-    if (rank >= first) {
-        hs_emit_send(builder, mate, hs_in(0), shape->bytes, -1);
-    } else {
-        after = mate < shape->size ? hs_emit_recv(builder, mate, hs_scratch(0), shape->bytes, -1) : -1;
-        int sum = mate < shape->size ? hs_emit_reduce(builder, hs_scratch(0), hs_in(0), hs_scratch(0), shape->bytes, -1)
-                                     : hs_emit_copy(builder, hs_scratch(0), hs_in(0), shape->bytes, -1);
-        hs_after(builder, sum, after);
-        after = sum;
-    }
-    struct hs_embedding how = {
-        .in = hs_scratch(0), .out = hs_out(0), .scratch = shape->bytes, .signal = 100, .after = after};
-    hs_embed(builder, find(&rows[0]), shape, &how, NULL);
-}
-
-static void test_contributors(void)
-{
-    static const struct hs_alg folded = {.collective = HS_ALLREDUCE,
-                                         .name = "folded",
-                                         .flags = HS_USES_SHARED | HS_USES_THRESHOLD,
-                                         .build = build_folded};
-    struct coll_sweep sweep = {.mix = 1};
-    for (int p = 2; p <= 9; p++)
-        for (int first = (p + 1) / 2; first <= p; first++)
-            for (int run = 0; run < 12; run++) {
-                struct hs_topology topology = topology_blocks(p, 1, 1, ONE_OF(&sweep, 24, 100, 500), 0);
-                struct hs_verify_report report;
-                struct hs_shape shape = {
-                    .size = p, .bytes = 8 * draw_of(&sweep.mix, 50), .unit = 8, .topology = &topology};
-                shape.with.contributors = first;
-                shape.with.threshold = ONE_OF(&sweep, 0, 1);
-                sweep_verify(&sweep, &folded, &shape, &report);
-                hs_topology_free(&topology, &hs_heap);
-            }
-    sweep_end(&sweep, 1, "allreduce shared, only the first ranks contribute");
-}
-
 /* Removes the dependencies of steps of kind `kind` on steps of kind `on` from a list; returns their number. */
 static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 {
@@ -397,7 +353,6 @@ int main(void)
         test_count(count);
     test_refusals();
     test_chains();
-    test_contributors();
     test_untied();
     test_inside("smp", "shared_buffer", 1, 0);
     test_inside("smp", "shared_buffer", 3, 0);

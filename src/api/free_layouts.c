@@ -171,7 +171,9 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     int *rank = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *rank);
     for (int i = 0; rank && i < ctx->comm.size; i++)
         rank[i] = i;
-    hsumma_status status = rank ? hs_imagine_grid(ctx, extent, rank, &all) : HSUMMA_ERR_MEMORY;
+    hsumma_status status =
+        rank ? hs_imagine_grid(ctx, extent, rank, &all)
+             : hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", ctx->comm.size);
     if (!status) {
         describe(&request, &all, 0, desc);
         for (int x = 0; x < 3; x++)

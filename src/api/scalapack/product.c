@@ -130,7 +130,14 @@ static int repeat(const struct hs_pgemm *call)
 {
     int shape[2], coord[2], context = call->desc[0][HS_CTXT];
     struct hs_shim *shim = hs_blacs_grid(context, shape, coord) ? hs_shim_of(hs_blacs_comm(context)) : NULL;
-    return shim && hs_repeat(shim, call);
+    hsumma_status status = HSUMMA_OK;
+    if (!shim || !hs_repeat(shim, call, &status))
+        return 0;
+    if (status) {
+        complain(shim, call->type, status);
+        give_up(call, context, status, 0);
+    }
+    return 1;
 }
 
 void hs_pgemm(const struct hs_pgemm *call)

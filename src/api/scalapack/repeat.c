@@ -26,7 +26,7 @@ static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
 }
 
 /* Repeats only calls that are neither logged, explained nor left to ScaLAPACK; hs_remember stores no others. */
-int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
+int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_status *status)
 {
     int raw[HS_RAW];
     const struct hs_repeated *last = &shim->last;
@@ -42,7 +42,8 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call)
         hs_repeat_locally(call, last, shim->threads);
         return 1;
     }
-    return hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta) == HSUMMA_OK;
+    *status = hs_plan_run(last->plan, call->alpha, call->data, last->ld, call->beta);
+    return 1;
 }
 
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how)

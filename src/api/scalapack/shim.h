@@ -175,9 +175,9 @@ hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int sha
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
-/* Performs the call and returns 1 if its arguments, other than alpha, beta and the addresses, equal the last call's;
- * returns 0 otherwise, if alpha is zero, or after an error. The BLACS context must be valid. */
-int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call);
+/* Performs the call, sets *status if it fails, and returns 1, if its arguments other than alpha, beta and the addresses
+ * equal the last call's; returns 0 otherwise, or if alpha is zero. The BLACS context must be valid. */
+int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_status *status);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
 /* hs_do_locally performs a call without communication and returns 1 if all its matrices lie on one process.
  * hs_repeat_locally performs it again. */

@@ -54,8 +54,9 @@ static int wrong_sums(const double *out, int number, int64_t count)
 }
 
 /*
- * Makes many calls on the same memory without waiting: work on the stream overwrites each call's input after the call
- * has read it, and copies its result to other memory.
+ * Makes many calls without waiting. With `started` each has memory of its own, and all are then completed in reverse
+ * order. Otherwise calls share memory: work on the stream overwrites a call's input after the call has read it, and
+ * copies its result elsewhere before the next call overwrites it.
  */
 static int many_calls(int started)
 {
@@ -117,7 +118,8 @@ static int many_calls(int started)
     return !status && !wrong;
 }
 
-/* A root that never waits, and other ranks with slow devices, so each slot of the ring is reused several times. */
+/* Broadcasts with slow devices, whose root does not wait for the other ranks: each slot of the ring is reused several
+ * times. */
 static int late_readers(void)
 {
     enum { CALLS = 4 * HS_RING, EACH = 500 };
@@ -256,7 +258,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     hsumma_free(&ctx);
 }
 
-/* Gives one process invalid memory: all processes must report the error, and no buffer may change. */
+/* One process gives host memory, then NULL: all processes must report the errors, and the next call works. */
 static void test_mixed(void)
 {
     if (!coll_device_open(""))
@@ -275,7 +277,7 @@ static void test_mixed(void)
     coll_device_close();
 }
 
-/* Whether the description of a call contains `words`, compared with `wanted`. */
+/* Returns 1 if the description of a call contains `words` (wanted = 1), or does not contain them (wanted = 0). */
 static int says(const hsumma_coll *call, const char *words, int wanted)
 {
     char text[1000] = "";

@@ -203,7 +203,8 @@ static void test_round(const char *policy, int rounds)
     tap_ok(everywhere(party_end(&party)), "%s: and nothing is left", policy);
 }
 
-/* Refuses one process or all: every process must return the same status with a message, and leave nothing allocated. */
+/* Lets `policy` make party_begin fail on one process or on all: every process must return the same status with a
+ * message, and leave nothing allocated. */
 static void test_refused(const char *what, const char *policy, int who, hsumma_status wanted, const char *text)
 {
     struct party party;
@@ -248,7 +249,7 @@ static void test_freed_early(void)
     tap_ok(everywhere(party_end(&party)), "and nothing is left");
 }
 
-/* Lets each host allocation of one process fail, one after another. */
+/* Makes each host allocation of the last process fail in turn. */
 static void test_scarce(void)
 {
     int before = held(), good = 1, who = size - 1;
@@ -293,7 +294,7 @@ static int copies_back(hsumma_context *ctx, const void *memory, const int64_t *w
     return !hsumma_copy(ctx, back, memory, BYTES) && memcmp(words, back, BYTES) == 0;
 }
 
-/* Tests hsumma_malloc, hsumma_copy and streams. */
+/* Tests hsumma_malloc, hsumma_mfree and hsumma_copy. */
 static void test_context(const char *policy)
 {
     static int64_t words[WORDS];

@@ -158,7 +158,8 @@ static void test_calls(void)
     hsumma_free(&ctx);
 }
 
-/* The status of a context, plan and execution with the policy `words` on process 0, from creation to the end. */
+/* Creates a context, with the policy `words` on process 0, and a plan, executes the plan three times, and frees all.
+ * Returns the first error; *right: whether C was right after each execution without an error. */
 static hsumma_status live(const char *words, int on_device, int64_t *right)
 {
     hsumma_context *ctx = uneven(words);
@@ -181,8 +182,8 @@ static hsumma_status live(const char *words, int on_device, int64_t *right)
     return status;
 }
 
-/* Plants one failure at each place from `from` to `to`. A failure may be reported by a later call than the one that
- * failed, whose result may then be wrong. */
+/* Plants one failure in each life, at the places from, from + by, ... below `to`. A later call than the failed one may
+ * report the failure, so results before that may be wrong; with `results` they must be right. */
 static void test_failures(const char *word, int64_t from, int64_t to, int64_t by, int results)
 {
     int apart = 0, failed = 0, wrongs = 0, lives = 0;
@@ -200,7 +201,8 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
            word, (long long)from, (long long)to, lives, failed, apart);
 }
 
-/* Lets allocation number `at` fail on this process, during plan creation and execution. */
+/* Creates and executes a plan while allocation number `at` fails on process 0 (-1: none). *left: blocks that are not
+ * freed in the end; *calls: allocations until the execution was over. */
 static hsumma_status with_scarce(int64_t at, int64_t *left, int64_t *calls)
 {
     struct failing_memory scarce = {0, -1, 0, 0};

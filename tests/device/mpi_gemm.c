@@ -113,7 +113,7 @@ static void test_layouts(const char *words, int64_t first, int count)
     shapes_close(&shapes);
 }
 
-/* C has the same bits in a second run, with another order of work, and with matrices on the host. */
+/* C has the same bits whether A is in host or device memory, and in whatever order the stand-in does its work. */
 static void test_bits(void)
 {
     static const char *const words[] = {"eager", "lazy", "random:5"};
@@ -157,7 +157,8 @@ static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
     return c;
 }
 
-/* Executes several plans in turn, and creates each while others are in progress; the host never waits between them. */
+/* Executes several plans in turn, and creates each while others are in progress; the host
+ * never waits for the devices' work between them. */
 static void test_turns(const char *words)
 {
     enum { TURNS = 3 };

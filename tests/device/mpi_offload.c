@@ -10,7 +10,7 @@
 static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Creates a context with the stand-in under `policy`, which has `memory` bytes for tiles, and a grid. */
+/* Creates a context, whose device (if the options name it) is the stand-in under `policy`, and a grid. */
 static int open_context(const char *policy, const char *options, hsumma_context **ctx, hsumma_grid **grid)
 {
     setenv("HSUMMA_HOST_DEVICE", policy, 1);

@@ -14,7 +14,7 @@
 
 static struct device_neighbour neighbour;
 
-/* Counts allocations left after everything has been freed, and invalid CUDA calls; closes the stand-in. */
+/* Returns 1 if no CUDA object and no error is left, and no CUDA call was invalid; closes the stand-in. */
 static int nothing_left(const char *label)
 {
     int64_t out = fake_cuda_out();
@@ -113,7 +113,7 @@ static void test_theirs(void)
     tap_ok(nothing_left("theirs"), "and nothing else is left");
 }
 
-/* The state of a tour, which calls every function of the device's table once, up to the first failure. */
+/* The state of a tour, which calls every function of the device's table at least once, up to the first failure. */
 struct tour {
     struct device_fixture fixture;
     struct failing_memory scarce;
@@ -122,7 +122,7 @@ struct tour {
     struct hs_stream *second, *adopted;
     struct hs_event *event, *shared, *their_event;
     struct hs_message message;
-    int strayed; /* number of calls that changed the current context */
+    int strayed; /* number of calls that changed the current context or left CUDA's last error set */
 };
 
 #define STEP(call)                                                            \
@@ -166,7 +166,7 @@ static hsumma_status tour_work(struct tour *tour)
     return status;
 }
 
-/* Starts a tour; fail_at: number of the host allocation that fails. */
+/* Makes a tour, except that tour_end frees its objects; fail_at: number of the host allocation that fails, -1: none. */
 static hsumma_status tour_begin(struct tour *tour, int64_t fail_at)
 {
     *tour = (struct tour){.scarce = {.fail_at = fail_at}};

@@ -4,7 +4,7 @@
  */
 #include "support/device/cases.h"
 
-/* Policies; `hold` is so long that no work is done before a query or wait. */
+/* Policies; late: `hold` is so long that no work is done before a query or wait. */
 static const struct policy {
     const char *text;
     int late;
@@ -187,7 +187,8 @@ static void test_late(void)
     fixture_close(fixture);
 }
 
-/* Waiting for an event of a process that has ended before its work is an error; memory mapped from it stays valid. */
+/* If a process ends before it has done the work that its event marks, waiting for the event is an error; memory mapped
+ * from the process stays valid. */
 static void test_ended(void)
 {
     struct device_fixture opened, *fixture = &opened;

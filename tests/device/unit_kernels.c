@@ -80,7 +80,7 @@ struct question {
     int operands, dst;
 };
 
-/* Draws operands. how: 0: aligned to 16 bytes; 1: at one offset; 2: at multiples of the size; 3: at any byte. */
+/* Draws operands. how: 0: aligned to 16 bytes; 1: all at one offset; 2: at multiples of the size; 3: at any byte. */
 static void ask(struct question *q, const struct element *is, int how)
 {
     size_t alike = draw(16 / is->size) * is->size;

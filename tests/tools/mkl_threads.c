@@ -1,7 +1,7 @@
 /*
  * A stand-in for MKL's functions that set threads, preloaded where MKL is not installed: a global number of threads
- * (MKL_NUM_THREADS in the environment, else 3), and a number for the calling thread, which overrides the global one
- * unless 0.
+ * (MKL_NUM_THREADS in the environment, else 3), and a local one, here the same for all threads of the process, which
+ * overrides the global one unless 0.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ int MKL_Set_Num_Threads_Local(int n)
     return before;
 }
 
-/* The library takes the shared object with this symbol for the BLAS. */
+/* The library regards the shared object that defines this symbol as the BLAS. */
 void cblas_ddot(void)
 {
 }

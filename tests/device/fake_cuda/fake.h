@@ -13,8 +13,9 @@
 enum { FAKE_DEVICES = 4 };
 
 struct fake_cuda {
-    int devices, driver, shares_events,
-        peers;             /* number of GPUs, driver version, whether events and memory can be shared */
+    /* devices: number of GPUs; driver: its version; shares_events: whether events can be shared; peers: whether GPUs
+     * can access each other's memory */
+    int devices, driver, shares_events, peers;
     const char *no_symbol; /* name of a symbol that cuBLAS or the driver lacks */
     int no_cublas;
 
@@ -26,9 +27,10 @@ struct fake_cuda {
     const char *failed; /* function that has returned the ordered error; NULL: none yet */
     int fatal;          /* nonzero: an invalid call ends the program */
 
-    int64_t calls;                                                             /* number of CUDA calls so far */
-    int64_t memory, pinned, mapped, events, streams, handles, libraries, last; /* live objects; error */
-    int64_t faults;                                                            /* number of invalid calls */
+    int64_t calls; /* number of CUDA calls so far */
+    /* numbers of live objects; last: the error that no call has fetched yet */
+    int64_t memory, pinned, mapped, events, streams, handles, libraries, last;
+    int64_t faults;  /* number of invalid calls */
     char fault[200]; /* description of the first invalid call */
 };
 extern struct fake_cuda fake_cuda;

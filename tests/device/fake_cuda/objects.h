@@ -28,7 +28,8 @@ void fake_cublas_abandon(void);
  * also returns cudaErrorDeviceUninitialized if no context is current. */
 cudaError_t fake_ask(const char *name, cudaError_t error);
 cudaError_t fake_begin(const char *name);
-/* Starts a call that frees an object, even if it returns an error, because that comes from earlier work. */
+/* Makes a call that frees an object. If it returns an ordered error, the object is freed all the same, because such an
+ * error may come from earlier work. */
 cudaError_t fake_take_back(const char *name, enum fake_kind kind, void *given);
 /* Converts the stand-in's status to a CUDA error, statuses without a counterpart to `otherwise`. */
 cudaError_t fake_said(hsumma_status status, cudaError_t otherwise);

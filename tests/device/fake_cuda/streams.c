@@ -142,7 +142,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return error ? error : fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress);
 }
 
-/* Synchronizes all streams, because the stand-in waits for all its work when it frees memory. */
+/* Gets and frees memory, because the stand-in then waits for its work on all streams. */
 cudaError_t cudaDeviceSynchronize(void)
 {
     struct hs_device *host = fake_host();

@@ -1,6 +1,6 @@
 /*
  * The stand-in for a GPU: the device kind "host", in a library that tests load (HSUMMA_HOST_DEVICE_LIBRARY). The
- * processes of a node can map each other's memory. Streams delay their work, so that a caller which does not wait where
+ * processes of a node can map each other's memory. Streams delay their work, so that a caller that does not wait where
  * a GPU requires it gets wrong results.
  *
  * Work is queued. It is done by calls that query or wait, and by a thread of the device ("hands") if no such call has
@@ -107,7 +107,7 @@ struct host_piece {
     };
 };
 
-/* A stream's queue. Its handles are hs_streams; an adopted stream has several. */
+/* A stream's queue. Its handles are hs_streams; a stream that is adopted repeatedly has several. */
 struct host_queue {
     struct host_queue *next;
     struct host_piece *first, **last;
@@ -131,7 +131,7 @@ struct host_device {
     struct host_piece *spare; /* reusable pieces, because only callers allocate and free memory, never the hands */
     int pending;              /* number of queued pieces */
     int64_t worked, events;   /* number of pieces done, of events made */
-    uint64_t asked;           /* number of times that a caller has driven the streams */
+    uint64_t asked;           /* number of queries and waits that have done work */
     hsumma_status wrong;      /* status of failed work, after which no more is done; else 0 */
     struct hs_message why;
     pthread_mutex_t lock;

@@ -68,14 +68,14 @@ hsumma_status host_policy_read(const char *text, int number, int local_rank, str
                            text, (int)length, at);
         at += length;
     }
-    /* each device gets another state; it is never 0, which xorshift would not leave */
+    /* devices of different numbers, or of different processes of a node, get different states */
     policy->draw = (policy->draw + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(number < 0 ? local_rank : number) * 2 + 1;
     return HSUMMA_OK;
 }
 
 uint64_t host_draw(struct host_policy *policy)
 {
-    uint64_t x = policy->draw ? policy->draw : 1; /* a step of xorshift */
+    uint64_t x = policy->draw ? policy->draw : 1; /* a step of xorshift, which would never leave 0 */
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;

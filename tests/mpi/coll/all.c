@@ -28,7 +28,7 @@ static int run(const struct matrix_case *test)
     return right;
 }
 
-/* Whether sums of inexact numbers have the same bits on all ranks. */
+/* Returns 1 if an allreduce of inexact numbers fails, is inaccurate, or has different bits on different ranks. */
 static int same_bits(const hsumma_algorithm_info *info, int *cases)
 {
     enum { COUNT = 3001 };

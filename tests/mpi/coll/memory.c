@@ -1,6 +1,6 @@
 /*
- * An allocation fails on one rank at every place of a collective call's preparation: all ranks get HSUMMA_ERR_MEMORY,
- * nothing leaks, no rank hangs, and the next call works.
+ * An allocation fails on one rank while a collective call is prepared: all ranks get HSUMMA_ERR_MEMORY, or all get the
+ * right result; nothing leaks, no rank hangs, and the next call works.
  */
 #include "hsumma/context/context.h"
 #include "support/coll/data.h"
@@ -12,7 +12,8 @@
 
 static hsumma_context *ctx;
 
-/* Runs an allreduce of `count` numbers; each count is prepared anew; even ones are in place. Returns 1 if right. */
+/* Runs an allreduce of `count` numbers, in place if count is even; each new count is prepared anew. Returns 1 if right.
+ */
 static int sums(int64_t count, const char *word, hsumma_status *status)
 {
     static double in[4096], out[4096];
@@ -32,7 +33,7 @@ static int sums(int64_t count, const char *word, hsumma_status *status)
 }
 
 /* Makes allocation number n of the victim fail during a call, then repeats the call with memory. Returns 1 if both
- * behave; *reached: whether there were that many allocations. */
+ * behave as described above; *reached: whether the victim made more than n allocations. */
 static int survives(const char *word, int64_t count, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};

@@ -52,7 +52,7 @@ static int wrong_in(const struct task *task)
     return wrong;
 }
 
-/* Completes all tasks, in an order that differs between ranks. */
+/* Completes all tasks. order: 0: as started; 1: the last first; 2: in another order on each rank. */
 static int end(struct task *task, int tasks, int order)
 {
     int wrong = 0;
@@ -123,7 +123,7 @@ static void test_one_after_the_other(struct task *task, int calls)
     tap_ok(world_worst(wrong) == 0, "%d mixed calls one after the other: %d wrong", calls, wrong);
 }
 
-/* More kinds of calls than the context keeps prepared: the oldest are dropped even while calls of theirs run. */
+/* More kinds of calls than the context keeps prepared: the oldest are dropped even while their calls run. */
 static void test_kinds(struct task *task)
 {
     enum { KINDS = 160 };

@@ -76,7 +76,7 @@ static const struct {
             {HS_ALLREDUCE, "nap"},    {HS_BCAST, "hierarchical"}, {HS_REDUCE_TO, "smp"}, {HS_ALLREDUCE, "dpml"}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The number of entries of /dev/shm and of this process's descriptors with hsumma in their names. */
+/* The number of entries of /dev/shm with hsumma in their names. */
 static int names_left(void)
 {
     int count = 0;
@@ -88,7 +88,8 @@ static int names_left(void)
     return count;
 }
 
-/* One node: right results without a message, for vectors below and above a slot's size and the least read directly. */
+/* One node: right results without a message, for vectors smaller and larger than a slot, and too short and long enough
+ * for direct reads. */
 static void one_node(const char *what, const struct hs_discover_options *options, int sizes)
 {
     static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};

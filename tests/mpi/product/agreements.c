@@ -38,7 +38,7 @@ static int is_verdict(struct hs_verdict is, struct hs_verdict wanted)
            is.value == wanted.value && is.alike == wanted.alike;
 }
 
-/* Agrees once, by tests only, with random pauses; returns 1 on a wrong verdict or an error. */
+/* Agrees once by polling, often after a random pause; returns 1 on a wrong verdict or an error. */
 static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid, int turn)
 {
     int done = 0, worked = 0;
@@ -84,7 +84,7 @@ static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)
     tap_ok(everywhere(!directory || quiet || (in_grid && is_leader(ctx, grid))), "messages between leaders alone");
 }
 
-/* Grids with the ranks in another order, and without the last rank. */
+/* Tests a grid of the first `ranks` ranks in a random order. */
 static void test_grids(hsumma_context *ctx, int ranks, const char *what)
 {
     hsumma_grid *grid = NULL;

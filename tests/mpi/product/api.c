@@ -1,6 +1,6 @@
 /*
- * The public interface: every documented error, with the same status on every rank and a message that names argument
- * and value; grids; the environment; lines that reproduce a plan; empty and scaled products.
+ * The public interface: errors in arguments and options, with the same status on every rank and a message that names
+ * argument and value; grids; the environment; lines that reproduce a plan; empty and scaled products.
  */
 #include "support/product/gemm_case.h"
 
@@ -117,7 +117,7 @@ static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
         c.options = NULL;
         tap_ok(everywhere(gemm_multiplies(ctx, &c, 1) && gemm_multiplies(ctx, &c, 0)), "%c on every process", "ABC"[x]);
     }
-    /* the plan must not depend on rejected candidates */
+    /* candidates that the search rejects must leave no message */
     hsumma_context *fresh;
     hsumma_grid *own;
     if (!gemm_open(NULL, P, Q, &fresh, &own))
@@ -323,7 +323,7 @@ static void test_environment(void)
     unsetenv("HSUMMA_BLOCK");
 }
 
-/* Whether two plans' infos are equal. */
+/* Whether two infos describe the same plan. */
 static int same_plan(const hsumma_plan_info *x, const hsumma_plan_info *y)
 {
     int same = strcmp(x->line, y->line) == 0 && x->stationary == y->stationary && x->nlevels == y->nlevels &&

@@ -1,7 +1,7 @@
 /*
- * Distributions for free layouts (hsumma_desc_best): compared with every grid of as many processes and several layouts,
- * by bytes counted for every triple (i, j, l); products in these layouts; wrong arguments; memory that fails on one
- * rank.
+ * The layouts that hsumma_desc_best chooses: compared with those on every grid of as many processes, with several block
+ * sizes, by the elements that must move, counted for every triple (i, j, l); products in the chosen layouts; wrong
+ * arguments; memory that fails on one rank.
  *
  *     best [topology=nodes:N]
  */
@@ -35,8 +35,8 @@ static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3],
     return j * c->desc[x].m + i;
 }
 
-/* The largest number, over parts, of elements that move into a part: elements of moving operands that it needs but does
- * not own (A, B), or owns while another part has a term of them (C). part[r] is the part of rank r. */
+/* The most elements that move into any part (part[r]: the part of rank r): those of A and B that the part needs but
+ * does not own, and those of C that it owns and another part has a term of; none of the stationary operand. */
 static int64_t most_moved(const struct gemm_case *c, int stationary, const int *part, int parts)
 {
     size_t room = (size_t)parts * EDGE * EDGE;
@@ -104,7 +104,7 @@ static void free_all(hsumma_grid *grid[3])
         hsumma_grid_free(&grid[x]);
 }
 
-/* Whether all processes of the grid own equal parts of each matrix. (If one owned all of it, nothing would move.) */
+/* Whether all processes of the grid own equal parts of each matrix. (If one owned everything, nothing would move.) */
 static int is_even(const struct gemm_case *c)
 {
     for (int x = 0; x < 3; x++)
@@ -144,8 +144,8 @@ static int count_better(hsumma_context *ctx, const struct gemm_case *best, struc
     return better;
 }
 
-/* With an option all plans have the same stationary operand. Without it the model may choose another one for other
- * blocks, so only grids are compared. */
+/* With options that name the stationary operand all plans have the same one. Without options the model may choose
+ * different ones for different blocks, so only grids are compared. */
 static void test_product(hsumma_context *ctx, const struct product *p, const char *options)
 {
     int64_t unit = size == 5 ? UNIT_OF_5 : UNIT, m = p->m * unit, n = p->n * unit, k = p->k * unit;
@@ -243,7 +243,7 @@ static void test_refused(hsumma_context *ctx)
            hsumma_message(ctx));
 }
 
-/* Lets each allocation of one rank fail, one after another: all ranks get the same status, and nothing leaks. */
+/* Makes allocations fail on one rank, another one in each call: all ranks get the same status, and nothing leaks. */
 static void test_memory(hsumma_context *ctx)
 {
     int reached = 1, wrong = 0, failed = 0, tried = 0;

@@ -1,6 +1,7 @@
 /*
  * A plain MPI program without hsumma: many collective calls with known results. tests/programs/pmpi.py runs it by
- * itself and with libhsumma_pmpi.so preloaded. Rank 0 prints "ok N calls", or the first errors.
+ * itself and with libhsumma_pmpi.so preloaded. Every rank prints its errors, rank 0 then "ok N calls, 0 wrong"
+ * or "failed: N calls, M wrong".
  */
 #include "support/random.h"
 
@@ -149,7 +150,7 @@ static void largest(void *in, void *inout, int *length, MPI_Datatype *type)
             ((int *)inout)[i] = ((int *)in)[i];
 }
 
-/* Tests user-defined operators; the preloaded library passes those on derived types on to MPI. */
+/* Tests user-defined operators; the preloaded library leaves those on derived types to MPI. */
 static void test_own_operators(struct place *at)
 {
     int64_t mine[2], all[2], expected[2] = {1, 0};

@@ -13,7 +13,7 @@
 
 enum { TEXT = 8192 };
 
-/* The text with each @ replaced by the test's directory; valid until the function has been called a few more times. */
+/* The text with each @ replaced by the test's directory; valid during the next three calls. */
 static const char *with_paths(const char *text)
 {
     static char expanded[4][2 * TUNED_PATH];
@@ -25,7 +25,7 @@ static const char *with_paths(const char *text)
     return expanded[next];
 }
 
-/* Sets the directory in which process 0 looks for files; the other processes look in `others`, to no effect. */
+/* Sets the directory in which process 0 looks for files. In the other processes it sets `others`, to no effect. */
 static void look_in(const char *name, const char *others)
 {
     const char *path = rank == 0 ? name : others;
@@ -98,7 +98,7 @@ static void refused(const char *options, const char *words)
     hsumma_free(&ctx);
 }
 
-/* Writes a profile of this machine with all GEMM costs multiplied by `times`. */
+/* Writes the built-in profile with all GEMM costs multiplied by `times`, as measured on `host` (NULL: this machine). */
 static void put_profile(const char *name, double times, const char *host)
 {
     char text[TEXT], mine[HS_HOST_TEXT];
@@ -257,7 +257,7 @@ static void test_auto(void)
     check(NULL, &of_none, "no place to look");
 }
 
-/* An allocation that fails on one process, at every place, makes the creation fail on all, and nothing leaks. */
+/* If any one allocation fails on one process, reading the files fails on all processes, and nothing leaks. */
 static void test_memory(void)
 {
     hsumma_context *ctx = NULL;

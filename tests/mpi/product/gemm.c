@@ -1,7 +1,7 @@
 /*
  * The matrix of cases: grids x operations x stationary operands x layouts, with random types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets from a seeded generator. Half of them use the node's shared memory, half
- * messages. Entries are small integers, so every sum is exact in every precision and order.
+ * lookahead, scalars, sizes and offsets from a seeded generator. About half of them use the node's shared memory if all
+ * ranks have it, the others messages. Entries are small integers, so every sum is exact in every precision and order.
  *
  *     gemm [ROUNDS [SEED]] [OPTION=WORD ...]     the options are the library's and apply to all contexts
  */
@@ -75,7 +75,7 @@ static void test_stationary(hsumma_context *ctx, hsumma_grid *const grid[2], int
            cases, failed);
 }
 
-/* Tests grids of each shape in a context of its own, whose first grids have shared memory. */
+/* Tests grids of all processes, or all but one, in each shape, with a new context for each shape. */
 static void test_all(hsumma_context *unused, const hsumma_grid *none)
 {
     (void)unused, (void)none;
@@ -83,7 +83,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
         hsumma_context *ctx;
         hsumma_grid *grid[2] = {NULL};
         int Q = size % P ? 1 : size / P;
-        if (size % P && P != size - 1) /* the only grid here that leaves out one process */
+        if (size % P && P != size - 1) /* the grid of size - 1 processes leaves out one */
             continue;
         if (!gemm_open(NULL, P, Q, &ctx, &grid[0]))
             return;

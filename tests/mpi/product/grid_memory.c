@@ -48,7 +48,8 @@ static int64_t *word_at(const hsumma_grid *grid, int k, int at_end)
     return (int64_t *)(at_end ? memory + grid->shared.bytes - 4096 * (size_t)(k + 1) : memory + 4096 * (size_t)k);
 }
 
-/* Writes to both ends of this rank's tiles and signals; returns 1 if it then finds exactly its mates' values. */
+/* Writes at this rank's places near both ends of each grid's memory, and signals; returns 1 if each rank then finds
+ * exactly what its mates have written and signalled. */
 static int is_seen_by_mates(const hsumma_context *ctx, hsumma_grid *const *grid, int grids)
 {
     int good = 1, me = 0;
@@ -204,7 +205,7 @@ static void test_less(hsumma_context *ctx)
         tap_skip(2, "every process is on a node of its own");
 }
 
-/* Lets each allocation of one process fail, one after another: all processes must report the error. */
+/* Makes each allocation fail in turn, on the first process, then on the last: all processes must report the error. */
 static void test_scarce(hsumma_context *ctx)
 {
     int bad = 0, places = 0, before = process_segments();

@@ -13,7 +13,7 @@
 
 static int rounds = 40;
 
-/* Makes a grid of the same processes in another shape and order. */
+/* Makes a grid of the same processes, in a random shape and order. */
 static hsumma_grid *same_processes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, ranks[64], count;
@@ -114,7 +114,8 @@ static int64_t least_received(const int64_t extent[3], int each, int layers)
     return least;
 }
 
-/* Free layouts: A and B already are where the layers need them, so only the data counted by dist/layers move. */
+/* In hsumma_desc_best's layouts A and B already are where the layers need them, so only the data counted by dist/layers
+ * move. */
 static void test_free(hsumma_context *ctx, const hsumma_grid *none)
 {
     const int64_t extent[3] = {48, 96, 192};
@@ -177,8 +178,8 @@ static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, 
 }
 
 /*
- * layers=auto between nodes: on a slow network a product with a large k is faster with layers. No other possible
- * number of layers is faster than the chosen one by the model.
+ * layers=auto between nodes: on a slow network a product with a large k gets several layers, and the model predicts no
+ * shorter time for any other possible number of layers.
  */
 static void test_auto(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -277,7 +278,8 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The cache identifies a grid by its address, so no other grid may get that address while a plan of it is cached. */
+/* The cache identifies a grid by its address, so no other grid may get that address while a plan on
+ * the grid is cached. */
 static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, ranks[64], good = 1, held = 1;
@@ -340,8 +342,8 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Like survives in memory.c: makes allocation n of the victim fail; with layers the plan also makes grids. Returns 1 if
- * every rank reports it. */
+/* Like survives() in memory.c: makes allocation n of the victim fail, in a plan with layers, which also makes grids.
+ * Returns 1 if all ranks report the error, or the plan works, and nothing leaks. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};

@@ -1,6 +1,6 @@
 /*
  * Layouts: each operand with its own blocks, first blocks, sources, replicas and offsets, aligned with the others or
- * not. Random cases are compared with a direct triple loop, on every shape of grid; the plan's information on its
+ * not. Random cases, on grids of random shapes, are compared with a direct triple loop; the plan's information on its
  * operands with the owners of every index; bytes sent with a count of misplaced elements. Further tests: workspace,
  * bits.
  *
@@ -20,7 +20,8 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
 
-/* Checks the movements of all operands in a plan's info; returns NULL, or a description of the error. */
+/* Checks a plan's info: the stationary operand (forced: named by the options), its predicted times, and how each
+ * operand moves. Returns NULL, or a description of the error. */
 static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
 {
     enum { EXCHANGED = 1, NOT_C = 2, ONLY_C = 4, SHARES = 8, WORDS = 11 };
@@ -97,7 +98,7 @@ static int64_t buffers(const hsumma_plan *plan)
                            : (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
-/* Plans, queries and executes a case twice; returns NULL, or a description of this rank's error. */
+/* Makes and queries the plan of a case, executes it twice, and tries one call; returns NULL, or this rank's error. */
 static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int stationary)
 {
     hsumma_plan *plan = NULL;
@@ -118,7 +119,7 @@ static const char *failure(hsumma_context *ctx, const struct gemm_case *c, int s
     return what || in_one_call ? what : "C is wrong, or A or B has changed, in one call";
 }
 
-/* Runs four cases per grid, several grids per context, then continues with a new context. */
+/* Runs cases: four on each grid, several grids in each context. */
 static void test_cases(int64_t from, int count)
 {
     enum { GRIDS = 6 };
@@ -178,7 +179,8 @@ static void test_bytes(hsumma_context *ctx, int count)
         draw_seed((uint64_t)number + 1000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c, same;
-        int stationary, differs, free_of_charge = number % 4 == 0, tries = 40; /* replicas: every index is in place */
+        int stationary, differs, free_of_charge = number % 4 == 0,
+                                 tries = 40; /* layouts differ, but thanks to replicas nothing is misplaced */
         do {
             c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* its options are ignored */
             stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2;
@@ -205,7 +207,8 @@ static void test_bytes(hsumma_context *ctx, int count)
            wrong_sums, none);
 }
 
-/* Plans with a limit on workspace. Returns the bytes of the plan's panel buffers, or -1; *refused: bytes demanded. */
+/* Plans and executes with a limit on workspace. Returns the bytes of the panel buffers, -1 on error; *refused: the
+ * bytes that the error message says are needed, or 0. */
 static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t limit, int64_t *refused)
 {
     char options[128];
@@ -289,7 +292,7 @@ static void counted_put(void *of, void *memory)
     hs_heap.put(hs_heap.state, memory);
 }
 
-/* The most memory, lists included, that a plan and its execution use beyond the limit; must be less than an operand. */
+/* The most memory, lists included, that a plan and its execution use beyond the limit; INT32_MAX on error. */
 static int64_t memory_beyond_limit(hsumma_context *ctx, const hsumma_grid *grid, int ops, int stationary)
 {
     enum { N = 600 };

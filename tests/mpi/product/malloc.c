@@ -176,7 +176,7 @@ static void test_huge(hsumma_context *ctx)
     }
 }
 
-/* Lets each host allocation of one process fail, one after another. */
+/* Makes each host allocation fail in turn, on the first process, then on the last. */
 static void test_scarce(hsumma_context *ctx)
 {
     int bad = 0, places = 0;
@@ -199,7 +199,8 @@ static void test_scarce(hsumma_context *ctx)
     tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
 }
 
-/* Lets the last process map only 32 MiB more: too little for its node's segment, and enough or not for its own part. */
+/* Lets the last process map only 32 MiB more: too little for its node's segment; enough for its own part of 1 MiB, too
+ * little for one of 64 MiB. */
 static void test_limited(hsumma_context *ctx)
 {
     struct rlimit limit, less;

@@ -1,11 +1,12 @@
 /*
- * An allocation fails on one rank, at every place: all ranks get HSUMMA_ERR_MEMORY, nothing leaks, no rank hangs.
+ * An allocation fails on one rank: all ranks get HSUMMA_ERR_MEMORY, or one plan that works; nothing leaks, no rank
+ * hangs.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"
 
-/* Makes and executes a plan while allocation n of the victim fails. Returns 1 if every rank behaves; *reached: whether
- * there were that many allocations. */
+/* Makes and executes a plan while allocation n of the victim fails (for_good: and all later ones). Returns 1 if every
+ * rank behaves as described above; *reached: whether the victim made more than n allocations. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};

@@ -14,7 +14,7 @@
 enum { MOST_MESSAGES = 600, MOST_BYTES = 5 << 20, FEWEST_MESSAGES = 64, TEXT = 4096 };
 static const double plenty = 1000;
 
-/* nonzero: MPI_Get_processor_name returns an empty name on this process */
+/* nonzero: MPI_Get_processor_name fails on this process */
 static int nameless;
 
 int MPI_Get_processor_name(char *name, int *length)

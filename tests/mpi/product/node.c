@@ -1,5 +1,5 @@
 /*
- * Products inside one node, which use shared memory and send nothing: right results compared with a triple loop, for
+ * Products inside one node, which use shared memory and send nothing: results, compared with a triple loop, for
  * every stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands
  * read in place; the plan's information; bits.
  *
@@ -78,7 +78,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Plans with less and less memory, down to panels and chunks of one index and no lookahead; finally without memory. */
+/* Plans with less and less memory, down to panels and chunks of one index and no lookahead; then with too little. */
 static void test_limits(hsumma_context *ctx, const hsumma_grid *grid)
 {
     for (int stationary = 0; stationary < 3; stationary++) {
@@ -140,9 +140,9 @@ static void refill(const struct gemm_case *call, struct gemm_placed *placed)
     gemm_drop(fresh);
 }
 
-/* Executes with matrices in library memory (mask, but: see gemm_make_in_library). Each process starts after another
- * delay, and overwrites A and B immediately after. Returns the hash of C, or -1; *copied: bytes that this process
- * copied into shared memory. */
+/* Executes a plan with matrices in library memory (mask, but: see gemm_make_in_library), several times. Each process
+ * starts after another delay, and overwrites A and B as soon as its execution has returned. Returns the hash of C, or
+ * -1; *copied: bytes that this process copied into shared memory. */
 static int64_t in_memory(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, int64_t *copied)
 {
     struct gemm_placed p;
@@ -249,7 +249,7 @@ static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(everywhere(good), "words for messages, alone and with node=shared: %s", hsumma_message(ctx));
 }
 
-/* A plan with so many steps that a counter would reach the number of the next execution is refused. */
+/* 2^30 steps would carry a counter into the number of the next execution: the plan is refused, or takes fewer steps. */
 static void test_steps(hsumma_context *ctx)
 {
     hsumma_grid *grid = NULL;

@@ -14,7 +14,7 @@
 
 enum { MOST = 24 };
 
-static uint64_t all_draw, own_draw; /* random states: equal on all processes; different on each */
+static uint64_t all_draw, own_draw; /* random states: all_draw is equal on all processes, own_draw is not */
 
 /* A product to be executed repeatedly: its initial C, and the bits of C after the first execution. */
 struct job {
@@ -64,7 +64,8 @@ static void job_free(struct job *job)
     free(job->fresh);
 }
 
-/* Executes a job in the given way, which may differ between processes; `late` adds pauses. */
+/* Executes a job; `late` adds pauses. way, which may differ between processes: 0: one call; 1: tests until it is
+ * complete; n > 1: at most n tests, then a wait. */
 static int job_run(struct job *job, int way, int late)
 {
     int done = 0;
@@ -293,13 +294,13 @@ static void test_grids(void)
     hsumma_free(&ctx);
 }
 
-/* An allocation fails on one process while a grid is made: later grids still have the same memory on all processes. */
 static void *no_memory(void *state, size_t bytes)
 {
     (void)state, (void)bytes;
     return NULL;
 }
 
+/* One process has no memory for a grid: the next grid still has the same number on all processes, and works. */
 static void test_grid_without_memory(void)
 {
     hsumma_context *ctx = NULL;

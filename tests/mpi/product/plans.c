@@ -62,7 +62,7 @@ static void test_busy(hsumma_context *ctx, const hsumma_grid *grid)
     run_free(&y);
 }
 
-/* Frees plans, which may be NULL, before and during an execution. */
+/* Frees a plan during its execution, and plans that are NULL. */
 static void test_freed(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct run run;
@@ -119,7 +119,7 @@ static void test_one_call(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Calls that differ in a single field of a descriptor have different plans. */
+/* Calls that differ in a single field of a descriptor need different plans. */
 static void test_like(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int good = 1, P, Q;
@@ -153,7 +153,7 @@ static void test_cache(hsumma_context *ctx, const hsumma_grid *grid)
         for (int i = 0; i < SHAPES; i++) {
             hsumma_grid *own = NULL;
             int shape = round == 1 ? SHAPES - 1 - i : i;
-            if (i % 4 == 3 && hsumma_grid_create(ctx, Q, P, 'C', NULL, &own)) /* freed after one call */
+            if (i % 4 == 3 && hsumma_grid_create(ctx, Q, P, 'C', NULL, &own)) /* freed after two calls */
                 good = 0;
             struct gemm_case c = gemm_case_of(own ? own : grid, shape % 2 ? HSUMMA_D : HSUMMA_S, 'N', 'N', 5 + shape, 9,
                                               8 + shape % 3, 2);
@@ -222,7 +222,7 @@ static void test_contexts(hsumma_context *ctx, const hsumma_grid *grid)
 
 /*
  * While one plan is in progress, another one is created and refused because of an error on one rank: neither may get
- * the verdict on the other. Rank 1 is late, so ranks are at different places of the first plan's agreement.
+ * the other's verdict. Rank 1 is late, so ranks are at different places of the first plan's agreement.
  */
 static void test_in_flight(hsumma_context *ctx, const hsumma_grid *grid)
 {

@@ -1,6 +1,6 @@
 /*
- * hsumma_redistribute and the layer below it: random layouts compared with a map that counts blocks one by one; errors;
- * parts of one array; memory that fails.
+ * hsumma_redistribute, and hs_redistribution below it: random layouts compared with a map that counts blocks one by
+ * one; errors; parts of one array; memory that fails.
  *
  *     redistribute [CASES [SEED]] [OPTION=VALUE...]
  */
@@ -87,7 +87,8 @@ static struct hs_matrix part_of(const struct spread_matrix *matrix)
     return (struct hs_matrix){matrix->data ? matrix->data + offset : NULL, matrix->ld};
 }
 
-/* Adds several sources, with a factor and little workspace, twice; returns 1 if the target is right. */
+/* Adds several sources to a target that is multiplied by beta, often with little workspace; returns 1 if it is right.
+ */
 static int adds(hsumma_context *ctx)
 {
     static const double factors[] = {0, 1, 0.6};

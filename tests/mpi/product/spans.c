@@ -1,7 +1,7 @@
 /*
  * Reproducible bits. With fixed block, turn, stationary operand and order of reductions every hierarchy has the bits of
- * SUMMA, whatever its algorithms, segment, lookahead and message cut. So have repeated executions, and several loops
- * that take turns on random spans of the innermost panels. Random delays put processes in different spans.
+ * SUMMA, whatever its algorithms, segment, lookahead and size of messages. So have repeated executions, and several
+ * loops that take turns on random spans of the innermost panels. Random delays put processes in different spans.
  *
  *     spans [PRODUCTS]     number of products per grid and stationary operand
  */
@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-enum { LOOPS = 3, TURNS = 3 }; /* number of plans that share a product; number of repetitions with other spans */
+enum { LOOPS = 3, TURNS = 3 }; /* LOOPS: plans that share a product; TURNS: repetitions with other spans */
 
 static int divisor(int of)
 {
@@ -29,7 +29,7 @@ static const double scalars[] = {0, 1, -3};
 struct shared {
     struct gemm_case call;
     char stationary;
-    int block, wide, P, Q;      /* number of blocks in a turn; 0: all indices that a pair of owners has */
+    int block, wide, P, Q;      /* wide: blocks in a turn; 0: all indices that a pair of owners has */
     char slice[16], summa[384]; /* summa: options of the reference plan */
     int segment;                /* segment of the reference plan, in bytes */
 };
@@ -216,7 +216,8 @@ static void test_product(hsumma_context *ctx, struct shared *shared)
         hsumma_plan_free(&plan[i]);
 }
 
-/* Draws a product: three in four are small with odd sizes; some have a GEMM that is cut, some have long messages. */
+/* Draws a product. Of eight in succession six are small, one of these with k = 0; one has a GEMM cut into slices, one
+ * has long messages. */
 static struct shared draw_product(const hsumma_grid *grid, char stationary, int turn)
 {
     struct shared shared = {.stationary = stationary, .block = 3 + draw(4), .wide = draw(5), .slice = "auto"};
@@ -268,7 +269,7 @@ static void test_grid(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Checks the data themselves: sums of the same products forwards and in halves must differ in some bits. */
+/* Checks the test's data: counts the entries whose sum in order differs from the sum of its two halves. */
 static int orders_that_show(const hsumma_grid *grid, int k)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, k, 0);

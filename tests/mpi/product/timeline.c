@@ -17,7 +17,7 @@ static const struct hs_trace_entry *entries_of(const hsumma_context *ctx, int *c
     return ctx->comm.trace ? ctx->comm.trace->ring : NULL;
 }
 
-/* Creates a context with a timeline, whose file is `path` or in the test's directory. */
+/* Creates a context with a timeline, whose file is `path` ("none": without one). */
 static hsumma_context *open_context(const char *path, const char *more)
 {
     char options[TUNED_WORDS], message[256] = "";
@@ -98,7 +98,7 @@ static int all_arrived(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* Makes a grid of all processes, except the last one if their number is odd. */
+/* Makes a grid of one row, or from 4 processes on of two rows, then without the last process if their number is odd. */
 static void make_grid(hsumma_context *ctx, hsumma_grid **grid)
 {
     int rows = size >= 4 ? 2 : 1, cols = size / rows;

@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-/* The extent k. With block=1 there are many panels, so that candidates share an execution, panel by panel
+/* The extent k, 12 times longer with block=1, so that candidates share an execution, span by span of its many panels
  * (hsumma/plan/trial.h). */
 static int64_t depth(const char *words, int64_t k)
 {
@@ -181,7 +181,7 @@ static void test_null(hsumma_context *ctx, const hsumma_grid *grid, const char *
     hsumma_plan_free(&plan);
 }
 
-/* Grids without some processes, which still make the calls; and matrices of which some processes own nothing. */
+/* A grid without the last process, which still makes the calls. */
 static void test_outside(hsumma_context *ctx, const char *words)
 {
     hsumma_grid *part = NULL;
@@ -249,8 +249,9 @@ static int next_alike(hsumma_context *ctx, const struct gemm_case *given)
     return good;
 }
 
-/* Makes one plan and its trial while allocation n of the victim fails. Returns 1 if every rank behaves; *reached:
- * whether there were that many allocations. */
+/* Makes one plan and its trial while allocation n of the victim fails (for_good: and all later ones). Returns 1 if all
+ * ranks report the error or decide for the same plan, and the next plan is the same on all; *reached: whether the
+ * victim made more than n allocations. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};

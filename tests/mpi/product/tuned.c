@@ -52,7 +52,8 @@ static int measured_line(struct scene *scene, const char *words, char line[TUNED
     return everywhere(good);
 }
 
-/* Checks the origin of a plan and, unless NULL, the text in `why`; the plan must be equal on all processes. */
+/* Makes a plan, which must be the same on all processes, and checks how it was tuned, its line (unless NULL), and,
+ * unless `why` is NULL, that its reasons name the tuned file if and only if `why` is not empty. */
 static int comes(struct scene *scene, const char *options, const char *tuned, const char *line, const char *why)
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, options);
@@ -155,7 +156,7 @@ static void test_words_apart(void)
     scene_close(&scene);
 }
 
-/* Lines that no longer fit the product, and a file that cannot be read. */
+/* Remembered lines that do not fit the product or the library. */
 static void test_passed_over(void)
 {
     static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",

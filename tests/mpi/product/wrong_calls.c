@@ -3,7 +3,7 @@
  * is and with libhsumma_pmpi.so preloaded, and compares. Prints a line per call: on every rank the class of the error,
  * and how often the error handler ran.
  *
- *   wrong_calls [WARM]       WARM: correct calls on each communicator before, by default 0
+ *   wrong_calls [WARM]       WARM: correct calls made first on each communicator, by default 0
  *   wrong_calls WARM unlike  the ranks' counts differ, which MPI need not notice; prints rank 0's error as text
  */
 #include <mpi.h>
@@ -52,7 +52,7 @@ static int alias(const struct place *at)
     return MPI_Allreduce(x, x, 2, MPI_INT, MPI_SUM, at->comm);
 }
 
-/* The root repeats the call as it should be, for the others. */
+/* If MPI refuses the root's call, the root makes the right one, for which the other ranks wait. */
 static int alias_on_root(const struct place *at)
 {
     int code = MPI_Reduce(x, at->rank ? NULL : x, 1, MPI_INT, MPI_SUM, 0, at->comm);
@@ -100,7 +100,7 @@ static int uncommitted_on_one(const struct place *at)
 
 static int invalid_type(const struct place *at)
 {
-#ifdef OPEN_MPI /* follows a wrong handle */
+#ifdef OPEN_MPI /* it dereferences any handle */
     return MPI_Bcast(x, 1, MPI_DATATYPE_NULL, 0, at->comm);
 #else
     return MPI_Bcast(x, 1, (MPI_Datatype)MPI_COMM_WORLD, 0, at->comm);

@@ -91,7 +91,7 @@ static void test_left_to_scalapack(void)
     }
 }
 
-/* Reads a file that process 0 has written. */
+/* Reads a file and deletes it. */
 static void slurp(const char *name, char *text, size_t room)
 {
     FILE *file = fopen(name, "r");

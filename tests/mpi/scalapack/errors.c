@@ -1,6 +1,6 @@
 /*
- * hsumma_p?gemm_ and ScaLAPACK's p?gemm_ report the same errors for wrong arguments, on all kinds of grids and between
- * other BLACS messages. fuzz.c compares C.
+ * hsumma_p?gemm_ and ScaLAPACK's p?gemm_ report the same errors for wrong arguments; products on grids of several
+ * kinds, and between the program's own BLACS messages. fuzz.c compares random products.
  */
 #if !HSUMMA_HAVE_SCALAPACK
 #include "support/tap.h"
@@ -54,7 +54,7 @@ static void test_arguments(int context, int other, int nprow)
         call.beta[0] = 1;
         for (int x = 0; x < 3; x++) {
             call.desc[x][IMB] = 1 + draw_of(&seed, 6);
-            if (draw_of(&seed, 4) == 0) /* one process column has all columns, so LLD counts only there */
+            if (draw_of(&seed, 4) == 0) /* one process column has all columns, so LLD matters only there */
                 call.desc[x][INB] = 12;
         }
         int mistakes = draw_of(&seed, 4), info[2] = {0, 0}, count[2];

@@ -23,7 +23,7 @@ enum { GRIDS = 6, WHOLE = GRIDS, LETTERS = 5 };
 static hsumma_pgemr2d *const ours[] = {hsumma_psgemr2d_, hsumma_pdgemr2d_, hsumma_pcgemr2d_, hsumma_pzgemr2d_,
                                        hsumma_pigemr2d_};
 
-/* Counted calls of ScaLAPACK's routines: a call that hsumma passes on to them does not test hsumma. */
+/* Counts the calls of ScaLAPACK's routines: a call that hsumma passes on to them does not test hsumma. */
 static int theirs_count;
 #define COUNTED(name)                                                                                          \
     __attribute__((visibility("default"))) void name(const int *m, const int *n, const void *a, const int *ia, \
@@ -43,7 +43,7 @@ COUNTED(pzgemr2d_)
 COUNTED(pigemr2d_)
 static hsumma_pgemr2d *const theirs[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_};
 
-/* Counted calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not. */
+/* Counts the calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not. */
 static int gathered, gathered_by_theirs;
 __attribute__((visibility("default"))) int MPI_Iallgather(const void *in, int count, MPI_Datatype type, void *out,
                                                           int counts, MPI_Datatype types, MPI_Comm comm,

@@ -82,7 +82,7 @@ def calibrated(scratch, ranks, nodes):
 
 
 def test_runs(scratch):
-    """Figures that were not measured keep their built-in values: an empty profile equals the built-in one."""
+    """Figures that a run cannot measure keep their built-in values, as those of the network on one node."""
     alone, two, apart = (calibrated(scratch, ranks, nodes) for ranks, nodes in ((1, 1), (2, 1), (4, 2)))
     ok(all(alone[name] == two[name] for name in alone if name.startswith("network."))
        and alone["node.alpha_s"] != two["node.alpha_s"] and apart["network.alpha_s"] != two["network.alpha_s"],

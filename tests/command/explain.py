@@ -57,7 +57,7 @@ def flat(size):
 def hsumma_messages(tree, grid, groups, line_axis, owner):
     """{level: [(round, from, to)]} of the broadcast of one panel along the lines of a grid, HSUMMA with two levels.
 
-    Section III: first between the groups, among the processes with the owner's place in their groups, then inside each."""
+    Section III of the HSUMMA paper: first between the groups, among the processes with the owner's place in their groups, then inside each."""
     size, outer = grid[line_axis], groups[line_axis]
     inner = size // outer
     found = {1: [], 2: []}
@@ -168,8 +168,8 @@ def complaints(case, picture):
 
 
 def exchange_complaints(case, picture, own_axis, want_axis):
-    """The errors in an exchange: one message must go from each holder to the root of each line, with the elements that
-    the process has in both layouts."""
+    """The errors in an exchange: each holder must send one message to the root of each line (of C: receive one from it),
+    with the elements that both have."""
     stages = [stage for stage in picture["stages"] if stage["level"] == 0]
     if not stages:
         return []
@@ -362,7 +362,8 @@ def test_bound():
 
 
 def test_memory_bound():
-    """The bound for limited memory: shares of A, B and C, and workspace. For nodes, with nodes as processes."""
+    """The bound for limited memory: a process's parts of A, B and C, and its workspace. For the bound of a node, the node
+    counts as one process with the memory of all its processes."""
     decides = set()
     for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
         p = math.prod(map(int, grid.split("x")))
@@ -673,8 +674,8 @@ def test_layers():
         line = f"-m {m} -n {m} -k {k} --grid 4x4 --nb checkerboard --panels 0 --profile {profile}"
         rows = {row["layers"]: row for row in explain(line + " --nodes 16")["layers"]}
         ok(sorted(rows) == [2, 4, 8, 16], "layers that divide the processes", sorted(rows))
-        # With one process per layer: a layer's k / 16 of A lies on the 4 processes of a quarter of k, a sixteenth of m
-        # x k on each. Of C each process receives its own 16 x 16 from all other processes; it has one term itself.
+        # With one process per layer: a layer's part of A, m x k / 16, lies on 4 processes, which send a quarter of it
+        # each. Of C each process receives its own 16 x 16 from all other processes; it has one term itself.
         part, piece = m * k // p * 8, m * m // p * 8
         want = {"a_s": part * beta + 4 * alpha, "b_s": part * beta + 4 * alpha, "c_s": (p - 1) * piece * beta + (p - 1) * alpha}
         for key, seconds in want.items():

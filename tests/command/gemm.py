@@ -263,7 +263,7 @@ def test_scalapack():
 
 
 def test_compare():
-    """Several contenders in one run: the rounds of each, the shares of time, and the GEMM rate, which was requested."""
+    """Several contenders in one run: the rounds of each, the shares of time, and the GEMM rate as requested."""
     names = ["plan", "call", "shared"] + (["pdgemm", "scalapack"] if has_scalapack() else [])
     for ranks, line in [(1, ""), (2, "--type c --calls 3"), (4, "--beta 0.5 --calls 2"), (3, "--grid 2x1 --api call")]:
         report = gemm(ranks, f"-m 61 -n 43 -k 57 --nb 8 --check --compare {','.join(names)} --gemm-threads 3 {line}")

@@ -127,7 +127,7 @@ def number(text, default):
 
 
 def test_round_trips(directory):
-    """Every combination of ops and orders for a type, with other parameters drawn at random."""
+    """All pairs of operations, all orders of the files, all types and layouts, each in turn or drawn at random."""
     draw = random.Random(13)
     layouts = [(1, ""), (2, "--nb 3"), (3, "--nb checkerboard"), (4, "--grid 2x2 --nb 16"), (4, "--grid 4x1"),
                (6, "--grid 2x3 --nb 3"), (6, "--grid 3x2"), (6, "--grid 3x2 --topology nodes:2"), (2, "--grid 1x1")]
@@ -285,7 +285,7 @@ def test_full_disk(d):
 
 
 def no_fallocate(d):
-    """A library that imitates a file system which cannot reserve space; None without a compiler."""
+    """A library that imitates a file system that cannot reserve space; None without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     write("#include <errno.h>\n#include <sys/types.h>\n"
           "int fallocate(int f, int m, off_t o, off_t n) { errno = EOPNOTSUPP; return f + m + o + n ? -1 : -1; }\n"

@@ -71,7 +71,7 @@ def test_cases(scratch):
 
 
 def overlap(rules):
-    """The sizes for which two rules of a collective apply, or none although they are within the range of the rules."""
+    """The rules of a collective that are empty, or do not begin just after the end of the rule before them."""
     factor = {"k": 1024, "M": 1 << 20}
     at, bad = None, []
     for rule in rules:
@@ -124,7 +124,7 @@ def test_collectives(scratch):
 
 
 def test_products_by_rules(scratch):
-    """Plans by messages use rules of the same file for their lines of processes."""
+    """Plans by messages use rules of the tuned file for their lines of processes."""
     path = os.path.join(scratch, "rules")
     process = bench(2, "tune --coll bcast reduce --sizes 64-64k --seconds 2 --shared 0", "-o", path)
     rules = [line for line in lines_of(path) if line.startswith(("bcast 2 ", "reduce 2 "))]

@@ -1,5 +1,5 @@
-"""TAP: scripts/bundle and the bundle: its size, that it needs only the C library of this machine, and that run-gpu-checks
-reports what passes and fails, with the stand-in as the device.
+"""TAP: scripts/bundle: the size of the bundle; that it needs no libraries of this machine but those of C and gcc; that
+run-gpu-checks reports what passes and fails, with the stand-in as the device.
 
 Environment: BUILD (with the command and the tests), MPI.
 """
@@ -58,7 +58,8 @@ def test_help_and_errors(bundle):
 
 
 def hidden(command):
-    """The command with this machine's MPICH and OpenBLAS made unreadable, if possible; else unchanged."""
+    """The command with this machine's MPICH, OpenBLAS and what they load made unreadable, and True; where that is not
+    possible, the unchanged command and False."""
     places = [os.path.join(where, name) for where in {os.path.realpath(path) for path in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64")}
               if os.path.isdir(where) for name in sorted(os.listdir(where))
               if re.match(r"lib(mpich|openblas|ucp|uct|ucs|jansson|hwloc|scalapack-mpich)\.so\.", name)]

@@ -1,5 +1,5 @@
-"""TAP: the Fortran module: structures as in C, the same bits, every call, its errors; doc/fortran.md runs the
-examples."""
+"""TAP: the Fortran module: structures as in C, the same bits, every call, its errors. (pages.py runs the examples
+of doc/fortran.md.)"""
 import os
 import re
 import shutil

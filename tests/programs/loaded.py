@@ -19,8 +19,8 @@ RANKS, ORDER, BLOCK = 2, 24, 5
 
 
 def multiply(*steps):
-    """One process: loads libraries in this order (NAME: for all, -NAME: privately, "all": what is visible to all) and
-    calls the last one's pdgemm_. BLACS is taken from the last one that has it."""
+    """One process: loads libraries in this order (NAME: with RTLD_GLOBAL, -NAME: with RTLD_LOCAL, "all": the program's
+    global symbols) and calls pdgemm_ of the last one. BLACS is taken from the last one that has it."""
     handles = [ctypes.CDLL(None if name == "all" else name.lstrip("-"),
                            mode=ctypes.RTLD_LOCAL if name[0] == "-" else ctypes.RTLD_GLOBAL) for name in steps]
     blacs = [handle for handle in handles if hasattr(handle, "blacs_get_")][-1]
@@ -37,7 +37,7 @@ def multiply(*steps):
     handles[-1].pdgemm_(byref(c_char(b"N")), byref(c_char(b"T")), n, n, n, byref(c_double(2)), a, one, one, desc, b, one,
                         one, desc, byref(c_double(-1)), c, one, one, desc)
     right = [2 * sum((i - l) * (2 * j + l) for l in range(ORDER)) - (i + 3 * j) for j in mine for i in range(ORDER)]
-    os.write(1, f"error {max(abs(x - y) for x, y in zip(c, right))}\n".encode())  # at once: both ranks write
+    os.write(1, f"error {max(abs(x - y) for x, y in zip(c, right))}\n".encode())  # in one piece, because both ranks write
     blacs.blacs_gridexit_(byref(context))
     blacs.blacs_exit_(byref(c_int(0)))
 

@@ -91,7 +91,7 @@ def test_passed_on():
 
 
 def test_wrong_calls():
-    """What MPI finds wrong on one rank alone ends as it does without the library."""
+    """Calls that MPI refuses, on one rank or on all, end as they do without the library."""
     for warm in ("0", "100"):
         plain = launch(2, WRONG_CALLS, warm, preload=False)
         process = launch(2, WRONG_CALLS, warm)
@@ -126,7 +126,8 @@ def test_algorithms():
 
 
 def test_communicators():
-    """A communicator costs nothing until 16 calls or 1 MB have been made on it."""
+    """The library serves no call on a communicator, and maps no memory for it, until 16 calls have been made on it or
+    their bytes reach 1 MB."""
     for number, calls, size, served in [(60, 16, 4, 0), (3, 17, 4, 1), (3, 1, 960 << 10, 0), (3, 1, 1 << 20, 1),
                                         (3, 4, 256 << 10, 1), (3, 20, 4, 4)]:
         process = launch(2, MANY, str(number), str(calls), str(size), settings=["HSUMMA_PMPI=verbose"])

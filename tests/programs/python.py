@@ -42,7 +42,7 @@ def verdicts(path):
 
 
 def fakes(folder):
-    """Settings that name libraries which must not be loaded: of another version, and of another MPI."""
+    """Settings that name libraries that must not be loaded: of another version, and of another MPI."""
     source = """void hsumma_version(int *x, int *y, int *z) { *x = MAJOR; *y = 1; (void)z; }
         int MPI_Comm_size(int c, int *n) { return c + (n == 0); }
         int MPI_Get_library_version(char *t, int *n) { const char *s = "another MPI"; *n = 0;

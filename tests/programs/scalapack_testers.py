@@ -70,7 +70,7 @@ def compare(name, program, fill, letter, limit, nodes):
 
 
 def on_nodes(text):
-    """An input file changed to equally many grids, each of all ranks, for runs on several nodes."""
+    """An input file whose grids are replaced by as many others, of 6 or 8 ranks, for runs on several nodes."""
     def grids(line):
         return " ".join(GRIDS_ON_NODES[line[2]].split()[:len(line[1].split())]) + "  " + line[2]
     return re.sub(r"(?m)^([\d ]+) ([PQ])$", grids, text)

@@ -62,7 +62,7 @@ def test_timeline():
 
 def test_in_flight():
     """With a lookahead, exchanges of panels of several owners use all links at once, and reductions of narrow panels of
-    C do not wait for one another: simulated communication beside that of the same panels one at a time."""
+    C do not wait for one another: simulated communication takes less than `most` of its time with lookahead 0."""
     for platform, options, most in (
             ("hockney:nodes=4,ppn=4,bw=125MBps,lat=10us",
              "-m 1024 --nb 64 --transa T --stationary C --exchange all --block 64 --turn 64", 0.4),
@@ -123,7 +123,7 @@ def test_collectives():
 def test_redistribution():
     """All links are busy from the first round to the last, with or without data.
 
-    The time is that of the bytes that must cross them: 12 of the 16 parts of a sixteenth from each of a node's four ranks."""
+    The time is that of the bytes that must leave each node: 12 of 16 parts of its quarter of the matrix."""
     floor = 2048 * 2048 * 8 / 4 * 12 / 16 / 125e6
     for real in ("--real", ""):
         process = simulate("--platform cluster:nodes=4,bw=125MBps,lat=10us,ppn=4 " + real + " redistribute --format csv "

@@ -5,8 +5,8 @@
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
  *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank
  *
- * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON". All ranks
- * live in one process, so nothing here is global.
+ * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON"; for a plan
+ * first "predicted SECONDS LINE". All ranks live in one process, so nothing here is global.
  *
  * The clock of a plan is that of one long schedule: the broadcasts of all panels, each after the previous one on every
  * rank, which is what lookahead 0 means. The library's own prediction adds up panels, and cannot see that the broadcast
@@ -240,7 +240,7 @@ static void time_plan(hsumma_context *ctx, const struct options *options)
     double one = 1, zero = 0, clock, fluid;
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
-    if (hs_plan_run(plan, &one, data, ld, &zero)) /* this call skips hsumma_execute's agreement */
+    if (hs_plan_run(plan, &one, data, ld, &zero)) /* this call skips hsumma_plan_execute's agreement */
         fail(ctx, words);
     double simulated = longest(began);
     if (ctx->comm.rank == 0) {

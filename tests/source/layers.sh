@@ -1,4 +1,4 @@
-# TAP: src/ violates no layer, and scripts/check-layers detects every kind of violation.
+# TAP: src/ keeps to its layers, and scripts/check-layers detects every kind of violation.
 . "$(dirname "$0")/../support/tap.sh"
 
 # refused PATTERN NAME [OPTION...]: a test: check-layers refuses the planted tree with a message that matches PATTERN.
@@ -10,7 +10,7 @@ refused() {
     rm -rf "$scratch/src" "$scratch/obj"
 }
 
-# compiled FILE: copies the file's object from the build into the planted tree.
+# compiled FILE: compiles a planted file; its object belongs to the planted tree.
 compiled() {
     object=$scratch/obj/src/${1%.c}.o
     mkdir -p "${object%/*}"

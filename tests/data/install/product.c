@@ -1,4 +1,4 @@
-/* A user's ScaLAPACK program: C := A B by PDGEMM (a macro for the routine's name), checked against direct sums. */
+/* A user's ScaLAPACK program: C := A A by PDGEMM (a macro for the routine's name), checked against direct sums. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A user's C++ program: C := A B by hsumma.hpp, checked against direct sums. */
+/* A user's C++ program: C := A A by hsumma.hpp, checked against direct sums. */
 #include <hsumma.hpp>
 
 #include <cstdio>

@@ -39,7 +39,7 @@ static void print_version(void)
            (int)strcspn(mpi, "\n"), mpi);
 }
 
-/* Runs the command of argv, the same on all ranks. */
+/* Runs the command that argv names, the same on all ranks; returns its exit status. */
 static int dispatch(int argc, char **argv, int rank)
 {
     const char *word = argc > 1 ? argv[1] : "";

@@ -1,4 +1,4 @@
-/* hsumma gemm --compare device: the whole product on one process. */
+/* hsumma gemm --compare device: the whole product on one process's device. */
 #include "gemm/alone.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void device_word(const char *options, char *word, size_t size)
             snprintf(word, size, "%.*s", (int)strcspn(next, " "), next);
 }
 
-/* Makes the problem and its plan, on rank 0. */
+/* Makes the problem and its plan. Called on rank 0 only. */
 static int create(gemm_alone *alone, const char *options)
 {
     hsumma_plan_info info;

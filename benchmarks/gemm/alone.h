@@ -1,5 +1,5 @@
 /* The whole product on one process's device, in turns with the distributed one: the device's speed without
- * communication. It goes through the library, which on one process makes one call of the device's BLAS. */
+ * communication. The library computes it, on one process by one call of the device's BLAS. */
 #ifndef HS_BENCHMARKS_GEMM_ALONE_H
 #define HS_BENCHMARKS_GEMM_ALONE_H
 
@@ -12,11 +12,11 @@ typedef struct gemm_alone {
     hsumma_plan *plan;
 } gemm_alone;
 
-/* All are collective over p's communicator and return an exit status, the same on all ranks, after printing an error.
- * Of the options only `device` is used. Always call gemm_alone_free. */
+/* All but gemm_alone_free are collective over p's communicator and return an exit status, the same on all ranks, after
+ * printing an error. Of the options only `device` is used. Always call gemm_alone_free. */
 int gemm_alone_create(gemm_alone *alone, const problem *p, const char *options);
 int gemm_alone_turn(gemm_alone *alone, const problem *p, int calls, turn *t);
-/* Checks only if strict, because one process needs long for all entries; otherwise sets only out->passed. */
+/* Checks the result only if strict, because the check takes long on one process; otherwise reports it as passed. */
 int gemm_alone_check(gemm_alone *alone, const problem *p, int strict, check_outcome *out);
 void gemm_alone_free(gemm_alone *alone);
 

@@ -128,7 +128,7 @@ static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
                                           .least = MEMORY_HOST, .expected = "host, device or mixed"},
                                          {.name = NULL}};
 
-/* The first argument that needs ScaLAPACK; NULL if none does. */
+/* An argument that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)
 {
     return args->compare[COMPARE_SCALAPACK] ? "compare scalapack"
@@ -138,7 +138,7 @@ static const char *foreign_word(const gemm_arguments *args)
                                             : NULL;
 }
 
-/* Checks combinations of arguments. */
+/* Checks combinations of arguments, and exports the library's options for p?gemm, which reads the environment. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     gemm_arguments *args = of;

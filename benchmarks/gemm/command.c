@@ -8,7 +8,7 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-/* The info of a contender before its plan has been queried. */
+/* The info of a contender whose plan is unknown, or has not been queried yet. */
 static const hsumma_plan_info unknown = {.predicted_seconds = NAN,
                                          .predicted_comm_seconds = NAN,
                                          .predicted_gemm_seconds = NAN,
@@ -49,8 +49,8 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
     return code;
 }
 
-/* Adds the contender with all matrices in device memory. If it was not requested, a lack of device memory is no
- * error. */
+/* Adds the contender with all matrices in memory of hsumma_malloc, which is device memory if there is a device. Failure
+ * to make them is an error only if --compare asked for the contender. */
 static int add_resident(contest *r)
 {
     int asked = r->args->compare[COMPARE_SHARED], code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
@@ -131,7 +131,8 @@ static int place(contest *r)
     return code || !r->floored ? code : gemm_floor_create(&r->floor, r->measured, args->common.reps);
 }
 
-/* Adds the contenders and warms them up, the measured routine first, so that its peak memory includes no other's. */
+/* Adds the contenders and warms them up, the measured routine first, so that its peak memory includes no other's; then
+ * prepares the GEMM rate and the link. */
 static int warm_up(contest *r)
 {
     const gemm_arguments *args = r->args;
@@ -247,7 +248,7 @@ static turn typical(const contender *x, int reps)
 }
 
 /* The fraction of the GEMM rate that the contender reaches, for equal numbers of operations; on a device, of the rate
- * of one process alone. */
+ * of one process alone, or NaN if that was not measured. */
 static spread fraction_of(const contest *r, const contender *x, int reps)
 {
     double scale = r->rate.flops > 0 ? problem_flops(&r->p) / r->rate.flops / r->rate.copies : 0;
@@ -280,7 +281,7 @@ static void fill(contest *r, contender *x)
     x->row_error = x->check.strict ? x->check.row_error : NAN;
 }
 
-/* Allocates results of all rounds for every contender and the GEMM rate. */
+/* Allocates the results of all rounds: of every contender, the GEMM rate and the link. */
 static int make_room(contest *r, MPI_Comm comm)
 {
     size_t reps = (size_t)r->args->common.reps;

@@ -37,7 +37,7 @@ typedef struct gemm_arguments {
     gemm_memory memory;         /* default: device memory, if there is a device */
     int compare[COMPARE_COUNT]; /* nonzero for each contender to run */
     int calls;                  /* consecutive calls in each repetition */
-    int gemm_threads;           /* BLAS threads of the GEMM rate; 0: min(ranks of a node, its cores) */
+    int gemm_threads;           /* BLAS threads of the GEMM rate; 0: one per rank of a node, at most one per core */
     int gemm_local;             /* 1: the GEMM rate is that of rank 0's part of C */
     double link;                /* bits per second that a node's link carries each way; 0: --link not given */
     int plant;                  /* 1: add an error to C, as a test of the check */
@@ -56,20 +56,21 @@ typedef struct contender {
     int alone;        /* 1: one process makes the whole product */
     turn *turns;      /* indexed by round; `times` holds their seconds */
     double *times;
-    const char *plan;      /* the plan that ran: for hsumma, options that reproduce it */
+    const char *plan; /* options that reproduce hsumma's plan, or "none: ..."; for other contenders a description */
     hsumma_plan_info info; /* the plan's predictions */
-    const char *node;      /* how the ranks of a node shared operands; NULL: unknown */
+    const char *node;      /* hsumma_plan_info.node after the last turn; NULL: unknown */
     int64_t chunk;
     spread seconds;  /* seconds on the slowest rank */
     double gflops;   /* Gflop/s at the median time */
     spread fraction; /* fraction of the GEMM rate, by round */
     spread ratio;    /* its time over the measured routine's, by round */
-    spread of_link;  /* its time over that of link plus GEMM, by round */
+    spread of_link;  /* its time over that of the link plus the local GEMM (gemm/link.h), by round */
     turn typical;    /* the turn with the median time */
     plan_sent sent;
-    product_bounds bounds;        /* of the measured routine's plan; bounds_unknown for other contenders */
-    int64_t peak_rss, peak_above; /* peak memory of the rank that used most: in all; beyond its A, B and C */
-    int64_t matrices;             /* bytes of A, B and C on the rank that has most */
+    product_bounds bounds; /* of the measured routine's plan; bounds_unknown for other contenders */
+    /* peak memory of a rank, in all and beyond its A, B and C; each on the rank with most */
+    int64_t peak_rss, peak_above;
+    int64_t matrices; /* bytes of A, B and C on the rank with most */
     check_outcome check;
     double row_error; /* the worst row's error in a strict check */
 } contender;
@@ -79,7 +80,7 @@ enum { CONTENDERS = 1 + COMPARE_COUNT };
 /* A product of which the simulator runs only a part (gemm/simulated.c). */
 typedef struct gemm_sampled {
     int steps, steps_total; /* outer panels multiplied, and their total */
-    int half_steps;         /* outer panels of the second execution; 0: all were multiplied */
+    int half_steps;         /* outer panels of the second execution; 0: not needed, since the first multiplied all */
     double half;            /* seconds of the second execution */
     double seconds, comm;   /* extrapolated to the whole product */
 } gemm_sampled;
@@ -89,25 +90,27 @@ typedef struct gemm_sampled {
 typedef struct contest {
     const gemm_arguments *args;
     const char *options;       /* options of the context */
-    problem p, placed, shared; /* placed: the matrices where --memory says, if that differs from p; shared: in memory of
-                                  hsumma_malloc */
+    problem p, placed, shared; /* placed: with the matrices where --memory says, if that differs from p; shared: with
+                                  all in memory of hsumma_malloc */
     const problem *measured;   /* p or placed */
     gemm_alone alone;
-    gemm_floor floor;      /* used if host matrices are multiplied on a device */
-    int floored, resident; /* 1 if floor is used; index of the contender with all matrices on the device, 0: none */
+    gemm_floor floor; /* used if host matrices are multiplied on a device */
+    /* floored: 1 if floor is used; resident: index of the contender whose matrices are all in memory of hsumma_malloc,
+     * which was added for --compare shared or for the floor; 0: none */
+    int floored, resident;
     floor_result under;
     gemm_sampled sampled;
     gemm_link link;
     pblas blacs;
     gemm_rate rate;
     double *rate_times; /* one per round */
-    double *least;      /* one per round: seconds of link plus GEMM */
+    double *least;      /* one per round: seconds of the link plus the local GEMM */
     spread rate_seconds;
     hsumma_plan *plan;     /* NULL: there is none */
     hsumma_plan_info info; /* of the plan, or of one that stands for a plan hidden by an API */
     char text[400];        /* why there is no plan */
     progress bar;          /* on rank 0 */
-    char warning[400];     /* the doctor's line about disturbances of the measurements, or "" */
+    char warning[400];     /* the first finding of the doctor that disturbs measurements, or "" */
     contender contenders[CONTENDERS];
     int count;
     turn *turns;   /* storage of all contenders' turns */
@@ -134,7 +137,7 @@ void report_floor_json(const contest *run, json_t *object);
 /* "A device, B host, C device", and the device's name; NULL without a device. */
 const char *report_memory(const problem *p, char *text, size_t size);
 
-/* bounds.c: compares the plan's traffic with lower bounds. Collective; an exit status, after printing. */
+/* bounds.c: compares the plan's traffic with lower bounds. Collective; an exit status, after printing an error. */
 int gemm_bounds(contest *r);
 
 /* report_link.c: the results of --link. */

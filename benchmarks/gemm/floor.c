@@ -61,7 +61,7 @@ void gemm_floor_free(gemm_floor *floor, const problem *p)
     memset(floor, 0, sizeof *floor);
 }
 
-/* Copies `bytes` bytes between the pinned buffer and the device's, piece by piece; all pieces are enqueued at once. */
+/* Copies `bytes` bytes between the pinned buffer and the device's: enqueues all pieces, then waits. */
 static hsumma_status copy_pinned(const gemm_floor *floor, const problem *p, int64_t bytes, int out)
 {
     struct hs_device *device = device_of(p);

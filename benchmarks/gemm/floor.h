@@ -1,5 +1,5 @@
-/* The lower bound for a product on a device whose matrices lie on the host: the larger of the time of the copies and
- * the time of the product alone, measured separately in the same rounds. */
+/* The lower bound for multiplying host matrices on a device: the larger of two times that are measured separately in
+ * each round, that of the copies and that of the product of device matrices. */
 #ifndef HS_BENCHMARKS_GEMM_FLOOR_H
 #define HS_BENCHMARKS_GEMM_FLOOR_H
 
@@ -23,8 +23,8 @@ typedef struct gemm_floor {
     int reps, round;
 } gemm_floor;
 
-/* For a problem in which the operands without `shared` lie in host memory. Collective; an exit status, after printing.
- * Always call gemm_floor_free, before the problem is freed. */
+/* For a problem whose operands lie in host memory, except those with `shared`. Collective; an exit status, after
+ * printing an error. Always call gemm_floor_free, before the problem is freed. */
 int gemm_floor_create(gemm_floor *floor, const problem *p, int reps);
 /* Runs one round. Collective; an exit status. */
 int gemm_floor_turn(gemm_floor *floor, const problem *p);
@@ -33,8 +33,8 @@ void gemm_floor_free(gemm_floor *floor, const problem *p);
 /* The results of all rounds. */
 typedef struct floor_result {
     int measured;
-    spread way[FLOOR_WAYS], copy, compute,
-        ratio; /* copy: in plus out; ratio: the product's time over the larger of copy and compute */
+    spread way[FLOOR_WAYS], copy, compute, ratio; /* copy: in plus out; compute: the product of device matrices; ratio:
+                                                     the product's time over the larger of copy and compute, by round */
 } floor_result;
 /* Evaluates the rounds. times: seconds of the product, by round; resident: with all matrices in device memory. */
 floor_result gemm_floor_judge(const gemm_floor *floor, const double *times, const double *resident);

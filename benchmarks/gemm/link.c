@@ -1,4 +1,4 @@
-/* The lower bound of link.h: counts the bytes that enter each node, and times the local GEMM. */
+/* Counts the bytes that must enter each node, and times the local GEMMs. */
 #include "gemm/link.h"
 
 #include <stdlib.h>

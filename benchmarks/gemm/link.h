@@ -1,5 +1,5 @@
-/* The lower bound from the links between nodes and the local GEMM: the link's time for the bytes that must enter the
- * most loaded node, then the GEMM alone. */
+/* A reference for the times of products: the time of a node's link for the bytes that must enter the busiest node, plus
+ * that of the local GEMMs alone. A product that overlaps the two can be faster. */
 #ifndef HS_BENCHMARKS_GEMM_LINK_H
 #define HS_BENCHMARKS_GEMM_LINK_H
 
@@ -16,10 +16,10 @@ typedef struct gemm_link {
 int gemm_link_create(gemm_link *link, problem *p, hsumma_plan *plan, double rate);
 void gemm_link_free(gemm_link *link);
 
-/* Runs one turn and returns the seconds of both parts. Collective. */
+/* Runs one turn and returns the seconds of the link plus the GEMMs; 0 if not used. Collective. */
 double gemm_link_turn(gemm_link *link, const problem *p, int calls);
 
-/* Seconds that the link takes for the bytes of the most loaded node. */
+/* Seconds that the link takes for the bytes of the busiest node; 0 if not used. */
 double gemm_link_seconds(const gemm_link *link);
 
 #endif

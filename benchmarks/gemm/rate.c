@@ -1,4 +1,4 @@
-/* The GEMM rate of one node. */
+/* Measures the GEMM rate. */
 #include "gemm/rate.h"
 
 #include <dirent.h>
@@ -20,7 +20,8 @@ static int64_t scaled(int64_t size, double scale)
     return size <= 1 || scale == 1 ? size : fmax(1, (double)size * scale);
 }
 
-/* Chooses the product, or the largest of the same proportions whose matrices take less than half of the free memory. */
+/* Chooses the requested product, or the largest of the same proportions whose matrices fit in half of the free memory
+ * (with RATE_ALL, in the rank's share of that half) and whose sizes fit in an int. */
 static void choose_size(gemm_rate *rate, const problem *p)
 {
     double m, n, k, need, most, scale = 1, limit = 0.5 * (double)memory_available();
@@ -41,7 +42,7 @@ static void choose_size(gemm_rate *rate, const problem *p)
     most = fmax(m, fmax(n, k));
     if (need > limit)
         scale = sqrt(limit / need);
-    if (most * scale > INT_MAX) /* the BLAS counts in int */
+    if (most * scale > INT_MAX) /* sizes in the BLAS are of type int */
         scale = INT_MAX / most;
     rate->shrunk = scale < 1;
     rate->m = scaled(rate->m, scale);
@@ -50,7 +51,7 @@ static void choose_size(gemm_rate *rate, const problem *p)
     rate->times = rate->shrunk ? m * n * k / ((double)rate->m * (double)rate->n * (double)rate->k) : 1;
 }
 
-/* Allocates numbers of moderate size; their values do not affect the speed. */
+/* Allocates a matrix of numbers in [-0.5, 0.5); the values do not affect the speed. */
 static void *make_matrix(hsumma_type type, int64_t count)
 {
     int single = type == HSUMMA_S || type == HSUMMA_C;
@@ -140,7 +141,7 @@ static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, in
     return count;
 }
 
-/* Multiplies on every rank, from a common start; returns the seconds of one product on the slowest rank. */
+/* Multiplies on every rank, from a common start; returns the seconds of one requested product on the slowest rank. */
 static double run_all(const gemm_rate *rate, const problem *p, int calls)
 {
     int before = hs_threads_set(rate->threads);

@@ -1,6 +1,5 @@
-/* The GEMM rate of the hardware without communication, in one of three ways: one process with the BLAS threads of its
- * whole node on the product, or on the largest proportional one that fits in memory, times the number of nodes; one
- * thread on one rank's part, times the ranks; or all ranks at once on their own parts. */
+/* The GEMM rate of the hardware without communication, measured in one of three ways (gemm_rate_kind). A product too
+ * large for memory is replaced by a smaller one of the same proportions. */
 #ifndef HS_BENCHMARKS_GEMM_RATE_H
 #define HS_BENCHMARKS_GEMM_RATE_H
 
@@ -8,9 +7,9 @@
 
 /* Which ranks multiply, and what. */
 typedef enum gemm_rate_kind {
-    RATE_NODE,  /* rank 0, the whole product */
-    RATE_LOCAL, /* rank 0, its part of C */
-    RATE_ALL,   /* all ranks at once, their parts of C */
+    RATE_NODE,  /* rank 0 multiplies the whole product, with the BLAS threads of a node */
+    RATE_LOCAL, /* rank 0 computes its own part of C, with one thread */
+    RATE_ALL,   /* all ranks compute their own parts of C at once */
 } gemm_rate_kind;
 
 typedef struct gemm_rate {
@@ -19,7 +18,7 @@ typedef struct gemm_rate {
     double times;    /* the requested product's operations over those of one run */
     int threads;     /* BLAS threads of each multiplying rank; 1 if their number cannot be set */
     gemm_rate_kind kind;
-    int copies;      /* the rate is multiplied by this number of nodes or ranks */
+    int copies;      /* the number of nodes (RATE_NODE) or of ranks in the grid, by which the rate is multiplied */
     double flops;    /* operations of one run; 0: nothing to measure */
     void *a, *b, *c; /* NULL on ranks that do not multiply */
 } gemm_rate;
@@ -30,8 +29,9 @@ typedef struct gemm_rate {
 int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_kind kind);
 void gemm_rate_free(gemm_rate *rate);
 
-/* Runs one turn: multiplies `calls` times while the other ranks sleep. Returns the seconds of one product, on the
- * slowest rank, on every rank. Collective. */
+/* Runs one turn: multiplies `calls` times, while ranks that do not multiply sleep. Returns on every rank the seconds of
+ * one multiplication: of rank 0's m x n x k; with RATE_ALL of the slowest rank, scaled to the requested product.
+ * Collective. */
 double gemm_rate_run(gemm_rate *rate, const problem *p, int calls);
 
 #endif

@@ -8,8 +8,8 @@
 #include "report/bounds.h"
 #include "report/product.h"
 
-/* Conditions for columns: rows of products (not of the local GEMM); rows with a ratio (not the measured routine's own);
- * --link. */
+/* Conditions for columns. PRODUCT: rows of products, not of the local GEMM; RATIO: rows with a ratio, not the measured
+ * routine's own; LINK: with --link. */
 enum { PRODUCT = 1, RATIO = 2, LINK = 4 };
 
 static unsigned present(const contest *run)
@@ -67,7 +67,7 @@ static const report_column columns[] = {
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* A strict check has entries and errors as well; a wrong row has its wrong entry. */
+/* A strict check also reports entries and errors and, if a row is wrong, that row's worst entry. */
 static json_t *check_json(const check_outcome *check)
 {
     enum { STRICT = 1, WRONG_ROW = 2 };
@@ -123,7 +123,7 @@ static int print_json(const contest *run, FILE *file)
         add_result(one, &run->contenders[i], reps, present(run) | RATIO);
         json_object_set_new(others, run->contenders[i].name, one);
     }
-    if (run->count > 1) /* the ratio is of contender 1, all else of the measured routine */
+    if (run->count > 1) /* the ratio is that of contender 1, all other columns are those of the measured routine */
         report_add(object, columns, &run->contenders[1], RATIO);
     add_result(object, run->contenders, reps, present(run));
     if (run->warning[0])
@@ -219,7 +219,7 @@ static void print_verdict(const contender *x, FILE *file)
         fprintf(file, "           %s: row %lld (from 0) is wrong\n", x->name, (long long)check->row);
 }
 
-/* Prints which routine was timed. */
+/* Prints the routine that was timed, and its plan. */
 static void print_routine(const contest *run, FILE *file)
 {
     const contender *ours = run->contenders;

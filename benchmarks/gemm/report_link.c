@@ -1,4 +1,4 @@
-/* Reports the bound made of the link's time plus the local GEMM's; declared in command.h. */
+/* Reports the link's time and the local GEMM's; declared in command.h. */
 #include "gemm/command.h"
 
 void report_link(const contest *run, const report_table *times, FILE *file)

@@ -12,7 +12,7 @@ typedef struct phase {
     double predicted, measured, ratio; /* NaN: unknown */
 } phase;
 
-/* Predicted communication that the local GEMM does not hide; only that can be measured. */
+/* Predicted communication that the local GEMM does not hide: the only part that can be measured. */
 static double visible(const hsumma_plan_info *info)
 {
     double seconds = info->predicted_seconds - (info->predicted_gemm_seconds + info->predicted_copy_seconds);

@@ -6,7 +6,8 @@
 
 #include "common/command.h"
 
-/* With steps=N, runs N outer panels and about half as many; the difference gives the time of one more panel. */
+/* With steps=N the measured turn ran N outer panels. Runs the product with half as many; the difference gives the time
+ * of one panel, and thus of all. */
 int gemm_sample(contest *r)
 {
     contender *x = &r->contenders[0];

@@ -10,7 +10,8 @@
 
 #include "common/command.h"
 
-/* The number of cores that the ranks of a node may use together: a launcher may have bound each to its own. */
+/* The number of logical processors that the ranks of a node may use together: a launcher may have bound each rank to
+ * other ones. */
 static int node_cores(MPI_Comm node, cpu_set_t *all)
 {
     cpu_set_t mine;

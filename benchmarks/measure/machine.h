@@ -11,10 +11,10 @@
 typedef struct machine {
     MPI_Comm node;  /* ranks of this rank's node; freed by machine_free */
     int nodes;      /* nodes of the communicator */
-    int node_ranks; /* ranks on rank 0's node, and cores there that they may use: the same on every rank */
-    int cores;
+    int node_ranks; /* ranks on rank 0's node; this and the next member are the same on every rank */
+    int cores;      /* logical processors of rank 0's node that its ranks may use */
     cpu_set_t cpus; /* the processors that ranks of this rank's own node may use */
-    int blas_share; /* BLAS threads per rank if ranks share the node's cores evenly, at least 1 */
+    int blas_share; /* BLAS threads per rank if the ranks of rank 0's node share its cores evenly, at least 1 */
 } machine;
 
 /* Collective over comm. */
@@ -28,7 +28,7 @@ int64_t memory_available(void);
 int64_t peak_rss(void);
 
 /* A communicator of the ranks that share this rank's device, in rank order; free it with MPI_Comm_free. Collective over
- * comm; an exit status, after printing. */
+ * comm; an exit status, after printing an error. */
 int device_mates(const hsumma_context *ctx, MPI_Comm comm, MPI_Comm *mates);
 
 #endif

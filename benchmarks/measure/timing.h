@@ -18,7 +18,7 @@ spread spread_of_ratio(const double *over, const double *under, int n);
 /* The median of the faster half, which is moved to the front: other load only ever slows a measurement. */
 double fast_median(double *values, int n);
 
-/* Sleeps; a signal may end it early. */
+/* Sleeps, except in the simulator; a signal may end the sleep early. */
 void sleep_seconds(double seconds);
 
 /* A barrier whose waiters sleep for up to half a millisecond at a time, for long waits while another rank needs all

@@ -82,7 +82,7 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-/* Checks which arguments are required and which exclude each other. */
+/* Requires A, B and -o, and -c if --beta is not 0; stores the paths of A and B and sets the default of beta. */
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
 {
     multiply_arguments *args = of;

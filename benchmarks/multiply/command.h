@@ -15,7 +15,7 @@ typedef struct multiply_arguments {
     char order;       /* 'C' or 'F': the order of the output; 0: not given */
     int nprow, npcol; /* 0: not given */
     int64_t nb;       /* 0: checkerboard */
-    int64_t piece;    /* bytes per rank and call of MPI-IO */
+    int64_t piece;    /* bytes per rank in each MPI-IO call */
     int force, quiet, progress;
 } multiply_arguments;
 

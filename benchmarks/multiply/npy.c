@@ -12,7 +12,7 @@
 
 #include "common/command.h"
 
-/* A 2-D array needs some 120 bytes. Headers may be padded, but a longer one is damaged or malicious. */
+/* A 2-D array's header needs some 120 bytes. It may be padded, but one longer than this is damaged or malicious. */
 enum { LONGEST_HEADER = 1 << 20, WORD = 64 };
 
 int npy_fail(npy_error *error, const char *format, ...)

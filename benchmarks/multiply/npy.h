@@ -34,7 +34,7 @@ enum { NPY_PREFIX = 12, NPY_WRITTEN = 256 };
  * them are read. -1 with an error if this is no valid .npy file. */
 int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *error);
 
-/* Parses a header of `size` bytes, as npy_header_size returned it. */
+/* Parses the header at the start of `size` bytes of a file. */
 int npy_parse(const unsigned char *bytes, size_t size, npy_header *header, npy_error *error);
 
 /* Sets header->data and writes a version 1.0 header as NumPy does; returns its length, a multiple of 64. */

@@ -22,8 +22,8 @@ typedef struct file_part {
     size_t element;  /* bytes of an element */
 } file_part;
 
-/* How much a rank knows about a failure. MPI-IO reports the cause only to the rank that wrote for others; the others
- * learn only that something failed. */
+/* How much a rank knows about a failure; WELL: there is none. MPI-IO reports the cause only to the rank that wrote for
+ * others; the others learn only that something failed. */
 enum { WELL, VAGUE, CERTAIN };
 
 static int certain(npy_error *error, const char *what, const char *cause)
@@ -32,8 +32,8 @@ static int certain(npy_error *error, const char *what, const char *cause)
     return CERTAIN;
 }
 
-/* Explains a status of MPI-IO. The class is not enough: ROMIO reports a full disk as "other I/O error", followed by the
- * system's message. */
+/* Explains a status of MPI-IO. The error class is not enough: ROMIO reports a full disk as "other I/O error", followed
+ * by the system's message. */
 static int check(int status, const char *what, npy_error *error)
 {
     static const int causes[] = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, ESTALE};

@@ -12,7 +12,7 @@
 /* Parameters of a transfer. */
 typedef struct npy_transfer {
     MPI_Comm comm;                                /* the ranks that make the transfer together */
-    int64_t piece;                                /* bytes per rank and call of MPI-IO, at most 2^30 */
+    int64_t piece;                                /* bytes per rank in each MPI-IO call, at most 2^30 */
     void (*progress)(void *context, double done); /* may be NULL; `done` grows to 1 */
     void *context;
 } npy_transfer;
@@ -20,15 +20,16 @@ typedef struct npy_transfer {
 /* Large enough for the full speed of a disk, small enough for memory and for MPI-IO's int counts. */
 enum { NPY_PIECE = 64 << 20, NPY_PIECE_MAX = 1 << 30 };
 
-/* 0, or -1 if the layout cannot be read or written: dimensions beyond MPI's 31-bit counts, a source that is not the
- * first process, or a first block of another size. The same on all ranks. */
+/* 0, or -1 if the layout cannot be read or written: dimensions beyond MPI's 31-bit counts, an offset, a source that is
+ * not the first process, or a first block of another size. The same on all ranks. */
 int npy_check_layout(const hsumma_desc *desc, npy_error *error);
 
 /*
  * Read and write the elements after the header. Collective over transfer->comm, which contains the grid. The leading
  * dimension of `local` is the descriptor's, which must be the number of local rows (at least 1); it may be NULL if this
- * rank stores nothing. They return 0, or -1 on every rank if any failed; then `error` has a message on ranks that
- * failed and is empty on others. The file to write must exist. There is no flip for writing.
+ * rank stores nothing. They return 0, or -1 on every rank if any failed; then `error` has a message on the
+ * ranks that know most about the failure, and is empty on others. The file to write must exist. There is no flip for
+ * writing.
  */
 int npy_read(const npy_transfer *transfer, const char *path, const npy_header *header, const hsumma_desc *desc,
              int flip, void *local, npy_error *error);

@@ -72,7 +72,7 @@ static int check_types(const job *j)
     return COMMAND_OK;
 }
 
-/* Sets m, n and k. */
+/* Checks that the shapes conform; sets m, n and k, and the type, order and shape of the result. */
 static int check_shapes(job *j)
 {
     const npy_header *a = &j->head[A], *b = &j->head[B], *c0 = &j->head[C0];
@@ -127,9 +127,9 @@ static int describe(const job *j, const npy_header *head, hsumma_desc *desc, npy
 }
 
 /*
- * Chooses the library's op for the file's matrix S. The user's op may transpose and conjugate; a file by rows holds the
- * transpose; C^T = op(B)^T op(A)^T transposes once more. There is no op that only conjugates, so conjugation is done on
- * the local part after reading.
+ * Chooses the library's op for a file's matrix, from up to three transpositions: by the user's op; by a file by rows,
+ * which the library sees transposed; and by C^T = op(B)^T op(A)^T, if C is written by rows. If these leave only a
+ * conjugation, for which the library has no op, the local part is conjugated after reading.
  */
 static void choose_op(const job *j, char op, int file, file_operand *o)
 {
@@ -156,7 +156,8 @@ static int describe_all(job *j)
     return command_fail(j->comm, bad, "%s", error.text) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* Prints the library's message, if there is one, and returns an exit status. */
+/* If the status is an error on any rank, prints the message. Collective; returns an exit status, the same on all
+ * ranks. */
 static int report(const job *j, hsumma_status status, const char *message)
 {
     int mine = status, worst;
@@ -203,7 +204,8 @@ static void show(void *context, double done)
     progress_update(&j->bar, j->phase, done);
 }
 
-/* Reports a phase that failed on some rank; `error` has a message on ranks that failed. Returns nonzero if any did. */
+/* Reports a phase that failed on some rank: prints the messages that ranks have in `error`. Returns nonzero on all
+ * ranks if there is one. */
 static int phase_failed(job *j, int bad, const char *path, const npy_error *error)
 {
     if (bad)
@@ -230,7 +232,7 @@ static int allocate_all(job *j)
     return command_fail(j->comm, bad, "no memory for the matrices") ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
-/* Conjugates the local part. */
+/* Conjugates the local part if o->conjugate requires it. */
 static void conjugate(const file_operand *o, hsumma_type type)
 {
     int64_t count = hsumma_local_rows(&o->desc) * hsumma_local_cols(&o->desc);

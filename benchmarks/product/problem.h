@@ -43,7 +43,7 @@ typedef struct problem {
 void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
 
 /* Creates the problem and fills A, B and C; options: the library's, for the context. Collective. Returns an exit status
- * of command.h, the same on every rank, after rank 0 has printed an error. Always undo with problem_free. */
+ * (common/command.h), the same on every rank, after rank 0 has printed an error. Always undo with problem_free. */
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
 void problem_free(problem *p);
 
@@ -56,7 +56,7 @@ void problem_unshare(problem *shared);
 
 /* Restores C before a product: the generated matrix, or NaN if beta = 0, because it must not be read then. */
 hsumma_status problem_refresh(const problem *p, void *c);
-/* Completes C and sets *local to a copy in host memory: `c` itself, or a buffer that is valid until the next
+/* Sets *local to C in host memory: `c` itself or, if that is device memory, a copy that is valid until the next
  * refresh. */
 hsumma_status problem_fetch(const problem *p, void *c, void **local);
 
@@ -64,8 +64,8 @@ hsumma_status problem_fetch(const problem *p, void *c, void **local);
 int problem_on_device(const problem *p);
 hsumma_status problem_settle(const problem *p);
 
-/* Makes a plan of this problem and queries it. Collective; returns an exit status, the same on all ranks, without
- * printing. On failure there is no plan, and text has this rank's message, if any. */
+/* Makes a plan of this problem, with additional options or NULL, and queries it. Collective; returns an exit status,
+ * the same on all ranks, without printing. On failure there is no plan, and text has this rank's message, if any. */
 int problem_plan(problem *p, const char *options, hsumma_plan **plan, hsumma_plan_info *info, char *text, size_t size);
 
 /* 2 m n k, or 8 m n k for complex types. */

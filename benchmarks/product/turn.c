@@ -33,7 +33,8 @@ static hsumma_status one_call(const problem *p, void *c)
     }
 }
 
-/* Makes `calls` products. Returns the seconds of all on this rank; *last: those of the last. */
+/* Makes `calls` products. Returns the seconds of all on this rank; *last: those of the last call (pdgemm, scalapack:
+ * 0). */
 static double multiply(const problem *p, const gemm_contender *who, int calls, double *last, hsumma_status *status)
 {
     double start, end;

@@ -20,18 +20,18 @@ typedef struct gemm_contender {
     void *c;            /* this rank's part of the contender's C */
 } gemm_contender;
 
-/* The times of one product, on the slowest rank; shares are fractions of the time of all ranks. All but seconds are NaN
- * unless the routine is API_PLAN, because only the caller's clock is known. */
+/* The times of one product, on the slowest rank; shares are fractions of the time of all ranks. All times and shares
+ * but seconds are NaN unless the routine is API_PLAN, because the others report no times of their own. */
 typedef struct turn {
     double seconds, comm, gemm, copy;
     double comm_share, gemm_share, copy_share, wait_share; /* wait_share is a part of comm_share */
     double library_share;                                  /* all time except GEMM, copies and waits */
-    struct hs_simulated_links links; /* bytes carried; on rank 0 of a simulated run that asks for it */
+    struct hs_simulated_links links; /* set on rank 0 of a simulated run with HSUMMA_SIM_LINKS; else zero */
     double timed_share;              /* the plan's own seconds over the seconds measured around the call */
 } turn;
 
 /* Refreshes C, waits for all ranks, and multiplies `calls` times; seconds are per call, the parts are of the last call.
- * On a device the time runs from an idle device until all work is complete. Returns an exit status after printing an
+ * On a device the time runs from an idle device until all work is complete. Returns an exit status, after printing an
  * error. Collective. */
 int execute_turn(const problem *p, const gemm_contender *who, int calls, turn *t);
 

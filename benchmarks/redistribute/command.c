@@ -18,7 +18,7 @@ static const char *const makers[MOVE_MAKERS] = {"hsumma", "ScaLAPACK"};
 /* A routine's results. */
 typedef struct moved {
     const char *maker;
-    spread seconds, over; /* over: hsumma's time over this one's, by turn */
+    spread seconds, over; /* over: this routine's time over hsumma's, by turn */
     double rate;          /* bytes of the matrix per second */
 } moved;
 
@@ -173,7 +173,7 @@ static void release(move *m)
     hsumma_free(&m->ctx);
 }
 
-/* Counts entries of B that differ from A's, and those outside the part that are not NaN. Local. */
+/* Counts the entries of the moved submatrix that are wrong, and those outside it that are not NaN. Local. */
 static int64_t count_wrong(const move *m)
 {
     const hsumma_desc *a = &m->end[0].desc, *b = &m->end[1].desc;

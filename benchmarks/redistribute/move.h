@@ -42,7 +42,7 @@ typedef struct move {
 
 /* ScaLAPACK's p?gemr2d on the same grids. */
 typedef struct gemr2d {
-    int handle, made, context[3]; /* BLACS handles and contexts: of the two ends, and of all ranks */
+    int handle, made, context[3]; /* context: BLACS contexts of the two ends, and of all ranks */
     int desc[2][9];
 } gemr2d;
 

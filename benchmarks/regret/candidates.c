@@ -9,9 +9,9 @@
  * Options with their values; an option that is absent is not passed. Words that depend on the problem:
  *
  *   stationary   largest: of op(A), op(B) and C (of equal ones C, then A); others: the two that are not; all: all three
- *   groups       each: every two-level group grid that divides the grid; if there are more than four, only the squarest
- *                of each number of groups, and of these the four whose number of groups is nearest to the square root
- *                of the number of processes; middle: only the one that is nearest to that root
+ *   groups       each: every group grid that divides the grid and differs from SUMMA; if there are more than four, only
+ *                the squarest of each number of groups, and of these the four whose number of groups is nearest to the
+ *                square root of the number of processes; middle: only the one nearest to that square root
  */
 static const struct row {
     int several; /* 1: for jobs on several nodes; 0: on one */
@@ -87,7 +87,7 @@ static void add_operands(row_part *to, const problem *p, const char *which, size
 
 /* --- group grids -------------------------------------------------------------------------------------------------- */
 
-/* The distance of the number of groups from the root of the number of processes, as a logarithm. */
+/* The distance of the number of groups from the square root of the number of processes, as a logarithm. */
 static double from_root(const problem *p, const group_grid *grid)
 {
     return fabs(log(grid->groups / sqrt((double)p->nprow * p->npcol)));
@@ -128,7 +128,7 @@ static int keep_squarest(group_grid *grid, int count)
     return kept;
 }
 
-/* Drops the grid whose number of groups is farthest from the root. */
+/* Drops the grid whose number of groups is farthest from the square root of the number of processes. */
 static int drop_farthest(const problem *p, group_grid *grid, int count)
 {
     int farthest = 0;
@@ -200,8 +200,8 @@ static const char *mark_of(const row_part *of)
     return "";
 }
 
-/* The i-th candidate of a row's cross product; the last part varies fastest. 0 past the end, with the remainder of i in
- * *rest. */
+/* Writes the i-th candidate of a row's cross product, whose last part varies fastest. Returns 0 if the row has fewer;
+ * *rest is then i less their number. */
 static int of_row(const problem *p, const struct row *row, int i, int *rest, char *name, size_t name_size, char *text,
                   size_t size)
 {

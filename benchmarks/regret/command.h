@@ -26,14 +26,14 @@ typedef struct regret_plan {
     hsumma_plan_info info;
     int turns;
     turn last, best;
-    int in_set;            /* 1: one of the candidates */
+    int in_set;            /* 1: the same plan as one of the candidates */
     double *times, *comms; /* indexed by final round; NULL if not a finalist */
     spread total, final_comm;
 } regret_plan;
 
-/* The library's choice against the best other finalist. */
+/* The library's choice against the best other finalist that is a candidate. */
 typedef struct regret_verdict {
-    const regret_plan *plan, *best; /* plan NULL: not requested; best NULL: no other finalist */
+    const regret_plan *plan, *best; /* plan NULL: not requested; best NULL: no other finalist is a candidate */
     spread ratio;                   /* plan's time over best's, by round */
     int executions;                 /* executions until tune=measure decided */
     double tuning_seconds;
@@ -49,7 +49,8 @@ typedef struct regret_run {
     problem p;
     int calls; /* consecutive calls per turn, for small products */
     regret_plan set[REGRET_CANDIDATES];
-    int count, refused, alike; /* candidates in the set; refused by the library; with the same plan as an earlier one */
+    /* count: candidates in the set; refused: by the library; alike: left out, since an earlier one has the same plan */
+    int count, refused, alike;
     regret_plan automatic[REGRET_VERDICTS];
     regret_plan blocking; /* the estimated plan with lookahead 0, if it sends messages */
     double blocking_comm; /* median communication seconds of `blocking` */
@@ -63,7 +64,7 @@ typedef struct regret_run {
     struct progress *bar;
 } regret_run;
 
-/* candidates.c: name and options of the i-th candidate of a problem; 0 past the last. Local, with the
+/* candidates.c: writes name and options of the i-th candidate of a problem; returns 0 past the last. Local, with the
  * same result on all ranks. */
 int regret_candidate(const problem *p, int i, char *name, size_t name_size, char *text, size_t size);
 /* Prints the table of candidates. */

@@ -59,8 +59,8 @@ static int is_same(const regret_plan *x, const regret_plan *y)
 
 /* --- the automatic plan ------------------------------------------------------------------------------------------- */
 
-/* Repeats products until a turn is long enough; the first ones warm up. With |beta| above 1 a turn has one call,
- * because C would grow. */
+/* Makes the automatic plan, chooses in warm-up turns how many calls make a turn long enough, and takes the turns of the
+ * sweep. With |beta| above 1 a turn has one call, because C would grow. */
 static int start(regret_run *run)
 {
     const arguments *args = &run->which->args;
@@ -81,7 +81,8 @@ static int start(regret_run *run)
     return code;
 }
 
-/* tune=measure: executes at least twice, and until the library no longer measures. */
+/* Executes the plan of tune=measure at least twice, until the library no longer measures or after EXECUTIONS; then
+ * takes one turn. */
 static int tune(regret_run *run)
 {
     regret_plan *x = &run->automatic[REGRET_MEASURE];
@@ -150,7 +151,8 @@ static int make_set(regret_run *run)
     return COMMAND_OK;
 }
 
-/* Runs a candidate's turns; one more if the first was a warm-up, only one if it was far slower than `best`. */
+/* Runs a candidate's turns: only the first if that is far slower than `best`; one more if the first takes more than
+ * twice as long as the second, because it served as a warm-up. */
 static int try_out(regret_run *run, regret_plan *x, double best)
 {
     int most = run->of->sweep_reps, code;
@@ -233,7 +235,7 @@ static regret_plan *next_best(regret_run *run)
     return best;
 }
 
-/* Chooses the finalists: the automatic plans, without duplicates, and the best candidates. */
+/* Chooses the finalists: the automatic plans, without duplicates, and the best candidates that differ from them. */
 static void choose_finals(regret_run *run)
 {
     regret_plan *next;

@@ -7,7 +7,7 @@
 
 /* --- json --------------------------------------------------------------------------------------------------------- */
 
-/* Conditions for columns: a plan of the final rounds, which has medians; the verdict on tune=measure. */
+/* Conditions for columns. FINAL: a plan of the final rounds, with medians; MEASURED: the verdict on tune=measure. */
 enum { FINAL = 1, MEASURED = 2 };
 
 static const report_column plan_columns[] = {
@@ -30,7 +30,7 @@ static const report_column plan_columns[] = {
     {"predicted_gemm_s", REPORT_VALUE(regret_plan, info.predicted_gemm_seconds)},
     REPORT_END};
 
-/* The plan of a verdict and its best rival; columns that are NULL stay null. */
+/* The columns of a verdict's plan and, in best_columns, of its best rival; those stay null if there is no rival. */
 static const report_column choice_columns[] = {{"name", REPORT_VALUE(regret_plan, name)},
                                                {"plan", REPORT_VALUE(regret_plan, info.line)},
                                                {"why", REPORT_VALUE(regret_plan, info.why)},

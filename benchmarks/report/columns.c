@@ -252,7 +252,7 @@ int report_csv_read(const report_column *columns, char *line, void *row)
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-/* Formats a value for the table; returns text or a constant string. */
+/* Returns a value as text for the table; `text` is storage for it. */
 static const char *cell_text(const report_table *table, const report_column *column, const cell *value, char *text)
 {
     double factor = column->factor == REPORT_TIME ? table->factor : column->factor != 0 ? column->factor : 1;

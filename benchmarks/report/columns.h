@@ -81,8 +81,9 @@ int report_json(json_t *object, int compact, int digits, FILE *file);
 void report_csv_head(const report_column *columns, FILE *file);
 void report_csv_row(const report_column *columns, const void *row, unsigned present, FILE *file);
 
-/* Reads a row from a line of report_csv_row. Texts point into the line, which is modified; unknown numbers become NaN
- * or -1. Returns the bits (`when`) of columns with a value; -1 for a wrong number of fields. */
+/* Reads a row from a line of report_csv_row. Texts point into the line, which is modified; empty fields become NaN
+ * (double), -1 (int64_t) or 0 (int). Values of type size_t, char or char[] are not set. Returns the bits (`when`) of
+ * columns with a value; -1 for a wrong number of fields. */
 int report_csv_read(const report_column *columns, char *line, void *row);
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ static void remove_and_die(int signal_number)
     raise(signal_number);
 }
 
-/* Installs the handler, except for signals that are ignored or that MPI handles. */
+/* Makes signals remove the file, except signals that are ignored or that MPI handles; NULL: no file. */
 static void guard(char *path)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};

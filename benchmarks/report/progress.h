@@ -1,14 +1,14 @@
 /*
  * Progress on standard error, for work of more than two seconds: on a terminal a bar in one line that is rewritten,
- * else a line every few seconds, because a launcher may collect them. A thread draws, so that long steps show too; the
- * caller only reports the current phase.
+ * else a line every few seconds, because a launcher may collect the output. A thread draws, so that long steps show
+ * too; the caller only reports the current phase.
  */
 #ifndef HS_BENCHMARKS_REPORT_PROGRESS_H
 #define HS_BENCHMARKS_REPORT_PROGRESS_H
 
 #include <pthread.h>
 
-/* How much to show. By default nothing in the simulator, or with HSUMMA_PROGRESS=off in the environment. */
+/* How much to show; in the simulator nothing. PROGRESS_DEFAULT: nothing with HSUMMA_PROGRESS=off in the environment. */
 enum { PROGRESS_DEFAULT, PROGRESS_QUIET, PROGRESS_FORCED /* show the bar at once, also without a terminal */ };
 
 /* When zeroed, it shows nothing. */
@@ -22,8 +22,9 @@ typedef struct progress {
     pthread_cond_t changed;
     int stop, drawn;
     char phase[48];
-    double done, since, expected; /* the fraction done, negative: unknown; or, if expected > 0, estimated from seconds
-                                     since `since` */
+    /* done: the fraction done, negative: unknown; if expected > 0, it is estimated as the time since `since` divided by
+     * `expected` */
+    double done, since, expected;
 } progress;
 
 /* The setting that --progress and --quiet ask for. */

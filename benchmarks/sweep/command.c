@@ -130,7 +130,7 @@ static int make_plans(sweep *s)
     return worst;
 }
 
-/* Runs the warm-up, with the check, then the rounds. */
+/* Runs the warm-up, then the rounds; with --check, checks the result of each candidate's first turn. */
 static int measure(sweep *s, progress *bar)
 {
     const arguments *args = s->p.args;
@@ -162,7 +162,7 @@ static int measure(sweep *s, progress *bar)
     return COMMAND_OK;
 }
 
-/* Marks the fastest of each G (those are adjacent) and of all. */
+/* Marks the fastest for each number of groups G, and of all. Candidates of equal G are adjacent. */
 static void mark_best(sweep *s)
 {
     candidate *best = NULL, *best_of_g = NULL;

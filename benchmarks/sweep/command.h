@@ -21,7 +21,7 @@ typedef struct candidate {
     spread total, comm, gemm;
     spread ratio; /* SUMMA's time over this one's, by round */
     plan_sent sent;
-    int best_of_g, best; /* fastest with this number of groups; fastest of all HSUMMA groupings */
+    int best_of_g, best; /* fastest with this number of groups; fastest of all groupings but SUMMA's */
     int chosen;          /* the library's own choice of groups */
     int checked;
     check_outcome check;
@@ -44,8 +44,8 @@ typedef struct sweep {
 /* Prints the report in the format of the arguments. On rank 0 only. Returns 0 if writing failed. */
 int sweep_report(const sweep *s, FILE *file);
 
-/* Draws total and communication time of the best of each G, measured and predicted, with SUMMA as horizontal lines, and
- * marks the library's own choice. NULL, or an error message. */
+/* Draws total and communication time of the fastest grouping for each number of groups, measured and predicted, with
+ * SUMMA as horizontal lines, and marks the library's own choice. NULL, or an error message. */
 const char *sweep_plot(const sweep *s, const char *path);
 
 #endif

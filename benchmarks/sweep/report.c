@@ -5,7 +5,7 @@
 
 #define CHOSEN "  <- chosen"
 
-/* Conditions for columns: groupings other than SUMMA; with a plan; with a checked result; without a plan. */
+/* Conditions for columns. WITH_GROUPS: groupings other than SUMMA; WITH_CHECK: with a plan and a checked result. */
 enum { WITH_GROUPS = 1, WITH_PLAN = 2, WITH_CHECK = 4, WITHOUT_PLAN = 8 };
 
 static const report_column columns[] = {

@@ -43,7 +43,7 @@ static int kind_of(const json_t *event, const json_t *args)
     return !strcmp(way, "send") ? TRACE_SEND : !strcmp(way, "receive") ? TRACE_RECEIVE : -1;
 }
 
-/* Records an event; returns 0 if its rank or times are invalid. */
+/* Records an event; returns 0 if its rank, peer or times are invalid. */
 static int take(trace_file *trace, const json_t *event)
 {
     const json_t *args = json_object_get(event, "args");

@@ -17,7 +17,7 @@ static const report_column columns[] = {
     {"lost", REPORT_VALUE(trace_rank, lost)},
     REPORT_END};
 
-/* A line of the second table: the waiting rank, the cause, and the awaited rank. */
+/* A line of a table of waits: the waiting rank or node, the cause, and the awaited rank or node. */
 typedef struct debt_row {
     char waiter[24], what[24], peer[40];
     double seconds, part;
@@ -72,7 +72,7 @@ static void print_debts(const trace_file *trace, const report_table *like, const
     }
 }
 
-/* Communication that no multiplication hides: waits, copies, and time in the library and MPI. */
+/* Time outside the GEMM: waits, copies, and other time in the library and in MPI. */
 static double exposed(const trace_rank *rank)
 {
     return rank->all - rank->gemm;

@@ -13,7 +13,7 @@ static double seconds_inside(const trace_file *trace, const trace_span *span)
     return end > begin ? end - begin : 0;
 }
 
-/* Of the ranks that had not begun their product when a wait began, the last to begin; -1: all had begun. */
+/* The last rank to begin a product during a wait; -1: none. */
 static int last_to_begin(const trace_file *trace, const trace_span *wait)
 {
     int last = -1;
@@ -29,7 +29,8 @@ static int last_to_begin(const trace_file *trace, const trace_span *wait)
     return last;
 }
 
-/* Adds a span to the tenths: a message where it completes, work by its overlap with each. */
+/* Adds a span to the tenths: a message from another node to the one in which it completes; a GEMM to all that it
+ * overlaps. */
 static void add_course(trace_file *trace, const trace_span *span)
 {
     double tenth = (trace->end - trace->begin) / TRACE_TENTHS;

@@ -124,7 +124,7 @@ static void draw_span(const drawing *d, const trace_span *span)
                 !strcmp(span->awaited, "data") ? span->what : span->awaited, span->peer);
 }
 
-/* Draws a lane below all ranks: the product as the plan's model predicts it, from its start. */
+/* Draws a lane below all ranks: the product as the plan's model predicts it, from the beginning of the timeline. */
 static void draw_prediction(const drawing *d, double y)
 {
     const trace_file *trace = d->trace;

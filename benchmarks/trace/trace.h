@@ -33,10 +33,11 @@ typedef struct trace_rank {
     double begin, end;                  /* of the rank's product */
     double all, gemm, copy, wait, rest; /* seconds */
     int64_t sent, messages;
-    int64_t lost; /* 1: its ring lost the first entries */
+    int64_t lost; /* 1: its ring buffer has overwritten the oldest entries */
 } trace_rank;
 
-/* The time that a rank, or the ranks of a node, waited for another rank or node. */
+/* The time that a rank, or the ranks of a node, waited for another rank or node, for one cause (awaited, what). In the
+ * total of a node, waiter and peer are -1. */
 typedef struct trace_debt {
     int waiter, waiter_node;
     int peer, peer_node; /* -1: unknown */
@@ -61,7 +62,7 @@ typedef struct trace_file {
     double clock_error;
     int64_t lost;
     trace_rank *rank;
-    trace_debt *by_rank, *by_node; /* the longest first; by_rank: all waits of a rank for one other */
+    trace_debt *by_rank, *by_node; /* the longest first; by_rank: by waiter, then the longest first */
     int rank_debts, node_debts;
     trace_course *entering; /* indexed by node */
     trace_course multiplying;

@@ -88,7 +88,7 @@ static int measure(const tuning *run, const coll_case *c, const tune_entrant *x,
     return coll_measure(&run->coll, c, &(coll_contender){.word = x->word}, calls, seconds);
 }
 
-/* Makes a first call, whose result is checked, then two that determine how many make a measurement. */
+/* Makes a first call, whose result is checked, then two that determine how many calls make a measurement. */
 static int try_out(const tuning *run, coll_case *c, tune_entrant *x)
 {
     double seconds, again;
@@ -122,7 +122,8 @@ static void leave_out(tune_point *point)
         point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
 }
 
-/* Measures in turns until the point's share of the time is used up; each turn starts with another entrant. */
+/* Measures in LEAST_ROUNDS to TUNE_ROUNDS turns, until the point's share of the time is used up; each turn starts with
+ * another entrant. */
 static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
 {
     int code = COMMAND_OK;
@@ -213,7 +214,8 @@ static void report(const tuning *run, hsumma_collective collective, int lines, c
     fflush(stdout);
 }
 
-/* Writes the rules to the file, on rank 0, after each collective, so that an interrupted run keeps them. */
+/* Reports a collective and writes its rules to the file, on rank 0. This is done after each collective, so that an
+ * interrupted run keeps them. */
 static int remember(const tuning *run, hsumma_collective collective)
 {
     char line[COLL_SIZES][TUNE_LINE];
@@ -233,7 +235,7 @@ static int remember(const tuning *run, hsumma_collective collective)
     return command_fail(run->coll.comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
 }
 
-/* The sizes that the ranks can share, ascending; returns their number. */
+/* Lists the sizes of --sizes, rounded as in coll_case_sizes; returns their number. */
 static int sizes_of(const tuning *run, hsumma_collective collective, int64_t bytes[COLL_SIZES])
 {
     const coll_arguments what = {.collective = (int)collective,

@@ -11,22 +11,22 @@ enum { TUNE_WORDS = 32, TUNE_WORD = 160, TUNE_ROUNDS = 31 };
 /* An algorithm with parameters, at one size. */
 typedef struct tune_entrant {
     char word[TUNE_WORD];
-    int out;                            /* 1: cannot serve the call, or is far behind */
+    int out;                            /* 1: dropped, because it is far behind */
     int calls;                          /* number of calls per measurement */
     int count;                          /* number of measurements */
-    double times[TUNE_ROUNDS], seconds; /* seconds on the slowest rank; their median, 0: none */
+    double times[TUNE_ROUNDS], seconds; /* seconds on the slowest rank; `seconds`: their median, 0: none, or dropped */
 } tune_entrant;
 
 /* All entrants at one size. */
 typedef struct tune_point {
     int64_t bytes;
     tune_entrant entrant[TUNE_WORDS];
-    int count, model; /* number of entrants; index of the model's choice */
-    int chosen, next; /* index of the rule's entrant, and of the best other; -1: none */
+    int count, model; /* count: number of entrants; model: index of the model's choice, -1: unknown */
+    int chosen, next; /* chosen: index of the rule's entrant; next: of the best other; -1: none */
 } tune_point;
 
-/* words.c: lists the algorithms to try for a collective of `bytes` bytes on this topology, without the model's choice;
- * returns their number. */
+/* words.c: lists the algorithms to try for a collective of `bytes` bytes on this topology; the model's choice need not
+ * be among them. Returns their number. */
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, int64_t bytes,
                const char *list[TUNE_WORDS]);
 

@@ -69,7 +69,7 @@ static int read_sizes(const argument_given *given, void *at)
            args->to <= (int64_t)1 << 30;
 }
 
-/* Reads the remaining operands as part of --coll's LIST. */
+/* Reads the remaining operands as part of --coll's LIST; an empty list means all collectives. */
 static int finish_coll(tune_arguments *args, command_options *options, int argc, char **argv)
 {
     int any = 0, bad = 0;

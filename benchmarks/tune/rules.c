@@ -5,11 +5,12 @@
 #include "coll/schedule/registry.h"
 #include "tune/coll.h"
 
-/* The choice of the size before is replaced only if the fastest time is below this fraction; smaller gains may be
- * noise. */
+/* The choice of the size before is replaced only if the fastest time is below this fraction of its time; smaller gains
+ * may be noise. */
 static const double clearly = 0.97;
 
-/* The first rule begins at 0 if its size is at most `smallest` per rank; the last has no end from `largest` on. */
+/* The first rule begins at 0 if the first measured size is at most `smallest` bytes per rank; the last has no end if
+ * the last measured size is at least `largest`. */
 static const int64_t smallest = 16, largest = 1 << 20;
 
 static int find(const tune_point *point, const char *word)
@@ -46,7 +47,7 @@ void tune_choose(tune_point *point, int points)
     }
 }
 
-/* Writes bytes as rules spell them. */
+/* Writes a number of bytes as rules spell it. */
 static void write_bytes(int64_t bytes, char *text, size_t size)
 {
     if (bytes == INT64_MAX)

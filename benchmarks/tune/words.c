@@ -15,7 +15,7 @@ static const struct {
     hsumma_collective collective;
     unsigned when;
     int leaders;   /* least ranks per node */
-    int64_t bytes; /* least bytes of the vector: on smaller ones the segment has no effect */
+    int64_t bytes; /* least bytes of the vector, for parameters without effect on smaller ones */
     const char *word[ALIKE];
 } words[] = {
     {HSUMMA_BCAST, 0, 1, 0, {"flat", "binomial", "van_de_geijn", "shared", "mpi"}},

@@ -8,7 +8,7 @@
 
 typedef struct gemm_alone {
     arguments args;
-    problem host, placed; /* on rank 0: matrices in host memory, and in its device's */
+    problem host, placed; /* on rank 0: the problem with matrices in host memory, and in device memory */
     hsumma_plan *plan;
 } gemm_alone;
 

@@ -31,7 +31,7 @@ int npy_fail(npy_error *error, const char *format, ...) __attribute__((format(pr
 enum { NPY_PREFIX = 12, NPY_WRITTEN = 256 };
 
 /* The length of the header (the offset of the elements), from the first `size` bytes of a file; at most NPY_PREFIX of
- * them are read. -1 with an error if this is no valid .npy file. */
+ * them are read. -1 with an error if these bytes begin no valid .npy file. */
 int64_t npy_header_size(const unsigned char *bytes, size_t size, npy_error *error);
 
 /* Parses the header at the start of `size` bytes of a file. */

@@ -17,7 +17,8 @@ typedef struct npy_transfer {
     void *context;
 } npy_transfer;
 
-/* Large enough for the full speed of a disk, small enough for memory and for MPI-IO's int counts. */
+/* NPY_PIECE, the default, is large enough for the full speed of a disk and small enough for memory; NPY_PIECE_MAX is
+ * within MPI-IO's int counts. */
 enum { NPY_PIECE = 64 << 20, NPY_PIECE_MAX = 1 << 30 };
 
 /* 0, or -1 if the layout cannot be read or written: dimensions beyond MPI's 31-bit counts, an offset, a source that is

@@ -81,8 +81,8 @@ static int start(regret_run *run)
     return code;
 }
 
-/* Executes the plan of tune=measure at least twice, until the library no longer measures or after EXECUTIONS; then
- * takes one turn. */
+/* Executes the plan of tune=measure until the library no longer measures, at least twice and at most EXECUTIONS times;
+ * then takes one turn. */
 static int tune(regret_run *run)
 {
     regret_plan *x = &run->automatic[REGRET_MEASURE];

@@ -29,8 +29,9 @@ typedef struct candidate {
 
 /* The library's plans if no groups are given. */
 typedef struct automatic {
-    char line[1280];   /* "" if there is no plan */
-    char shared[1280]; /* the plan by the node's shared memory, which has no groups; "": not used */
+    char line[1280]; /* the plan chosen among those that send messages; "" if there is none */
+    /* the plan chosen if messages are not required, when that one shares a node's memory and has no groups; else "" */
+    char shared[1280];
     double predicted_s, predicted_comm_s;
 } automatic;
 

@@ -30,8 +30,8 @@ typedef struct tune_point {
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, int64_t bytes,
                const char *list[TUNE_WORDS]);
 
-/* rules.c: chooses for ascending sizes: the choice of the size before (for the first size the model's), unless another
- * is clearly faster. */
+/* rules.c: chooses an entrant at each of ascending sizes: that of the previous size (at the first size, the model's),
+ * unless another is clearly faster. */
 void tune_choose(tune_point *point, int points);
 /* Writes lines "COLLECTIVE RANKS NODES RANGE WORD" for chosen points into line[], at most COLL_SIZES. Returns their
  * number. */

@@ -64,7 +64,8 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts. Operands with a dimension on the same grid axis mostly share its layout, which avoids exchanges. */
+/* Draws layouts. With a probability drawn for each job, operands that have a dimension on the same grid axis share its
+ * layout, which avoids exchanges. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];
@@ -80,7 +81,7 @@ static void draw_spreads(struct job *job, uint64_t *random)
         }
 }
 
-/* Draws an algorithm for lines of at most `size` processes; for a reduction it may be an allreduce. */
+/* Draws an algorithm that fits groups of size[0] and of size[1] processes; for a reduction it may be an allreduce. */
 static const struct hs_alg *draw_row(enum hs_collective collective, const int size[2], uint64_t *random)
 {
     const struct hs_alg *row, *fitting[32];
@@ -98,7 +99,8 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Draws levels, algorithms, lookahead. `width`: indices in an innermost panel; `turn`: panels per turn, 0 for all. */
+/* Draws levels, algorithms and lookahead. width: indices in an innermost panel; turn: innermost panels in a turn, 0:
+ * all that a pair owns. */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);
@@ -130,7 +132,8 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
     spec->segment = 32 * (1 + draw_of(random, 20));
 }
 
-/* Draws a spec with one level and chunks. A chunked operand is A or B, moves, and is not in place already. */
+/* Draws a spec for the product inside one node. Chunks are only possible for an A or B that moves and is not resident
+ * (hs_supply_resident). */
 static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
 {
     struct hs_spec *spec = &job->spec[0];

@@ -28,8 +28,8 @@ struct job {
     char op[3];
     int64_t size[3]; /* m, n, k */
     double alpha, beta;
-    /* Both specs have equal panels. If specs is 2, an execution in two spans uses the first spec, then the second. node
-     * is HS_NODE_SHARED if the product inside one node is used. */
+    /* Both specs have the same innermost panels. If specs is 2, an execution in two spans uses the first spec, then the
+     * second. spec[0].node is HS_NODE_SHARED if the product inside one node is used. */
     struct hs_spec spec[2];
     int specs;
     struct local_part part[PROCESSES_MOST][3];
@@ -41,7 +41,8 @@ void job_begin(void (*yields)(double));
 
 /*
  * Draws a job for a grid of `extent` processes, whose ranks are `rank` by rows, or for a part of it. With one_node the
- * job may use the product inside one node. Returns 0 if there is nothing to multiply.
+ * job may use the product inside one node. Returns 0 if the operand drawn as stationary cannot be, because it or C is
+ * replicated.
  */
 int job_draw(struct job *job, const int extent[2], const int *rank, int one_node, uint64_t *random);
 /* The problem as seen by process `process` of the job's grid; the job must outlive it. */
@@ -49,7 +50,7 @@ struct hs_problem job_problem(const struct job *job, int process);
 /* The process of a rank in the job's grid, or -1 if it is not a member. */
 int job_index_of(const struct job *job, int rank);
 int job_by_node(const struct job *job);
-/* Allocates the matrices from the case's memory and fills them. */
+/* Allocates the matrices from the case's memory and fills them. Returns 0 if memory is exhausted. */
 int job_fill(struct job *job, uint64_t *random);
 /* The number of wrong elements of C on a process after an execution with data set `set`. */
 int job_wrong(const struct job *job, int process, int set, const double *c);

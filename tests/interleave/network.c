@@ -33,7 +33,7 @@ static struct {
     int waiting[OPEN_MOST], waiting_count; /* indices of unmatched transfers, in the order of their start */
     int under_way[OPEN_MOST], way_count; /* indices of matched sends that have not arrived, in the order of matching */
     int withheld[RANKS_HERE];
-    int calls_left, failed; /* calls left until MPI fails on a rank; the rank on which it has failed, or -1 */
+    int calls_left, failed; /* calls_left: until MPI fails, 0: never; failed: the rank on which it has failed, or -1 */
     char fault[200];
 } net;
 
@@ -211,7 +211,7 @@ static int complete(const struct transfer *transfer)
            lie == (transfer->sends ? NETWORK_SENDS_EARLY : NETWORK_RECEIVES_EARLY);
 }
 
-/* Returns a completed request to its caller, who may use the buffer again. */
+/* Returns a completed request to its rank, which may then use the buffer again. */
 static void give_back(struct transfer *transfer)
 {
     if (memcmp(transfer->at, transfer->image, transfer->bytes) != 0)

@@ -32,10 +32,11 @@ void network_hurry(int hurry);
 int network_failed(void);
 /* Whether MPI_Testsome has withheld a completed request from the rank since the last call of this function. */
 int network_withheld(int rank);
-/* Describe an error in the use of a buffer, or a request that is left after all turns; NULL if there is none. */
+/* network_fault describes the first wrong use of a buffer or request; network_left_over, after all turns, also a
+ * request that is left. NULL if there is none. */
 const char *network_fault(void);
 const char *network_left_over(void);
-/* Describes the requests that a rank waits for. */
+/* Lists a rank's sends and receives that no peer has matched yet. */
 void network_describe(int rank, char *text, size_t room);
 
 #endif

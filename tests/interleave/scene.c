@@ -35,7 +35,8 @@ static const struct hs_directory *directory_of(const struct scene *scene, int r)
     return &scene->rank[r].memory[grid_at(scene, r)].directory;
 }
 
-/* Increments the node's count of executions on this grid. Every rank of the grid calls it, member of the job or not. */
+/* Numbers the job's next execution in the rank's product memory. Every rank of the grid calls this function, whether it
+ * is a member of the job or not. */
 static uint64_t count(struct scene *scene, int r, const struct job *job)
 {
     const struct hs_grid grid = {.extent = {job->extent[0], job->extent[1]}, .rank = job->rank};
@@ -145,7 +146,7 @@ static int is_in_grid(const struct scene *scene, int r)
     return 0;
 }
 
-/* Counts the job's executions on a rank of the grid that is not a member of the job. */
+/* On a rank of the grid that is not a member of the job: numbers this turn's executions, as the members do. */
 static void pass_over(struct scene *scene, int r)
 {
     int turn = scene->rank[r].turn, counted = 0;

@@ -14,7 +14,8 @@
 
 enum { GRIDS_MOST = 2, JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
 
-/* Falsifies a counter of the directory: it is raised one step early, so a rank that should wait for it does not. */
+/* Falsifies a counter of the directory: if `lies` is set, ranks raise it one step early, so others do not wait for it
+ * as long as they should. */
 struct scene_lie {
     int lies;
     int counter;
@@ -71,12 +72,15 @@ struct scene {
         unsigned in_region[PROCESSES_MOST]; /* per rank: mask of the operands that others read in place */
     } turn[TURNS_MOST];
     struct rank_state rank[PROCESSES_MOST];
-    char *part[PROCESSES_MOST]; /* part[r]: the memory for the matrices of rank r; contiguous for the ranks of a node */
+    /* The memory for the matrices of each rank, node by node: that of rank member[i] of the topology's division is
+     * part[i]. */
+    char *part[PROCESSES_MOST];
     struct scene_lie lie;
     char fault[200]; /* the first error; "" if there is none */
 };
 
-/* Draws a case and allocates its memory. With `cells` no job uses messages only. Returns 0 if memory is exhausted. */
+/* Draws a case and allocates its memory. With `cells` there is one grid, and in every job the members of a cell share
+ * panels. Returns 0 if memory is exhausted. */
 int scene_make(struct scene *scene, int cells, uint64_t *random);
 void scene_free(struct scene *scene);
 /* scene_agreements_make prepares the agreements of a grid. scene_agree progresses a rank's agreement at the start of

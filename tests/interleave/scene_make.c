@@ -7,7 +7,7 @@
 
 enum { POISON = 0xff };
 
-/* Draws a grid: mostly all ranks, otherwise some, in random order. */
+/* Draws a grid, usually of at least half the ranks, in random order. */
 static void draw_grid(struct scene *scene, struct scene_grid *grid, uint64_t *random)
 {
     int ranks[PROCESSES_MOST];
@@ -70,7 +70,7 @@ static int make_seats(struct scene *scene, int number)
     return seats && good;
 }
 
-/* The most bytes that a job needs at a place. */
+/* The largest number of bytes that a job needs on a rank, at least 64. */
 static size_t most(const struct scene *scene, size_t (*need)(const struct scene *, int job, int rank), int rank)
 {
     size_t bytes = 64;
@@ -114,7 +114,7 @@ static size_t matrix_bytes(const struct scene *scene, int job, int rank)
     return elements * sizeof(double);
 }
 
-/* Makes the private data of rank r; make_node makes its node's directory and tiles. */
+/* Makes the matrices and panel buffers of rank r; make_node makes its node's directory and tiles. */
 static int make_rank(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];

@@ -21,7 +21,7 @@ static struct {
     int nested; /* of NESTED_OF places where a rank works or reads a counter, the number at which other ranks run */
     int depth;
     int64_t steps, all_steps;
-    int asleep[PROCESSES_MOST]; /* for each rank: it would sleep until one of its awaited counters arrives */
+    int asleep[PROCESSES_MOST]; /* for each rank: it would sleep until a counter reaches its awaited value */
     struct scene_awaited awaited[PROCESSES_MOST];
     char fault[400];
 } plan;
@@ -67,7 +67,8 @@ static int pick(void)
     return among[i];
 }
 
-/* Reports a fault if the rank would have been asleep: it has worked although no counter that it awaits has arrived. */
+/* Reports a fault if the rank, which has just worked, would have been asleep: no counter has reached the value that it
+ * awaits. */
 static void check_sleep(int actor)
 {
     char text[300];
@@ -134,8 +135,8 @@ void schedule_look(void)
     schedule_yield(0);
 }
 
-/* Tries every rank once more when none could continue, with messages complete as soon as possible. 0: still none
- * can. */
+/* When no rank can continue, steps every rank again, up to `sweeps` times, while MPI_Testsome returns every completed
+ * request. Returns 0 if still none can. */
 static int sweep(void)
 {
     uint64_t before = plan.changes;

@@ -40,7 +40,7 @@ def prints(process, name, good=True, *remarks):
 def report_of(ranks, line, *args, code=0, env=None):
     """Runs hsumma with --format json; returns the JSON object.
 
-    If there is none, or the exit status is not `code`, the test function ends here."""
+    If there is none, the exit status is not `code`, or stderr is not empty, the test function ends here."""
     process = bench(ranks, line, *args, "--format", "json", env=env)
     found = object_of(process)
     must(process.returncode == code and found is not None and not process.stderr,
@@ -86,14 +86,14 @@ def positive(value):
 
 
 def refuses(process, name, *words, head="hsumma: ", lines=1):
-    """A test: exit status 2, nothing on stdout, and `lines` lines on stderr that contain the words."""
+    """A test: exit status 2, nothing on stdout, and on stderr `lines` lines that begin with `head`, and all words."""
     said_so = process.stderr.splitlines()
     ok(process.returncode == 2 and len(said_so) == lines and all(line.startswith(head) for line in said_so)
        and not process.stdout and all(word in process.stderr for word in words), f"refused: {name}", *said(process))
 
 
 def draws(line, words):
-    """Tests: --plot on four ranks makes a drawing with these words; without gnuplot in the PATH it is refused."""
+    """Tests: --plot on four ranks makes a drawing with these words; without gnuplot in the PATH, --plot is refused."""
     with tempfile.TemporaryDirectory() as scratch:
         drawing = os.path.join(scratch, "it's a plot.svg")
         if shutil.which("gnuplot"):

@@ -1,4 +1,4 @@
-/* Resources that this process uses (memory, mappings, descriptors), for tests that nothing leaks. */
+/* Resources that this process uses (memory, mappings, descriptors), for tests of leaks. */
 #ifndef HS_TESTS_SUPPORT_PROCESS_H
 #define HS_TESTS_SUPPORT_PROCESS_H
 
@@ -7,7 +7,7 @@
 /* The number of entries of directory `path` whose names contain `word`. */
 int process_entries(const char *path, const char *word);
 
-/* The number of the library's shared memory segments that are mapped. */
+/* The number of mappings of the library's shared memory segments. */
 int process_segments(void);
 
 /* The number of open file descriptors of the library's segments. */

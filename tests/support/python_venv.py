@@ -34,7 +34,7 @@ def _run(*command, **environment):
 def settings():
     """NAME=VALUE for processes that import PyPI's mpi4py.
 
-    It looks for MPICH's library under MPICH's own name, and uses Open MPI's if there is one; Debian's name is libmpich.so."""
+    mpi4py looks for libmpi.so.12, MPICH's own name, and else takes Open MPI; Debian's name is libmpich.so.12."""
     said = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True).stdout
     found = re.search(r"libmpich\.so\.12 => (\S+)", said)
     if not found:

@@ -49,7 +49,7 @@ struct matrix_case {
     int64_t count;
     int number, root, in_place, irregular; /* irregular: parts of different sizes, some empty */
     struct coll_buffer given, wanted;
-    int in_out, prefilled;   /* in_out: the call of this rank is in place; prefilled: OUT contains the input */
+    int in_out, prefilled; /* in_out: this rank's call is in place; prefilled: OUT contains the input before the call */
     size_t place, out_bytes; /* offset of the input in OUT, and length of OUT, in bytes */
 };
 
@@ -60,9 +60,9 @@ hsumma_coll matrix_case_call(const struct matrix_case *test, void *in, void *out
 void matrix_case_tell(const struct matrix_case *test, const char *where, const char *what);
 
 /*
- * Tests an algorithm with all elements and operators, five counts, several roots, in place, and with irregular parts.
- * run returns 1 if a case is right. more runs further cases of the algorithm, adds their number to *cases, and returns
- * the number of failures.
+ * Tests an algorithm with two kinds of elements and five counts: with several roots, in place, and with irregular
+ * parts; a reduction also with each other kind, but only with a count of 257. run returns 1 if a case is right. more
+ * runs further cases of the algorithm, adds their number to *cases, and returns the number of failures.
  */
 void matrix_test_row(const hsumma_algorithm_info *info, const char *options, const int64_t *counts,
                      int (*run)(const struct matrix_case *test),

@@ -113,7 +113,7 @@ static void edit(struct patient *patient, const struct planted_fault *fault)
         edit_step(list, fault);
 }
 
-/* Plants one fault and tests that verify finds it; returns the last row of the fault. */
+/* Plants one fault and tests that hs_verify_lists finds it; returns the fault's last row. */
 static const struct planted_fault *plant(const struct planted_fault *fault, int64_t room)
 {
     struct patient patient = {.topology = topology_blocks(fault->size, 1, 1, room, 1)};

@@ -2,7 +2,7 @@
 #ifndef HS_TESTS_SUPPORT_COLL_RABENSEIFNER_TRAFF_H
 #define HS_TESTS_SUPPORT_COLL_RABENSEIFNER_TRAFF_H
 
-/* p ranks; cut: whether all rounds halve the vector; the vector's transfer and reduction time in units of alpha. */
+/* p ranks; cut: whether all rounds halve the vector, which is bandwidth-optimal. */
 struct paper_setting {
     int p, cut;
     double beta_m, gamma_m; /* m beta and m gamma, in units of alpha */
@@ -28,8 +28,8 @@ double paper_elimination_21(const struct paper_setting *s);
 /* Section 3.4: the butterfly, then a ring for each odd prime factor of p; the cut parts add up to 1 - 1/p. */
 double paper_small_ring(const struct paper_setting *s);
 
-/* Table 1: times in units of alpha; 0: not legible in our copy. Columns 0 and 1: ring and elimination, latency-optimal;
- * columns 2 and 3: bandwidth-optimal. */
+/* Table 1: times in units of alpha; 0: not legible in our copy. Columns 0 and 1: latency-optimal ring and elimination;
+ * columns 2 and 3: the bandwidth-optimal ones. */
 enum { PAPER_COLUMNS = 4 };
 
 struct paper_printed {

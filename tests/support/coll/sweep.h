@@ -20,13 +20,14 @@ struct coll_sweep {
 int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report);
 
-/* Record a failure: always, if `have` differs from `want`, or if `have` exceeds `most`. */
+/* sweep_fault records a failure; sweep_expect does if `have` differs from `want`, sweep_at_most if it exceeds `most`.
+ */
 void sweep_fault(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what);
 void sweep_expect(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want);
 void sweep_at_most(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have,
                    int64_t most);
 
-/* Reports the sweep as one test, which passes if there were at least `enough` runs and no failure. */
+/* Reports the sweep as one test, which passes if there was no failure and `enough` (enough runs) is nonzero. */
 __attribute__((format(printf, 3, 4))) void sweep_end(const struct coll_sweep *sweep, int enough, const char *what, ...);
 
 /* hs_topology_blocks with shared memory; ends the program if memory is exhausted. */
@@ -45,7 +46,8 @@ struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *s
 double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                 struct hs_clock_load *load);
 
-/* The price of the steps that `build` adds, in seconds. A node has a block of ranks, two sockets, shared memory. */
+/* The price of the steps that `build` adds, in seconds; negative on error. Ranks are dealt to nodes in blocks; a node
+ * has two sockets and shared memory. */
 double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
                       const struct hs_machine *machine);
 

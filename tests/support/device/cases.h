@@ -1,6 +1,6 @@
 /*
  * Tests of a device kind: memory and copies, combinations, updates and products, streams and events. With `late` the
- * device delays work until a result is needed (the stand-in's lazy mode); such a test notices a missing wait.
+ * device delays work until a result is needed (the stand-in's lazy mode), so that a missing wait is noticed.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_CASES_H
 #define HS_TESTS_SUPPORT_DEVICE_CASES_H

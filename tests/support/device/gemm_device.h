@@ -7,7 +7,8 @@
 
 enum { ON_A = 1, ON_B = 2, ON_C = 4, ON_ALL = 7 };
 
-/* The matrices of one execution: `used` is passed to the library, `home` is a copy on the host. */
+/* The matrices of one execution. `home` is in host memory; `used`, which is passed to the library, is `home` or a copy
+ * of it on the device. */
 struct gemm_matrices {
     struct gemm_part home[3], used[3];
     int on_device; /* mask of the operands whose local parts are in device memory */
@@ -24,7 +25,8 @@ int gemm_place(hsumma_context *ctx, const struct gemm_case *c, int on_device, st
 int gemm_bring_home(hsumma_context *ctx, struct gemm_matrices *m);
 void gemm_forget(hsumma_context *ctx, struct gemm_matrices *m);
 
-/* Executes a plan and copies C to `home` if that succeeds. *good is set if C is right and nothing else has changed. */
+/* Executes a plan on new matrices, with those of the mask on the device. *good becomes 1 if the plan succeeds, C is
+ * right and A and B are unchanged; 0 otherwise, or if only some of the mask could be put on the device. */
 hsumma_status gemm_execute_there(hsumma_context *ctx, hsumma_plan *plan, const struct gemm_case *c, int on_device,
                                  int *good);
 

@@ -77,10 +77,10 @@ hsumma_plan_info plan_query(const hsumma_plan *plan);
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan);
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3]);
 
-/* Starts a plan; with `wait` also completes it. Overwrites the scalars once the plan has started. */
+/* Starts a plan; with `wait` also completes it. The scalars that are passed do not outlive this call. */
 hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int wait);
 
-/* Starts a plan, tests it `steps` times and waits; steps = GEMM_AT_ONCE executes it in one call instead. */
+/* Starts a plan, tests it up to `steps` times and waits; steps = GEMM_AT_ONCE executes it in one call instead. */
 hsumma_status gemm_step_through(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
                                 int steps);
 
@@ -92,15 +92,15 @@ const char *gemm_fault(const hsumma_plan *plan, const struct gemm_case *c, const
 const char *gemm_execution_fault(hsumma_plan *plan, const struct gemm_case *c, int steps);
 int gemm_executes(hsumma_plan *plan, const struct gemm_case *c);
 
-/* Executes a plan `times` times from the same C; returns a hash of the bits of this process's part of C, or -1 on error
- * or if executions differ. *info, unless NULL, becomes the plan's info after the last execution. */
+/* Creates a plan and executes it `times` times from the same C; returns a hash of the bits of this process's part of C,
+ * or -1 on error or if executions differ. *info, unless NULL, becomes the plan's info after the last execution. */
 int64_t gemm_bits(hsumma_context *ctx, const struct gemm_case *c, int times, hsumma_plan_info *info);
 
 /* Tests one multiplication, in one call or by a plan; returns 1 if this process's result is right. */
 int gemm_multiplies(hsumma_context *ctx, const struct gemm_case *call, int by_plan);
 
-/* Tests that plan_create and the one-call routine refuse the request on all processes with status `wanted`, in a
- * message that contains `word` and `other`. */
+/* Tests that plan_create refuses the request on all processes with status `wanted` and a message that contains `word`
+ * and `other`. For a call without options the one-call routine must return the same status. */
 void gemm_refuse(hsumma_context *ctx, const struct gemm_case *call, hsumma_status wanted, const char *what,
                  const char *word, const char *other);
 
@@ -112,8 +112,8 @@ void gemm_close(hsumma_context **ctx, hsumma_grid **grid);
 /* Runs a test on every P x Q grid of all ranks. */
 void gemm_on_each_shape(hsumma_context *ctx, void (*test)(hsumma_context *, const hsumma_grid *));
 
-/* Initializes MPI, a context and a grid, runs the tests, and returns the exit status. A program argument OPTION=WORD
- * overrides the environment: node=WORD sets HSUMMA_NODE=WORD. */
+/* Tests that there is no context before MPI_Init; then initializes MPI, a context and a grid, runs the tests, and
+ * returns the exit status. Program arguments replace the library's environment variables (world_begin). */
 int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumma_grid *));
 
 #endif

@@ -11,7 +11,8 @@ struct gemm_placed {
 };
 
 /* Makes the matrices of a call. Bit x of `mask` puts operand x in memory of hsumma_malloc, `shift` bytes behind its
- * start; with bit x of `but` this process allocates its part elsewhere nevertheless. Returns 0 without memory. */
+ * start; with bit x of `but` this process allocates its part elsewhere nevertheless. Returns 0 if hsumma_malloc fails.
+ */
 int gemm_make_in_library(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, size_t shift,
                          struct gemm_placed *placed);
 void gemm_drop_in_library(hsumma_context *ctx, struct gemm_placed *placed);

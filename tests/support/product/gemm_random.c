@@ -67,7 +67,7 @@ static struct gemm_layout draw_layout(int procs)
     return l;
 }
 
-/* Describes equal owners differently: a short first block becomes a full one that begins outside the operand. */
+/* A layout with the same owners: a short first block becomes a full one that begins before the operand. */
 static struct gemm_layout in_other_words(struct gemm_layout l)
 {
     l.behind = draw(4);

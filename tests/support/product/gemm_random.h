@@ -14,7 +14,7 @@ extern const char gemm_stays[];
 int gemm_extent_of(const struct gemm_case *c, int axis);
 int gemm_replicated(const struct gemm_case *c, int x);
 
-/* Whether operand x can be stationary: C always, A and B if no element is summed or stored twice. */
+/* Whether operand x can be stationary: C always; A and B if neither they nor C are replicated. */
 int gemm_can_stay(const struct gemm_case *c, int x);
 
 int gemm_is_possible(const struct gemm_case *c, int stationary);
@@ -39,19 +39,19 @@ hsumma_grid *gemm_draw_grid(hsumma_context *ctx);
 /* Prints a case on rank `who`. */
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what);
 
-/* Elements of a moving operand that must change process before they are broadcast, or after they are summed. Both grid
- * axes are counted together. */
+/* The exchange of a moving operand: what must change process before it is broadcast, or after it is summed. Here and in
+ * gemm_aligned, `stationary` is an operand (0: A, 1: B, 2: C), not an index in gemm_stays. */
 struct gemm_misplaced {
     int differs; /* nonzero: the layouts assign some index to different processes */
-    int known;   /* same grid axis as in the stationary operand; 0: the exchange crosses the grid */
-    int64_t most, all;
-    int line; /* number of processes in a broadcast or sum of the operand */
+    int known;   /* same grid axis as in the stationary operand; 0: the exchange crosses the grid, nothing is counted */
+    int64_t most, all; /* bytes: most: sent and received by the busiest process; all: sent by all processes */
+    int line;          /* number of processes in a broadcast or sum of the operand */
 };
 
 struct gemm_misplaced gemm_count_misplaced(const struct gemm_case *c, int x, int stationary);
 
-/* A copy of the case in which each moving operand has the stationary one's layout on their common axis. *misplaced is
- * the number of elements that the original layout must therefore send; *differs is set if any owner differs. */
+/* A copy of the case in which each moving operand has the stationary one's layout on their common axis. *misplaced
+ * becomes the bytes of the exchanges that this saves, *differs 1 if any owner differs. */
 struct gemm_case gemm_aligned(const struct gemm_case *c, int stationary, int64_t *misplaced, int *differs);
 
 #endif

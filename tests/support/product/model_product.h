@@ -19,16 +19,17 @@ struct model_product {
 
 struct model_product model_product_square(int64_t n, int q);
 
-/* The problem has no data, so it may be copied. The caller must keep it where it is while variants and pairs made from
- * it are used, because they point into it. */
+/* A problem without data. Variants and pairs point into the problem that they are made from, so it must stay at its
+ * address as long as they are used. */
 struct hs_problem model_problem(const struct model_product *product);
 
 /* The price of a spec; NaN if it cannot be executed. nodes = NULL: each process has its own node, or all share one if
- * profile->one_node is set. *workspace, unless NULL, is set to bytes. */
+ * profile->one_node is set. *workspace, unless NULL, becomes the workspace in bytes. */
 struct hs_prediction model_price(const struct hs_problem *problem, const struct hs_spec *spec,
                                  const struct hs_profile *profile, const struct hs_topology *nodes, int64_t *workspace);
 
-/* The choices of a spec; all zeros mean SUMMA by binomial trees without lookahead. */
+/* The choices of a spec. Fields left 0 mean SUMMA with stationary A, binomial trees and no lookahead; `block` must be
+ * set. */
 struct model_how {
     int stationary, levels; /* number of outer levels: 0 or 1 */
     int groups[2];

@@ -46,8 +46,8 @@ hsumma_desc spread_desc(const struct spread_matrix *matrix, const hsumma_grid *g
 
 /*
  * The number of wrong elements of the target, padding included. Inside the part the right value is beta times the old
- * value plus the entries of all sources, added in order; outside it is the old value. Of the sources only `side` and
- * `seed` are used.
+ * value plus the entries of all sources, added in order; outside it is the old value. Of the sources only `type`,
+ * `side` and `seed` are used.
  */
 int64_t spread_wrong(const struct spread_matrix *target, double beta, const struct spread_matrix *source, int sources);
 void spread_print(const struct spread_matrix *matrix, const char *name);

@@ -7,7 +7,7 @@
 
 enum { TUNED_PATH = 128, TUNED_WORDS = 400, TUNED_MOST = 64 };
 
-/* The path of a file in the test's directory; valid until the function has been called a few more times. */
+/* The path of a file in the test's directory; valid for the next three calls. */
 const char *tuned_path(const char *name);
 
 /* Writes a file on process 0; the other processes wait for it. */
@@ -17,10 +17,11 @@ void tuned_put(const char *name, const char *text, size_t length);
 int64_t hash_of(int64_t hash, const void *bytes, size_t count);
 int plan_tuned_is(const hsumma_plan *plan, const char *word);
 
-/* Whether the plan's info, rivals included, is equal on all processes. */
+/* Whether the plan's line, the origin of its choices (`tuned`) and its rivals are equal on all processes. */
 int plan_is_alike(const hsumma_plan *plan);
 
-/* Executes a plan until it has decided. Returns the number of executions; -1 on a wrong result or no decision. */
+/* Executes a plan until it has decided. Returns the number of executions; -1 on a wrong result, or if TUNED_MOST
+ * executions do not suffice. */
 int plan_decide(hsumma_plan *plan, const struct gemm_case *c);
 
 /* Creates a context and a grid. The tuned file is `name` in the test's directory; NULL: no tuned file. */

@@ -63,7 +63,7 @@ static void fuzz_draw_scalar(const struct fuzz_case *c, uint64_t *state, double 
         value[i] = c->exact ? exact[fuzz_between(state, 0, 3)] : fuzz_between(state, -2048, 2048) / 1024.0;
 }
 
-/* Draws offset, block size and source of a side; block = 0 draws the block size, too. */
+/* Draws the offset, blocks and source of a side; the block size is `block` unless that is 0. */
 static struct fuzz_side fuzz_draw_side(uint64_t *state, int block)
 {
     struct fuzz_side s = {0};

@@ -31,7 +31,7 @@ char *fuzz_at(const struct fuzz_local *l, int row, int col);
 int fuzz_make(const struct fuzz_case *c, int x, const int me[2], const struct fuzz_local *home, struct fuzz_local *l);
 void fuzz_drop(struct fuzz_local *l);
 
-/* The right local part of C, a pair (re, im) for each local row and column, 0 outside sub(C). NULL without memory. */
+/* The right local part of C: a pair (re, im) for each local entry, 0 outside sub(C). NULL if memory is exhausted. */
 double *fuzz_reference(const struct fuzz_case *c, const struct fuzz_local *l);
 
 /*

@@ -129,7 +129,7 @@ static void bounds(void)
         int bad = 0;
         for (int q = 1; q <= 40; q += q < 18 ? 1 : 11)
             for (int nodes = 0; nodes <= q && nodes <= 9;
-                 nodes += 3) { /* 0: each rank has its own node; 3: one node without shared memory */
+                 nodes += 3) { /* 0: each rank has its own node; 3: all on one node; 9: no shared memory */
                 struct hs_topology topology =
                     topology_blocks(q, nodes == 3 || !nodes ? 1 : nodes, 2, nodes == 9 ? 0 : 64, 0);
                 for (int64_t elements = 0; elements < 300; elements = 5 * elements + 3) {
@@ -144,8 +144,8 @@ static void bounds(void)
     }
 }
 
-/* The reduce-scatter "pairwise" sums in a tree while the next message arrives: it takes less time than its formula, and
- * no less than this bound. */
+/* The reduce-scatter "pairwise" sums in a tree while the next message arrives: it takes at most the time of its
+ * formula, and at least that of its messages and one sum. */
 static void pairwise(void)
 {
     const struct hs_alg *alg = hs_alg_find(HS_REDUCE_SCATTER, "pairwise");
@@ -162,7 +162,7 @@ static void pairwise(void)
            "reduce_scatter pairwise costs no more than its formula says, and no less than its messages and a sum");
 }
 
-/* The chain is cheapest near sqrt((q - 2) m beta / alpha) segments, where it costs hardly more than m beta. */
+/* The chain is cheapest near sqrt((q - 2) m beta / alpha) segments. */
 static void best_segment(void)
 {
     const struct hs_alg *alg = hs_alg_find(HS_BCAST, "chain");
@@ -203,8 +203,8 @@ static void injection(void)
     tap_ok(good, "k messages leave a node together in alpha + max(k s / R_N, s / R_b)");
 }
 
-/* Two pairs of ranks send as in build_halves, but rank 1 first sums half a vector, and rank 2, which receives from rank
- * 0, first sums a whole one. */
+/* Two pairs of ranks send as in build_halves, but rank 1 first sums half a vector, and rank 2 sums `sum` bytes after it
+ * has received rank 0's message. */
 static void late(struct hs_builder *builder, const struct hs_shape *shape, int64_t sum)
 {
     int before = -1;

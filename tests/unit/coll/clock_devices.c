@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* A device: launch time; seconds per byte copied through shared memory, copied, summed; the time of a turn. */
+/* A device per node. A launch takes shm.alpha; a byte takes shm.beta if copied through shared memory, else copy; gamma
+ * if summed. */
 static const struct hs_machine device = {
     .alpha = 1e-3, .gamma = 3e-9, .copy = 2e-9, .shm = {.alpha = 5e-6, .beta = 1e-9}, .devices = 1, .turn = 40e-6};
 
@@ -35,7 +36,7 @@ static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
     hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes, copy);
 }
 
-/* Three sums: one chain; or the third depends only on the first, and becomes a separate operation. */
+/* Three sums: one chain; or the third also depends on the first, and becomes a separate operation. */
 static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
 {
     int64_t bytes = shape->bytes;
@@ -91,7 +92,7 @@ static void cases(void)
            "without devices there are neither launches nor turns");
 }
 
-/* The cost of algorithms for shared memory on one device, by closed forms; signals cost nothing. */
+/* The cost of shared_buffer on one device, and on a device per rank, by closed forms; signals cost nothing. */
 static void designs(void)
 {
     enum { N = 8000 };

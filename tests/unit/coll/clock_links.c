@@ -139,7 +139,7 @@ static double slower(const struct hs_alg *alg, const struct hs_shape *shape, con
     return most;
 }
 
-/* The largest relative slowdown over all algorithms, on `draws` random machines. */
+/* The largest relative slowdown over all algorithms, each on `draws` random machines; HUGE_VAL on an error. */
 static double monotonous(int inject, int draws)
 {
     const struct hs_alg *alg;

@@ -42,7 +42,7 @@ static char *rounds_of(enum hs_collective collective, const char *name, struct h
     return dump(hs_alg_find(collective, name), &shape, 1);
 }
 
-/* Rank 1 copies from rank 0's SHARED after rank 0's signal, then signals rank 2. */
+/* Rank 1 waits for rank 0's signal, copies from its SHARED, combines the memory of both peers, and sends to rank 2. */
 static void build_shared(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

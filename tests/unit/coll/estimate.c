@@ -68,7 +68,7 @@ static void test_closed_forms(void)
     tap_ok(lists > 0 && lists < 2048, "at most %lld lists of each", (long long)lists);
 }
 
-/* An estimate from sampled ranks has these ranks' work as in the whole, but less waiting. */
+/* The price of a sample is at most that of all ranks: the sampled ranks do the same work, but wait less. */
 static void test_samples(void)
 {
     const struct hs_alg *alg;
@@ -148,7 +148,7 @@ static void test_choices(void)
            bad, worst);
 }
 
-/* Choices for small allreduces between nodes. */
+/* For an allreduce of 8 bytes between nodes the model chooses nap. */
 static void test_node_aware(void)
 {
     struct hs_topology topology = topology_blocks(256, 16, 1, 1 << 18, 0);
@@ -166,7 +166,7 @@ static void test_node_aware(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* The number of lists that are built for a choice: at most one per rank, none when the question is repeated. */
+/* The number of lists that are built for a choice: fewer than there are ranks, none when the question is repeated. */
 static void test_work(void)
 {
     enum { RANKS = 16384, NODES = 1024 };
@@ -192,7 +192,8 @@ static void test_work(void)
            (long long)most);
 }
 
-/* dpml with all ranks as leaders, in pieces, and inside sockets: the search finds the best of the parameters tried. */
+/* On some machines the search chooses dpml with more than 16 leaders, with several pieces, or with leaders by socket.
+ * The second best is never the same algorithm. */
 static void test_parameters(void)
 {
     const struct hs_alg *dpml = hs_alg_find(HS_ALLREDUCE, "dpml");

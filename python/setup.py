@@ -1,5 +1,5 @@
-"""The part that pyproject.toml cannot express: the wheel contains libhsumma, copied into hsumma/, so it is for one
-platform."""
+"""The part that pyproject.toml cannot express: if libhsumma has been copied into hsumma/, the wheel contains it and is
+for one platform."""
 import glob
 import os
 

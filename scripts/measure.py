@@ -88,7 +88,7 @@ def line(*cells):
 # --- the command line ------------------------------------------------------------------------------------------------
 
 def parser(doc, mpiexec="mpiexec.mpich", **defaults):
-    """A parser of the options of all scripts, and of options named by keywords, whose defaults give their types."""
+    """A parser of the options of all scripts, and of those named by keywords, whose types are those of the defaults."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--build", default="build", help="where hsumma is")
     made.add_argument("--mpiexec", default=mpiexec)

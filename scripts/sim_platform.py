@@ -51,7 +51,7 @@ def torus(parameters):
     if shape.count(1) > 1:  # SimGrid 3.32 would give two links the same name
         raise Wrong(f"the torus is \"{parameters}\"; expected at most one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
-    # Both hosts in a dimension of size 2 have two links; SimGrid's routing uses one.
+    # In a dimension of size 2 two links join the two hosts; SimGrid's routing uses one.
     return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape)
 
 

@@ -104,7 +104,7 @@ def _do(comm, collective, array, op=None, root=0, out=None, algorithm=None, star
         call, result, held = _prepare(where, collective, array, op, root, out)
         call.algorithm = algorithm and algorithm.encode()
     except Exception:
-        if where.checks_always:  # the other processes have entered the call: makes it fail there, too
+        if where.checks_always:  # an invalid call: makes the other processes' calls fail, too
             lib.hsumma_coll_run(handle, ct.byref(Coll(collective=_COLLECTIVES[collective], count=-1, root=root)))
         raise
     if start:

@@ -1,8 +1,8 @@
 """Contexts and grids.
 
-A context belongs to a communicator and is found again by an attribute of it. Closing is collective, but the garbage
-collector runs at different times on different processes and in any thread, so it never frees library objects: it
-leaves them in a list of their context, which frees them locally at its next call.
+A communicator's own context is an attribute of it. Closing is collective, but the garbage collector runs at different
+times on different processes and in any thread, so it never frees library objects: it lists them in their context, which
+frees plans locally at its next call, and shared memory once all processes have dropped it.
 """
 import atexit
 import ctypes as ct
@@ -46,8 +46,8 @@ class Context:
     """The library's state for a communicator: a duplicate of it, options, workspace, grids. Collective over comm.
 
     Context(comm, "device=cuda check=always") makes one with its own options; pass it in place of a communicator.
-    Matrices, plans and collective calls on a plain communicator share its own context, hsumma.context(comm).
-    It is closed with its communicator, at exit, by close() or by a with statement, whichever comes first; collective."""
+    Matrices, plans and collective calls on a plain communicator share its own context, hsumma.context(comm), which is
+    closed with the communicator. Any context is closed by close(), a with statement, or at exit; collective."""
 
     def __init__(self, comm, options=None):
         if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
@@ -92,7 +92,7 @@ class Context:
     def grid(self, nprow=None, npcol=None, order="A", ranks=None):
         """A grid of this shape, created once. Collective. Default: all processes, as nearly square as possible.
 
-        order: 'R' or 'C' counts processes along rows or columns; 'A': the library chooses (tiles for nodes).
+        order: 'R' or 'C' numbers processes along rows or columns; 'A': the library chooses (tiles for nodes).
         ranks: nprow * npcol ranks in that order, default the first ones."""
         if nprow is None or npcol is None:
             rows, cols = ct.c_int(), ct.c_int()

@@ -227,7 +227,8 @@ class Matrix:
             raise ValueError(f"order is {order!r}; expected 'F' or 'C'")
         if self._trans == "C":
             raise NotImplementedError("A.H cannot be written: write A, or a conjugated copy")
-        by_columns = (order == "F") == (self._trans == "N")  # in memory: a transpose has the same bytes
+        # a transpose in one order has the same bytes as the stored matrix in the other
+        by_columns = (order == "F") == (self._trans == "N")
         pieces = self._plain().redistribute(grid=_npy.grid_of(self.context, by_columns))
         _npy.write(pieces._stored, path, self.shape, order == "F", by_columns)
 
@@ -349,7 +350,7 @@ class Matrix:
         return made
 
     def copy(self):
-        """A copy with the same layout. Collective if this is a part of a matrix, which keeps the whole's layout."""
+        """A copy on the same grid, in blocks of the same size or one per process. Collective for a part of a matrix."""
         return self.astype(self.dtype)
 
     def astype(self, dtype):

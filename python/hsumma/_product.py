@@ -84,8 +84,8 @@ def result_of(A, B):
 def _run(where, operands, call, *arguments):
     """Calls the library; returns whether the caller must still synchronize.
 
-    Device work is ordered after that of the arrays' own library, on its stream. If that stream is unknown and the user has
-    set none, the work is complete on return."""
+    Device work is enqueued on the stream that the user has set, else on that of the arrays' own library. If there is no
+    such stream, or several, the caller must synchronize."""
     a, b, c = operands
     wait = False
     if a.on_device or b.on_device or c.on_device:
@@ -106,7 +106,7 @@ def matmul(A, B, out=None, *, alpha=1, beta=0, options=None):
     A, B, out: matrices, views of them, or their transposes (A.T, A.H); out=None makes a new one. out must not overlap
     A or B. beta = 0 never reads out.
     options: "name=value ..." for this product alone, which is then planned anew; for many use an hsumma.Plan.
-    Without options the context keeps the plan for the next call with the same arguments."""
+    Without options the context keeps the plan for the next call with the same shapes and layouts."""
     if out is None:
         out, beta = result_of(A, B), 0
     if options is not None:

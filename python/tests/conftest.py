@@ -23,8 +23,8 @@ def everywhere(comm):
 
 @pytest.fixture
 def refused(comm):
-    """refused(kind, words, call, *args): asserts that all processes raise `kind`, and that the most specific message
-    contains the words."""
+    """refused(kind, words, call, *args): asserts that all processes raise `kind`, at least one of them with a message
+    that contains all words."""
 
     def check(kind, words, call, *args, **options):
         try:

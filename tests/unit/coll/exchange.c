@@ -60,7 +60,8 @@ static int run(struct hs_list *list, int ranks, int wanted)
     return left + (messages != wanted);
 }
 
-/* The number of steps left and messages missing in an exchange (outward), or in its reverse. */
+/* The faults (failed builds, and those that run counts) of an exchange from holders to takers; the reverse if outward.
+ */
 static int faults(const struct grid *grid, int outward)
 {
     static struct hs_list list[MOST * MOST];

@@ -69,7 +69,8 @@ static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shap
     }
 }
 
-/* Tests every algorithm on two nodes and on one node, with and without shared memory, where it fits. */
+/* Tests every algorithm on two nodes and on one node, those that use the topology also on six nodes without and with
+ * shared memory; each where it fits. */
 int main(void)
 {
     struct hs_topology places[] = {topology_blocks(8, 2, 1, 64 * UNIT, 1), topology_blocks(8, 1, 1, 64 * UNIT, 1),

@@ -26,7 +26,7 @@ static int nap_steps(int nodes, int ppn)
 }
 
 /* The clock of an allreduce of s bytes on n nodes of ppn processes; room: bytes of shared memory per process. Between
- * nodes recursive doubling is used, as in the papers. The report is empty if the algorithm does not fit. */
+ * nodes recursive doubling is used, as in the papers. If the algorithm does not fit, the report has seconds = NAN. */
 static struct hs_clock_report measure(const char *name, int nodes, int ppn, int64_t s, int64_t room,
                                       struct hs_parameters with, const struct hs_machine *machine)
 {
@@ -72,7 +72,8 @@ static double smp(const struct hs_machine *m, int n, int ppn, double s)
     return 2 * inside(m, ppn, s) + log2_up(n) * between(m, 1, s) + (log2_up(n) + log2_up(ppn)) * m->gamma * s;
 }
 
-/* NAP; in every step the process whose counterpart is its own subgroup stays idle, so `senders` = ppn - 1 send. */
+/* NAP. In every step the process whose counterpart is its own subgroup stays idle, so ppn - 1 of a node send; the paper
+ * counts ppn. */
 static double nap(const struct hs_machine *m, int n, int ppn, double s, int senders)
 {
     int steps = nap_steps(n, ppn);
@@ -201,10 +202,10 @@ static double dpml_equation(const struct hs_machine *m, double n, int nodes, int
 
 /*
  * Seconds by which the schedule is faster than the equation. A leader does not copy its own partition, so it is ready
- * one copy before the other ranks. If all ranks are leaders, the time of that copy is saved; otherwise the leaders sum
- * their own l - 1 partitions during it. Between nodes the messages of some pieces overlap the sums of others. Of
- * `jobs` messages and `jobs` sums, all of the longer kind count, but only one of the shorter kind (a two-machine flow
- * shop with equal jobs).
+ * one copy before the other ranks. If all ranks are leaders, the time of that copy is saved; otherwise the leaders
+ * meanwhile do the l - 1 sums of the leaders' partitions. Between nodes the messages of some pieces overlap the sums of
+ * others. Of `jobs` messages and `jobs` sums, all of the longer kind count, but only one of the shorter kind (a
+ * two-machine flow shop with equal jobs).
  */
 static double dpml_saving(const struct hs_machine *m, double n, int nodes, int ppn, int leaders, int pieces)
 {

@@ -29,7 +29,7 @@ struct traffic {
     int rank_max, rounds, by_others; /* by_others: messages from ranks that are not the lowest on their node */
 };
 
-/* Gives the nodes names in ascending order, or shuffled; returns the number of ranks. */
+/* Sets the node of each rank according to the layout; returns the number of ranks. */
 static int name_nodes(struct coll_sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
 {
     int size = 0;
@@ -174,7 +174,8 @@ static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct pl
     }
 }
 
-/* Segments: every message with the whole vector becomes one per segment, and the last segment arrives in time. */
+/* Segments: each of the p - 1 messages becomes one per segment, at most 16, unless there is one node or each rank has
+ * its own; the number of rounds has a bound. */
 static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int64_t p = place->shape.size, leaders = place->nodes->parts;
@@ -194,8 +195,8 @@ static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct
     }
 }
 
-/* DPML: a leader sends k times the messages of its outer algorithm, other ranks send none between nodes; messages
- * inside a node occur only without shared memory. */
+/* DPML: for each chunk and each of k pieces a leader sends the messages of its outer algorithm; other ranks send none
+ * between nodes. Messages inside a node occur only without shared memory. */
 static void dpml_on(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place, int chunks)
 {
     const struct hs_division *nodes = place->nodes;
@@ -260,7 +261,7 @@ static void dpml_bits(struct coll_sweep *sweep, const struct hs_alg *alg, struct
         sweep_fault(sweep, &place->shape, "other bits than recursive_doubling");
 }
 
-/* One message per ordered pair of nodes, evenly distributed over ranks; none inside a node if it has the memory. */
+/* One message per ordered pair of nodes, evenly distributed over ranks; none inside a node that has shared memory. */
 static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int nodes = place->nodes->parts, least = smallest(place);
@@ -277,7 +278,7 @@ static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct pla
         sweep_expect(sweep, &place->shape, "messages", report.messages, report.inter_node_messages);
 }
 
-static const int64_t rooms[] = {0, 1 << 16, 200}; /* bytes per node; 200: one cache line per stage, or none */
+static const int64_t rooms[] = {0, 1 << 16, 200}; /* bytes of SHARED per rank; 200: one cache line per stage, or none */
 
 enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
 
@@ -286,7 +287,7 @@ static const struct claim {
     const char *name, *what;
     void (*check)(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place);
     unsigned layouts;
-    int nodes, per_node, rooms; /* upper limits; the number of rooms used */
+    int nodes, per_node, rooms; /* nodes, per_node: upper limits; rooms: how many of rooms[] are used */
 } claims[] = {
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << BLOCKS, 40, 16, 3},
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SCATTERED, 40, 6, 3},
@@ -352,7 +353,8 @@ static void nap_refuses(void)
 
 /* Other algorithms as stages. */
 
-/* Uses every algorithm of the collective as the stage between nodes, and as the stages inside nodes. */
+/* Uses every algorithm of the collective as the stage between nodes, then also as the stages inside nodes; of
+ * algorithms that reduce, only those that keep the order. */
 static void any_rows(enum hs_collective collective, const char *name, int64_t room)
 {
     const struct hs_alg *alg = hs_alg_find(collective, name), *row;

@@ -126,9 +126,9 @@ static void transition(void)
 }
 
 /*
- * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". The times are
- * 1 + 1/2^(n+1), n = 3, and before that 2, in units of 2 m beta + m gamma. Both are upper bounds; the true times are
- * lower by 1/p' units.
+ * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". In units of
+ * 2 m beta + m gamma, 2-1 elimination takes 2 and 3-2 elimination 1 + 1/2^(n+1), n = 3. Both are upper bounds; the true
+ * times are lower by 1/p' units.
  */
 static void savings(void)
 {
@@ -152,7 +152,7 @@ static uint64_t bracketing(const struct hs_alg *alg, int p, int root, int64_t th
     return hs_verify(alg, &shape, NULL, &hs_heap, &report) ? 0 : report.bracketing;
 }
 
-/* The bracketing is the same for all roots; that of 3-2 elimination, m0 + (m1 + m2), also with and without cuts. */
+/* The bracketing is the same for all roots; that of the eliminations and of small_ring also with and without cuts. */
 static void brackets(void)
 {
     static const char *const rows[] = {"elimination_21", "elimination_32", "elimination_32_21", "small_ring"};
@@ -171,7 +171,8 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
-/* The other routing phases, of reduce, allreduce and reduce_scatter, for powers of two: reversed reductions. */
+/* For powers of two: reduce to rank 0 and allreduce cost as much as the butterfly; the routing phase of reduce_scatter
+ * moves at most 3/sqrt(p) of the vector, and nothing without cuts. */
 static void routing(void)
 {
     const struct hs_alg *reduce = hs_alg_find(HS_REDUCE_TO, "rabenseifner_traff");

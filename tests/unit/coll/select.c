@@ -168,7 +168,7 @@ static void test_tuned(const char *text)
     tap_ok(strstr(message.text, "version 3") && strstr(message.text, "reads version 2"), "%s", message.text);
 }
 
-/* Asks for an algorithm, and checks how the line with the answer begins and what it contains. */
+/* Asks for an algorithm; checks how the answer begins (behind ": "), and what the line with it contains. */
 static void chosen(struct hs_selector *selector, const struct hs_question *question, const char *begins,
                    const char *has)
 {

@@ -13,13 +13,15 @@
 
 enum { UNIT = 8, BIG = 65536 /* a large unit, so that few elements are many bytes */ };
 
-/* How an algorithm treats long vectors; with PLACES it may need other memory (see row). */
+/* How an algorithm treats long vectors, and (BY_MESSAGES) whether it sends messages; PLACES: see row. */
 enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* may read them in place */, BY_MESSAGES = 4, PLACES = 8 };
 
 static const struct row {
     enum hs_collective collective;
     const char *name;
-    int flags; /* PLACES: needs up to two elements of room per rank, or direct reads; otherwise three elements */
+    /* PLACES: may refuse less than 2 p + 1 elements of SHARED per rank, and a topology without direct reads; otherwise
+     * may refuse only less than three elements. */
+    int flags;
 } rows[] = {
     {HS_ALLREDUCE, "shared", CHUNKS | EXPOSES},
     {HS_REDUCE_TO, "shared", CHUNKS | EXPOSES},
@@ -50,12 +52,13 @@ static int64_t one_of(struct coll_sweep *sweep, const int64_t *choice, int choic
 }
 #define ONE_OF(sweep, ...) one_of(sweep, (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
-/* Numbers of runs with several chunks, of runs that read peers' IN or OUT, and of refusals. */
+/* Numbers of runs with several chunks (chunked), with IN or OUT that peers may read (exposed), and of refusals. */
 struct kinds {
     int chunked, exposed, refused;
 };
 
-/* Counts a run as chunked if a rank signals more often than for one chunk, exposed if one reads a peer's IN or OUT. */
+/* Counts a run as chunked if the root signals more often than for one chunk, as exposed if peers may read the root's IN
+ * or OUT. */
 static void note_kind(struct kinds *kinds, const struct hs_alg *alg, const struct hs_shape *shape)
 {
     struct hs_list list;
@@ -118,7 +121,8 @@ static void test_row(const struct row *row)
 
 enum { P = 8, M = 9600, LARGE = 24 * BIG };
 
-/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; direct reads have one element, P to a chunk. */
+/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; a direct read takes one element, a chunk of them P.
+ */
 static const struct setting {
     int64_t unit, bytes, room, segment;
     int threshold, direct;
@@ -243,7 +247,8 @@ static void test_chains(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* Counts the steps of a list that write a peer's SHARED, and those that read a peer's IN or OUT. */
+/* Counts in the lists of all ranks the COPYs to a peer's SHARED, and the REDUCEs whose right operand is a peer's IN or
+ * OUT. */
 static void count_peers(const struct hs_list *list, int size, int *writes, int *reads)
 {
     *writes = *reads = 0;
@@ -254,7 +259,8 @@ static void count_peers(const struct hs_list *list, int size, int *writes, int *
         }
 }
 
-/* Uses algorithm `inner` inside the nodes of algorithm `outer`: it must be used, and the result be right. */
+/* Gives algorithm `inner` to `outer` for the stages inside nodes: the lists must use it in more than half of the cases,
+ * and the results must be right. */
 static void test_inside(const char *outer, const char *inner, int nodes, int level)
 {
     struct coll_sweep sweep = {0};
@@ -300,8 +306,8 @@ static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 }
 
 /*
- * Removing any kind of ordering from the lists of a shape must be detected. If all parts are equal, however, the
- * dependencies of JOINs and the order of SIGNALs follow from other dependencies.
+ * Removing any kind of ordering from the lists of a shape must be detected. Dependencies of and on JOINs, and the order
+ * of SIGNALs, are not removed: if all parts are equal, they follow from other dependencies.
  */
 static void untied(const struct row *row, const struct hs_shape *shape)
 {

@@ -13,7 +13,8 @@
 
 enum { MOST_RANKS = 128 };
 
-/* The counts that theory predicts, for at least two ranks and one byte. With empty parts they are upper bounds. */
+/* The counts that theory predicts, for at least two ranks and one byte. With empty parts, messages and rounds are upper
+ * bounds. */
 struct theory {
     int64_t messages, bytes, rounds;
     int sooner; /* nonzero: `rounds` is an upper bound only */
@@ -156,8 +157,8 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Cuts the elements into shape->size parts with offsets part[]: equal (returns NULL), on one rank, irregular, sparse.
- */
+/* Cuts the elements into shape->size parts with offsets part[]: equal (returns NULL), all on one rank, irregular, or
+ * mostly empty. */
 static const int64_t *cut(struct coll_sweep *sweep, int64_t *part, const struct hs_shape *shape)
 {
     int p = shape->size, kind = draw_of(&sweep->mix, 5), owner = draw_of(&sweep->mix, p);
@@ -194,7 +195,7 @@ static void one(struct coll_sweep *sweep, const struct row *row, const struct hs
         sweep_expect(sweep, shape, "rounds", report.rounds, theory.rounds);
 }
 
-/* Tests all roots, sizes and schedules on p ranks; with many ranks only some of them. */
+/* Tests all roots and sizes on p ranks, with many ranks only some of them, with random units, segments and parts. */
 static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
 {
     int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;

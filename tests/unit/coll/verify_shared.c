@@ -10,7 +10,8 @@
 
 enum { RANKS = 3, UNIT = PLANT_UNIT, BYTES = PLANT_BYTES, HALF = BYTES / 2 };
 
-/* Broadcast from rank 0: one half through SHARED, announced by the message with the other half; then a JOIN. */
+/* Broadcast from rank 0: one half through SHARED, announced by the message with the other half. A JOIN lies between the
+ * message and the COPY from SHARED. */
 static void told_by_message(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

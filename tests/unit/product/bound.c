@@ -1,4 +1,5 @@
-/* Lower bounds, and P x Q x L processes for free layouts: compared with manual results and counts of elements. */
+/* Lower bounds on traffic, and the choice of P x Q x L processes if the caller leaves the layouts open: compared with
+ * results derived by hand and with counts of elements. */
 #include "dist/bound.h"
 #include "dist/layers.h"
 #include "support/random.h"
@@ -11,7 +12,7 @@ enum { N_MAX = 9, PROCESSES_MAX = 16 };
 
 /* Bounds. */
 
-/* Examples in which the theorem's bound is an integer; the last two have a memory limit. */
+/* Bounds derived by hand from the theorem; the last two cases have a memory limit. */
 static void test_by_hand(void)
 {
     static const struct {
@@ -100,7 +101,8 @@ static int part_of(int n, int parts, int at)
     return owner(n, parts, at, &first, &length);
 }
 
-/* The number of elements that process (i, j, l) needs and does not own, counted one by one. */
+/* The number of elements that process at[] = (i, j, l) receives, counted one by one: those of A and B that it needs and
+ * does not own, and the other layers' sums for its share of C. cut: shares of C are columns, not rows, of its tile. */
 static int64_t count_process(const int e[3], const int g[3], const int at[3], int cut)
 {
     int64_t elements = 0;
@@ -134,8 +136,9 @@ static int64_t count_all(const int e[3], const int g[3], int cut)
     return most;
 }
 
-/* The fewest elements received over all shapes with at least `least` processes; compares hs_layers_count with a direct
- * count for each shape. */
+/* The fewest elements that the busiest process receives, over all shapes of at least `least` processes that fit into
+ * `memory` (0: no limit); -1 if there is none. *layers becomes the least number of layers with which that is possible.
+ * Compares hs_layers_count with a direct count for each shape. */
 static int64_t least_of_all(const int e[3], int processes, int least, int64_t memory, int *layers, int *wrong)
 {
     const int64_t extent[3] = {e[0], e[1], e[2]};

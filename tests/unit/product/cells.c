@@ -18,7 +18,7 @@
 
 enum { USUAL = 1200, ROWS = 64 };
 
-/* Numbers of proven lists, by algorithm: all, those with unequal cells, those with scattered cells. */
+/* Numbers of proven panels, by algorithm: all, those with unequal cells, those with scattered cells. */
 static struct {
     const struct hs_alg *row;
     int64_t proven, unequal, scattered;
@@ -80,7 +80,8 @@ static const char *take_list(const struct line_level *at, int member, struct hs_
     return NULL;
 }
 
-/* Checks that exactly the carriers have a list, and that all members of their cells on the line agree on the group. */
+/* Checks that in the cells of the group only the carriers have a list, that all of them have one or none, and that all
+ * use the same tag. *taking_part becomes the number of carriers with a list. */
 static const char *wrong_carriers(const struct line_level *at, int *taking_part)
 {
     const struct hs_division *division = at->mover->cells->division;

@@ -83,8 +83,8 @@ static void faster_networks(int cases)
     }
 }
 
-/* The cost of the best plan over all group grids of one level with all pairs of algorithms, each forced by options.
- * With shared panels only group grids that do not cut through nodes count. */
+/* The cost of the best plan over all group grids of one level with all pairs of broadcast algorithms, each forced by
+ * options; -1 if there is none. With shared panels, group grids that cut through nodes are skipped. */
 static double best_forced(const struct plan_question *q, const char *words, struct hs_clock_memo *memo, char *how,
                           size_t size)
 {
@@ -112,7 +112,8 @@ static double best_forced(const struct plan_question *q, const char *words, stru
     return best;
 }
 
-/* Compares choices with all candidates of equal block and lookahead; both are given, or chosen by the library. */
+/* Compares choices with the best forced plan of equal block and lookahead, which are given, or chosen by the library.
+ */
 static void against_all(int cases, int given)
 {
     static const int even[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
@@ -120,7 +121,7 @@ static void against_all(int cases, int given)
     struct losses losses = {0};
     int tenth = 0, percent = 0;
     char best_is[200] = "";
-    /* With seeds 4 to 20, about 5,000 products, three exceed the bound of 5 % used below: by 5.8, 6.8 and 8.9 %. */
+    /* With seeds 4 to 20, about 5,000 products, three gaps exceed the bound of 5 % used below: 5.8, 6.8 and 8.9 %. */
     draw_seed(7);
     for (int i = 0; i < cases; i++) {
         struct plan_question q = plan_question_draw(8);
@@ -137,7 +138,8 @@ static void against_all(int cases, int given)
         snprintf(q.words, given ? sizeof q.words : 1, "block=%d lookahead=%d", 16 << draw(6), draw(2));
         if (plan_ask(&q, &memo, &ranking, &message))
             continue;
-        /* the limit on workspace is a share of the matrices, of which a chosen block leaves a fifth unused */
+        /* of a limit given as a share, the library leaves a fifth to MPI's buffers if it chooses the block; of a limit
+         * in bytes it uses all */
         size_t said = strlen(q.words);
         snprintf(q.words + said, sizeof q.words - said, " workspace_limit=%lld", (long long)ranking.workspace_limit);
         if (plan_ask(&q, &memo, &ranking, &message))

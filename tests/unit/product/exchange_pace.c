@@ -72,7 +72,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Draws products until one of the operands is exchanged. */
+/* Draws a product and one of its operands; returns whether that operand is exchanged. */
 static int drawn(struct model_product *product, struct model_how *how, int *operand)
 {
     struct hs_variant variant;

@@ -36,8 +36,9 @@ static void tell_case(const struct scene *scene, uint64_t number, int interleavi
 }
 
 /*
- * Runs interleavings of cases from `number` on. With until_wrong it stops at the first error; otherwise it reports
- * errors and continues. Returns the number of errors; *runs becomes the number of interleavings.
+ * Runs up to *runs interleavings of cases from `number` on; of a case in which MPI fails, only one. An error ends its
+ * case, with until_wrong also the run; otherwise the first errors are reported. Returns the number of errors; *runs
+ * becomes the number of interleavings.
  */
 static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie message_lie, struct scene_lie lie,
                          int until_wrong)

@@ -47,8 +47,8 @@ static void unequal_lines(int cases)
 }
 
 /*
- * Predicted seconds of communication of a product that is little more than the exchange of A. A's rows lie in blocks
- * of mb: with mb = 64 each taker has a single holder, otherwise several.
+ * Predicted seconds of communication of a product that is little more than the exchange of A. The rows of op(A) lie in
+ * blocks of mb: with mb = 64 each taker has a single holder, otherwise several.
  */
 static double exchange_seconds(const char *exchange, int lookahead, int64_t mb)
 {

@@ -16,13 +16,13 @@ static struct {
     struct hs_device *device;
     struct hs_device_kind kind;
     const struct hs_device_kind *real;
-    long calls, fail_at; /* number of calls of functions that can fail; the call that fails, 0: none */
+    long calls, fail_at; /* calls: so far, of functions that can fail; fail_at: the call that fails, 0: none */
     int sticky;          /* nonzero: all later calls fail, too */
     size_t room;         /* limit of `get` in bytes; 0: no limit */
     int held;            /* number of live allocations, pinned or not, streams and events */
 } between;
 
-/* Counts a call that can fail; returns the status that it must return, without doing anything if that is an error. */
+/* Counts a call of a function that can fail, and returns its status; on an error the function must do nothing else. */
 static hsumma_status verdict(struct hs_device *device)
 {
     long call = ++between.calls;
@@ -317,7 +317,7 @@ static void describe(char *text, size_t room, const struct test_case *t)
              t->where[0], t->where[1], t->where[2], t->whole ? "" : ", random");
 }
 
-/* Products of all kinds through several hs_local objects. */
+/* Products of all kinds through one hs_local. */
 static void test_products(const char *policy, int64_t memory, int64_t edge, int64_t piece, int64_t most, int cases)
 {
     struct hs_local *local = NULL;
@@ -343,7 +343,8 @@ static void test_products(const char *policy, int64_t memory, int64_t edge, int6
     tap_ok(closed(local) == 0, "nothing is held afterwards: %d", between.held);
 }
 
-/* Makes each call fail in turn: C is right, or the status is an error; with C in unpinned host memory it is right. */
+/* Makes the device's calls fail in turn: C is right or the status is an error; in unpinned host memory C is always
+ * right. */
 static void test_failures(enum where where, double beta, int sticky)
 {
     int64_t bad = 0, saved = 0, lost = 0;
@@ -429,7 +430,8 @@ static void test_traffic(void)
     }
 }
 
-/* Checks tilings: every multiplication occurs once; tiles of C get their panels in order; blocks have enough places. */
+/* Checks tilings: every multiplication occurs once; tiles of C get their panels in ascending order, in every second
+ * block in descending order; the memory is within the limit. */
 static void test_tilings(void)
 {
     int64_t bad = 0, tilings = 0, blocks = 0;

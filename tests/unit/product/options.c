@@ -377,7 +377,7 @@ static void test_precedence(void)
     tap_ok(wrong == 0, "who has said it is remembered; in one text the last word wins");
 }
 
-/* groups and levels set the same field: the later source wins; within one source levels override earlier groups. */
+/* groups and levels set the same field: the later one wins; an empty levels= restores the groups given before. */
 static void test_hierarchy(void)
 {
     static const struct {

@@ -17,7 +17,7 @@ static int different_from(const struct hs_pairs *pairs, int i, int operand, int 
     return next - i;
 }
 
-/* 16 and 8 owners, or 5 and 6, with several per node: nodes must alternate, and no pair may be missing. */
+/* Nodes must alternate, and no pair may be missing. */
 int main(void)
 {
     static const struct {

@@ -58,7 +58,7 @@ static void list_turns(const struct listing *pairs, int64_t turn, struct listing
     all->begin[all->runs] = used;
 }
 
-/* The number of the first g indices that `proc` owns, by counting. */
+/* How many of the first g indices `proc` owns, by counting. */
 static int64_t local_of(const struct hs_axis *axis, int proc, int64_t g)
 {
     int64_t local = 0;
@@ -124,7 +124,7 @@ static int wrong_tier(const struct hs_panels *panels, const struct listing *all,
             int left = all->begin[run + 1] - at, wanted = left < width ? left : (int)width, inside = 0;
             if (o >= of->count || of->first[o] != t || hs_tier_width(panels, tier, o) != wanted)
                 return 1;
-            if (tier + 1 < panels->tiers) /* the first of its panels in the inner tier */
+            if (tier + 1 < panels->tiers) /* a panel of the inner tier begins here, too */
                 wrong += panels->tier[tier + 1].first[panels->tier[tier + 1].of[t]] != t;
             for (; inside < wanted; inside += panels->panel[t++].width) {
                 if (t >= panels->count)
@@ -348,7 +348,8 @@ static void try_run(const struct hs_run_of_panels *run, const struct listing *al
     bad.unpack += wrong_update(&local, &old, run, all, pinned, q, beta) != 0;
 }
 
-/* A process that is both holder q and taker i copies its elements in the layout of a message. */
+/* For a process that is both holder q and taker i: copies between matrix and slabs must give the same as copies through
+ * a message. */
 static void try_own(const struct hs_run_of_panels *run, int q, int i, double beta)
 {
     static double message[ROOM], slabs[2][ROOM];
@@ -400,7 +401,7 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
             wrong += slabs[e] != want[e];
         bad.exchange_in += wrong != 0;
         try_own(run, i % own->nprocs, i, beta);
-        /* C moves from slabs to messages: the bytes must equal those that were packed from B. */
+        /* a C that moves is packed from slabs: these messages must equal those packed from the matrix */
         for (int q = 0; q < own->nprocs; q++) {
             for (int e = 0; e < ROOM; e++)
                 back[e] = GUARD;
@@ -417,7 +418,7 @@ static void try_exchange(const struct hs_run_of_panels *run, const struct listin
     }
 }
 
-/* Tests all runs of one cut: each panel of each tier, for both operands and both orientations. */
+/* Tests all runs of one cut: each panel of each tier, for both operands, in alternating orientation. */
 static void try_cut(const struct hs_panels *panels, const struct listing *all, const struct hs_axis *own,
                     const struct hs_axis *want)
 {
@@ -473,7 +474,7 @@ static void test_packing(void)
     tap_ok(bad.exchange_out == 0, "exchange outward: C = beta C + sums: %lld wrong", (long long)bad.exchange_out);
 }
 
-/* Packing of complex numbers, which are elements of 16 bytes: one run. */
+/* Packing and unpacking of complex numbers, elements of 16 bytes, panel by panel. */
 static void test_complex(void)
 {
     static const double beta[2] = {0, 1};

@@ -1,6 +1,6 @@
 /*
  * Cells in the planner (summa/messages/cells.h): the cells that stand for those of all lines, their prices, the memory
- * of their tiles; when a product shares panels, and when options that request it are refused. Compared with sums
+ * of their tiles; when a product shares panels, and when options that request sharing are refused. Compared with sums
  * written out by hand, and with the loops of all processes of random grids on random nodes.
  */
 #include "support/product/plan_question.h"
@@ -88,7 +88,7 @@ static void prices(void)
 
 static void levels(void)
 {
-    /* a row of 8 processes on nodes of 2, one grid row per node: a group of 4 is 2 cells */
+    /* grid rows of 8 processes; each node has 2 of one row, so a group of 4 is 2 cells */
     struct model_product row = tall;
     struct model_how how = {.stationary = HS_C, .levels = 1, .groups = {1, 2}, .outer = 128, .block = 64};
     int nodes[16];
@@ -292,7 +292,7 @@ static void decisions(void)
     static const struct {
         const char *words;
         int64_t shared;
-        int nodes, cells; /* expected choice of cells; NONE: no plan */
+        int nodes, cells; /* cells: expected choice; CUT: cells, with levels that cut through nodes; NONE: no plan */
         const char *says, *what;
     } rows[] = {
         {"", (int64_t)1 << 36, 16, 1, "", "nodes that can share panels do"},
@@ -356,7 +356,7 @@ static void too_many(void)
            "and refused if they should be");
 }
 
-/* The shared memory of each candidate fits the available memory; sharing panels is cheaper than messages. */
+/* The shared memory of each candidate fits the available memory; sharing panels is seldom dearer than messages. */
 static void within(int cases)
 {
     int shared = 0, above = 0, dearer = 0, narrow = 0, asked = 0;

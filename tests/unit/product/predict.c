@@ -25,7 +25,8 @@ static struct hs_profile paper_machine(double alpha, double beta)
         .machine = {.alpha = alpha, .beta = beta}, .threads = 1, .knee = 256, .slice = INT64_MAX};
 }
 
-/* The cost of one axis on a line of q processes. Units: alpha per panel, beta n^2/sqrt(p). */
+/* The cost of one axis on a line of q processes: latency in units of alpha per panel, volume in units of
+ * beta n^2/sqrt(p). */
 static double latency(int van_de_geijn, double q)
 {
     return q > 1 ? log_2(q) + (van_de_geijn ? q - 1 : 0) : 0;
@@ -236,7 +237,8 @@ static void roots(void)
            "a line with several processes to a node: the price from a typical root");
 }
 
-/* An exchange of the transposed A. Its rows have other blocks than C's, so every process exchanges with every other. */
+/* An exchange of the transposed A. The rows of op(A) have other blocks than C's, so every process exchanges with every
+ * other. */
 static void exchanges(void)
 {
     struct model_product product = model_product_square(512, 4);
@@ -277,7 +279,8 @@ static void exchanges(void)
 }
 
 /*
- * The pace of an exchange of the transposed A: four holders in a grid row, four takers in a column, or all processes.
+ * The pace of an exchange of the transposed A: four holders in a grid row; four takers in a column or, with spread, all
+ * processes.
  * The price covers the bytes of all panels through the busiest port or node, which sends or receives a part of each
  * panel, some of it inside its node.
  */

@@ -125,8 +125,8 @@ static int gives(const char *text, const char *host, struct hs_profile *want)
            strcmp(profile.source, before.source) == 0;
 }
 
-/* Whether the text is refused with a message that names the line (0: any line) and contains `words`; changes nothing.
- */
+/* Whether the text is refused with a message that names the line (0: any line) and contains `words`, and the profile is
+ * unchanged. */
 static int refused(const char *text, const char *host, int line, const char *words)
 {
     struct hs_profile profile = random_profile(), before;

@@ -186,7 +186,7 @@ static void test_quota(const char *root)
     tap_ok(good, "groups of version 1 are not looked at");
 }
 
-/* Tests that a product with these options uses `want` threads (0: the number set before), and changes nothing else. */
+/* Tests that a product with these options uses `want` threads (0: the number set before), and restores the number. */
 static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *options, int want)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 70, 16);

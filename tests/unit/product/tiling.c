@@ -1,5 +1,5 @@
-/* Grids in order 'A': the placement of ranks, compared with the divisors of equal nodes and, for small grids, with all
- * possible placements. */
+/* Grids in order 'A': the placement of ranks, compared with the best rectangles for nodes of equal size and, on small
+ * grids, with all possible placements. */
 #include "hsumma/context/tiling.h"
 #include "support/failing_memory.h"
 #include "support/random.h"
@@ -124,7 +124,7 @@ static void unequal_parts(void)
            cases, best, far);
 }
 
-/* On 4 nodes of 4 sockets of 4 ranks, rank 0 of an 8 x 8 grid lies in a node of 4 x 4 and a socket of 2 x 2. */
+/* On 4 nodes of 4 sockets of 4 ranks, each node gets a tile of 4 x 4 of an 8 x 8 grid, and each socket one of 2 x 2. */
 static void sockets(void)
 {
     const int extent[2] = {8, 8};

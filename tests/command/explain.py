@@ -57,7 +57,8 @@ def flat(size):
 def hsumma_messages(tree, grid, groups, line_axis, owner):
     """{level: [(round, from, to)]} of the broadcast of one panel along the lines of a grid, HSUMMA with two levels.
 
-    Section III of the HSUMMA paper: first between the groups, among the processes with the owner's place in their groups, then inside each."""
+    Section III of the HSUMMA paper: first between the groups, among the processes with the owner's place in their
+    groups, then inside each."""
     size, outer = grid[line_axis], groups[line_axis]
     inner = size // outer
     found = {1: [], 2: []}
@@ -168,8 +169,8 @@ def complaints(case, picture):
 
 
 def exchange_complaints(case, picture, own_axis, want_axis):
-    """The errors in an exchange: each holder must send one message to the root of each line (of C: receive one from it),
-    with the elements that both have."""
+    """The errors in an exchange: each holder must send one message to the root of each line (of C: receive one from
+    it), with the elements that both have."""
     stages = [stage for stage in picture["stages"] if stage["level"] == 0]
     if not stages:
         return []
@@ -362,8 +363,8 @@ def test_bound():
 
 
 def test_memory_bound():
-    """The bound for limited memory: a process's parts of A, B and C, and its workspace. For the bound of a node, the node
-    counts as one process with the memory of all its processes."""
+    """The bound for limited memory: a process's parts of A, B and C, and its workspace. For the bound of a node, the
+    node counts as one process with the memory of all its processes."""
     decides = set()
     for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
         p = math.prod(map(int, grid.split("x")))

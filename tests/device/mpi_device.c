@@ -166,7 +166,8 @@ static void test_exchange(const char *policy)
 }
 
 /* Passes a number around the processes, each of which increments it in its own memory. Device work waits for work of
- * other processes; no process waits for work, and the test ends at a barrier that does not drive the devices. */
+ * other processes; only the last process waits for its work, while the others are at a barrier that does not drive
+ * their devices. */
 static void test_round(const char *policy, int rounds)
 {
     struct party party;
@@ -358,7 +359,7 @@ static void test_streams(int is_real)
     hsumma_free(&ctx);
 }
 
-/* Passes an invalid option value on one process or on all. */
+/* HSUMMA_HOST_DEVICE has an invalid word on one process or on all. */
 static void test_bad_word(int who)
 {
     hsumma_context *ctx;

@@ -202,7 +202,7 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
 }
 
 /* Creates and executes a plan while allocation number `at` fails on process 0 (-1: none). *left: blocks that are not
- * freed in the end; *calls: allocations until the execution was over. */
+ * freed in the end; *calls: allocations until the execution has returned. */
 static hsumma_status with_scarce(int64_t at, int64_t *left, int64_t *calls)
 {
     struct failing_memory scarce = {0, -1, 0, 0};

@@ -1,8 +1,8 @@
 /*
  * Products of matrices in device memory, on the stand-in, which delays work, so that memory read or overwritten too
  * early gives wrong results. Random layouts are compared with a direct triple loop, with each operand on the device or
- * on the host. Further tests: bits, several plans in turn, growing memory for tiles, refusals, errors of work and of
- * memory.
+ * on the host. Further tests: bits; several plans in turn, with more and more memory for tiles; executions that do not
+ * wait for the previous one.
  *
  *     mpi_gemm [CASES [FIRST]]     FIRST is the number of the first case, as reported by a failing one
  */
@@ -157,8 +157,8 @@ static struct gemm_case call_in_turn(const hsumma_grid *grid, int p)
     return c;
 }
 
-/* Executes several plans in turn, and creates each while others are in progress; the host
- * never waits for the devices' work between them. */
+/* Executes several plans in turn, and creates each while others are in progress; the host never waits for the devices'
+ * work between them. */
 static void test_turns(const char *words)
 {
     enum { TURNS = 3 };

@@ -103,7 +103,7 @@ static void test_refusals(void)
     fixture_close(fixture);
 }
 
-/* Operands in host memory, beyond the end of a block, or in freed memory. */
+/* Operands in host memory, pinned or not, or beyond the end of a block. */
 static void test_addresses(void)
 {
     struct device_fixture opened, *fixture = &opened;

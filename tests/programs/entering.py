@@ -4,9 +4,9 @@ that stay inside.
 entering.py [--cluster] [--exact] [-n N] [--stationary A|B|C] [MAP...]
 
 --cluster: on scripts/emucluster, as root, where interfaces count bytes too; N is then 2048. Otherwise on virtual nodes
-(tests/tools/node_counts.c), with N 256. MAP: a name of MAPS; default: all. With --exact
-no more may enter the nodes than must and, without transposed operands, no message may stay inside a node; without it
-only less is an error. The ratios are printed.
+(tests/tools/node_counts.c), with N 256. MAP: a name of MAPS; default: all. With --exact no more may
+enter the nodes than must and, without transposed operands, no message may stay inside a node; without --exact only
+less is an error. The ratios are printed.
 
 What must enter is a function of the layout alone. The processes of a line (a row or a column of the grid) need the same
 part of a moving A or B; whatever no rank of a node owns of it must enter the node once, if the node has a member of the
@@ -122,8 +122,8 @@ def minus(after, before, share):
 
 
 def counts_of_run(machine, line, products):
-    """The counts of a run: the object that node_counts.c writes, figures of hsumma's report, and bytes that the interfaces
-    received."""
+    """The counts of a run: the object that node_counts.c writes, figures of hsumma's report, and bytes that the
+    interfaces received."""
     with tempfile.TemporaryDirectory() as scratch:
         os.chmod(scratch, 0o755)
         file = os.path.join(scratch, "counts")

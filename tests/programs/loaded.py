@@ -37,7 +37,7 @@ def multiply(*steps):
     handles[-1].pdgemm_(byref(c_char(b"N")), byref(c_char(b"T")), n, n, n, byref(c_double(2)), a, one, one, desc, b, one,
                         one, desc, byref(c_double(-1)), c, one, one, desc)
     right = [2 * sum((i - l) * (2 * j + l) for l in range(ORDER)) - (i + 3 * j) for j in mine for i in range(ORDER)]
-    os.write(1, f"error {max(abs(x - y) for x, y in zip(c, right))}\n".encode())  # in one piece, because both ranks write
+    os.write(1, f"error {max(abs(x - y) for x, y in zip(c, right))}\n".encode())  # in one piece: both ranks write
     blacs.blacs_gridexit_(byref(context))
     blacs.blacs_exit_(byref(c_int(0)))
 

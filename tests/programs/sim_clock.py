@@ -1,5 +1,5 @@
-"""TAP: the simulated time of collectives and plans equals the clock's (coll/model/clock.h), within 1 % (2 % on 2048 ranks;
-more for the algorithms of TOGETHER and HELD_UP).
+"""TAP: the simulated time of collectives and plans equals the clock's (coll/model/clock.h), within 1 % (2 % on 2048
+ranks; more for the algorithms of TOGETHER and HELD_UP).
 
 tests/sim/clock.c measures both on a machine of Hockney's model, without shared links.
     sim_clock.py RANKS COLLECTIVE[:BYTES,...]...    every algorithm of these

@@ -1,6 +1,6 @@
 /*
- * Simulated time and the clock's price of the same schedule, on the machine of a profile; hsumma_sim starts it in place
- * of hsumma (tests/programs/sim_clock.py judges its output):
+ * Prints the simulated time of schedules and the clock's price of the same schedules, on the machine of a profile.
+ * hsumma_sim starts this program in place of hsumma; tests/programs/sim_clock.py judges its output.
  *
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
  *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank

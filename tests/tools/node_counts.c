@@ -3,8 +3,8 @@
  * receiver, and divides the ranks of one machine into virtual nodes. MPI's own collective calls are not counted.
  *
  * NODE_COUNTS=FILE: at MPI_Finalize rank 0 writes {"messages": [[...], ...], "bytes": [[...], ...]} to FILE, with a row
- * for each node of senders and a column for each node of receivers. Nodes are numbered in the order of their
- * lowest ranks.
+ * for each node of senders and a column for each node of receivers. Nodes are numbered in the order of their lowest
+ * ranks.
  *
  * NODE_MAP=0,0,1,...: the node of each rank, by which MPI_Comm_split_type then divides communicators.
  */

@@ -11,7 +11,7 @@ struct handle {
     struct handle *next;
     cudaStream_t stream;
     int device;
-    const void *workspace; /* workspace of the stream that was set last */
+    const void *workspace; /* set since the stream was set; NULL: none */
     size_t bytes;
 };
 static struct handle *handles;

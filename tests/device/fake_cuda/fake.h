@@ -1,7 +1,7 @@
 /*
- * A fake of the parts of CUDA's run-time library, driver and cuBLAS that src/gpu/cuda_*.c call. It runs on the stand-
- * in (device/stand_in), whose streams delay their work as HSUMMA_HOST_DEVICE says. A test can order errors; the fake
- * counts objects that are not freed and detects invalid calls.
+ * A fake of the parts of CUDA's run-time library, driver and cuBLAS that src/gpu/cuda_*.c call. It runs on the
+ * stand-in (device/stand_in), whose streams delay their work as HSUMMA_HOST_DEVICE says. A test can order errors; the
+ * fake counts objects that are not freed and detects invalid calls.
  */
 #ifndef HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
 #define HS_TESTS_DEVICE_FAKE_CUDA_FAKE_H
@@ -39,7 +39,7 @@ extern struct fake_cuda fake_cuda;
 void fake_cuda_reset(void);
 /* The number of live objects, plus one if an error has not been fetched. */
 int64_t fake_cuda_out(void);
-/* Closes the stand-in; the next object opens another one, possibly with another policy. No objects may be live. */
+/* Closes the stand-in; the next call opens another one, possibly with another policy. No objects may be live. */
 void fake_cuda_end(void);
 /* Does the work of fake_cuda_end, but forgets live objects first. */
 void fake_cuda_abandon(void);

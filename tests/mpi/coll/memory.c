@@ -12,8 +12,7 @@
 
 static hsumma_context *ctx;
 
-/* Runs an allreduce of `count` numbers, in place if count is even; each new count is prepared anew. Returns 1 if right.
- */
+/* Runs an allreduce of `count` numbers, in place if even; each new count is prepared anew. Returns 1 if right. */
 static int sums(int64_t count, const char *word, hsumma_status *status)
 {
     static double in[4096], out[4096];

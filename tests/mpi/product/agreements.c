@@ -38,7 +38,7 @@ static int is_verdict(struct hs_verdict is, struct hs_verdict wanted)
            is.value == wanted.value && is.alike == wanted.alike;
 }
 
-/* Agrees once by polling, often after a random pause; returns 1 on a wrong verdict or an error. */
+/* Agrees once by polling, sometimes after a random pause; returns 1 on a wrong verdict or an error. */
 static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid, int turn)
 {
     int done = 0, worked = 0;

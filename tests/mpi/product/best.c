@@ -243,7 +243,7 @@ static void test_refused(hsumma_context *ctx)
            hsumma_message(ctx));
 }
 
-/* Makes allocations fail on one rank, another one in each call: all ranks get the same status, and nothing leaks. */
+/* In each call another allocation fails, on another rank: all ranks get the same status, and nothing leaks. */
 static void test_memory(hsumma_context *ctx)
 {
     int reached = 1, wrong = 0, failed = 0, tried = 0;

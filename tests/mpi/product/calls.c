@@ -110,7 +110,7 @@ static void test_nothing(struct place *at)
     MPI_Comm own;
     const int rank = at->rank, size = at->size;
     int code = MPI_SUCCESS, value = 7;
-#ifdef OMPI_MAJOR_VERSION /* Open MPI 4.1.4 itself delivers the message with the error to the next communicator */
+#ifdef OMPI_MAJOR_VERSION /* with 1, Open MPI 4.1.4 itself leaves the root's message to the next communicator */
     const int one = 0;
 #else
     const int one = 1;

@@ -179,8 +179,8 @@ static void test_bytes(hsumma_context *ctx, int count)
         draw_seed((uint64_t)number + 1000003);
         hsumma_grid *grid = gemm_draw_grid(ctx);
         struct gemm_case c, same;
-        int stationary, differs, free_of_charge = number % 4 == 0,
-                                 tries = 40; /* layouts differ, but thanks to replicas nothing is misplaced */
+        /* free_of_charge: layouts differ, but thanks to replicas nothing is misplaced */
+        int stationary, differs, free_of_charge = number % 4 == 0, tries = 40;
         do {
             c = gemm_draw_case(grid, GEMM_AUTO, drawn, sizeof drawn); /* its options are ignored */
             stationary = gemm_can_stay(&c, number % 3) ? number % 3 : 2;
@@ -225,8 +225,8 @@ static int64_t within(hsumma_context *ctx, struct gemm_case *c, int stationary, 
     return everywhere(good) ? bytes : -1;
 }
 
-/* Lowers the limit until panels have one index: every plan keeps its limit, and the narrowest panels need a small
- * fraction of the matrices' memory. */
+/* Lowers the limit until panels have one index: every plan must keep to its limit, and the narrowest panels must need
+ * only a small fraction of the matrices' memory. Returns NULL, or the error. */
 static const char *descend(hsumma_context *ctx, struct gemm_case *c, int stationary, int64_t *least)
 {
     int64_t limit = 1 << 20, share = 0, refused, bytes;

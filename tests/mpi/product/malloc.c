@@ -327,7 +327,7 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         }
 }
 
-/* Separate contexts for the even and the odd ranks, in reverse order. */
+/* Separate contexts for the even and the odd ranks, with the ranks in reverse order. */
 static void test_parts(void)
 {
     MPI_Comm part;

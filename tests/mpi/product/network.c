@@ -22,7 +22,7 @@ int MPI_Get_processor_name(char *name, int *length)
     return nameless ? MPI_ERR_OTHER : PMPI_Get_processor_name(name, length);
 }
 
-/* Messages and bytes that this process sends, counted outside the library; message number fail_at returns an error. */
+/* Messages and bytes that this process sends, counted by MPI_Isend below, which fails for message number fail_at. */
 static int64_t messages, bytes, fail_at = -1;
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

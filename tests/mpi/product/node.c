@@ -214,7 +214,7 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
         int x = i % 2;
         int64_t copied;
         *(x ? &c.desc[1].csrc : &c.desc[0].rsrc) =
-            -1; /* every process has the whole pinned dimension of A or B; in half of the cases C has it, too */
+            -1; /* every process has the whole pinned dimension of A or B; in half of the cases C is replicated, too */
         if (i / 2 % 2)
             *(x ? &c.desc[2].csrc : &c.desc[2].rsrc) = -1;
         for (int y = 0; y < 3; y++)

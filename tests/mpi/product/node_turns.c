@@ -98,7 +98,7 @@ static int job_run_alone(struct job *job)
     return hs_plan_run(job->plan, &scalar[0], data, ld, &scalar[1]) == HSUMMA_OK && job_right(job);
 }
 
-/* Makes products of all kinds on a grid; in small ones some processes own nothing and are left out. */
+/* Makes products of all kinds on a grid, and small ones that leave out the processes that own nothing. */
 static int jobs_make(hsumma_context *ctx, const hsumma_grid *grid, struct job *jobs, int *made)
 {
     static const char *const options[] = {"stationary=C node=shared block=5 chunk=4",
@@ -152,7 +152,7 @@ static void test_turns(hsumma_context *ctx, const hsumma_grid *grid, int executi
            executions, bad);
     tap_ok(everywhere(grown < 1 << 20), "and no growth: %" PRId64 " bytes on rank 0", grown);
     bad = 0;
-    for (int i = 0; good && i < executions / 4; i++) { /* no waits between executions */
+    for (int i = 0; good && i < executions / 4; i++) { /* processes do not wait for each other between executions */
         struct job *job = &jobs[draw_of(&all_draw, made)];
         job_reset(job);
         if (draw_of(&own_draw, 8) == 0)

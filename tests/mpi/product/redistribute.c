@@ -87,8 +87,7 @@ static struct hs_matrix part_of(const struct spread_matrix *matrix)
     return (struct hs_matrix){matrix->data ? matrix->data + offset : NULL, matrix->ld};
 }
 
-/* Adds several sources to a target that is multiplied by beta, often with little workspace; returns 1 if it is right.
- */
+/* Adds several sources to beta times a target, often with little workspace; returns 1 if the target is right. */
 static int adds(hsumma_context *ctx)
 {
     static const double factors[] = {0, 1, 0.6};

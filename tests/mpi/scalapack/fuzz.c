@@ -91,7 +91,7 @@ static struct pgemm_call call_of(const struct fuzz_case *c, int context, const s
     return call;
 }
 
-/* Compares sub(C) with `expected`, a pair for each local entry, and describes the largest difference in `text`. */
+/* Compares sub(C) with `expected`, a pair (re, im) for each local entry; describes the largest difference in `text`. */
 static int values_differ(const struct fuzz_local *l, const double *values, const double *expected, double bound,
                          const char *than, char *text, size_t room)
 {

@@ -183,7 +183,8 @@ static int same(const struct pool *pool, int *wrong_of_theirs)
     return good;
 }
 
-/* Two overlapping matrices: hsumma refuses them; if all processes can see the overlap, ScaLAPACK copies. */
+/* Two overlapping parts of one array, which hsumma_redistribute refuses: where all processes can see the overlap, the
+ * call is left to ScaLAPACK. */
 static void test_left(const struct pool *pool)
 {
     double x[16] = {1, 2, 3, 4};

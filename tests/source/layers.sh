@@ -20,7 +20,7 @@ compiled() {
 "$root/scripts/check-layers" --build "$BUILD" >"$scratch/out"
 report "no border of src/ is crossed"
 
-# include FILE NAME: plants a source file that includes the header NAME.
+# include FILE NAME: a test: check-layers refuses a planted FILE that includes the header NAME.
 include() {
     plant "src/$1" "#include $2"
     refused "$1:.*include" "$1 may not include $2"

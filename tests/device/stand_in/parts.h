@@ -3,9 +3,10 @@
  * processes of a node can map each other's memory. Streams delay their work, so that a caller that does not wait where
  * a GPU requires it gets wrong results.
  *
- * Work is queued. It is done by calls that query or wait, and by a thread of the device ("hands") if no such call has
- * come for a while: as on a GPU, work continues whatever the process does. Each device has one lock. Functions of the
- * table, which get an hs_device, take it; functions that get a host_device are called with the lock held.
+ * Work is queued. It is done by calls that query, wait or (unless the order is lazy) enqueue, and by a thread of the
+ * device ("hands") if no query or wait has come for a while: as on a GPU, work continues whatever the process does.
+ * Each device has one lock. Functions of the table, which get an hs_device, take it; functions that get a host_device
+ * are called with the lock held.
  */
 #ifndef HS_TESTS_DEVICE_STAND_IN_PARTS_H
 #define HS_TESTS_DEVICE_STAND_IN_PARTS_H
@@ -22,7 +23,7 @@ extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility(
 /* The order of work, and failures: parsed from HSUMMA_HOST_DEVICE when the device is opened. */
 enum host_order {
     HOST_EAGER, /* immediately, unless it must wait */
-    HOST_LAZY,  /* as late as possible: one piece per query or wait, from the last stream that has work */
+    HOST_LAZY,  /* as late as possible: one piece per query, of the newest stream that has work; what a wait needs */
     HOST_RANDOM /* at random times, on random streams */
 };
 struct host_policy {

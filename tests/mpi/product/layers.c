@@ -165,7 +165,8 @@ static int layers_of(const hsumma_plan_info *info)
     return info->line && !strncmp(info->line, "layers=", 7) ? atoi(info->line + 7) : 1;
 }
 
-/* Makes a plan and checks its execution; `line` becomes the plan's line, NULL if there is no plan. */
+/* Makes a plan and checks its execution. Returns its info, whose line is a copy in `line`, NULL if there is no plan or
+ * C is wrong. */
 static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, char line[HS_LINE_TEXT])
 {
     hsumma_plan *plan = NULL;

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Faults of MPI: it completes sends or receives early, or all calls of one rank fail after a random number of calls. */
+/* Faults of MPI: it completes sends early, or receives, or it fails on one rank, in a random call and all later ones.
+ */
 enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY, NETWORK_FAILS };
 
 struct network_manner {

@@ -18,7 +18,7 @@ static struct {
     int strict; /* nonzero: the first actor of `order` that can continue is next; 0: an actor is drawn by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
     int redraw; /* order and weights are redrawn once in this many picks */
-    int nested; /* of NESTED_OF places where a rank works or reads a counter, the number at which other ranks run */
+    int nested; /* other ranks run at `nested` of NESTED_OF places where a rank works, reads a counter or calls MPI */
     int depth;
     int64_t steps, all_steps;
     int asleep[PROCESSES_MOST]; /* for each rank: it would sleep until a counter reaches its awaited value */
@@ -151,8 +151,8 @@ static int sweep(void)
     return plan.changes != before || plan.left != left;
 }
 
-/* Ends an interleaving in which no rank can continue. After an MPI failure that is correct for ranks of other nodes,
- * which wait for messages of the failed rank. */
+/* Ends an interleaving in which no rank can continue. After an MPI failure, ranks of other nodes may be blocked,
+ * because they wait for messages of the failed rank; all other cases are faults. */
 static void end_blocked(void)
 {
     int failed = network_failed();

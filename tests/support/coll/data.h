@@ -11,7 +11,8 @@
 
 enum { COLL_ELEMENT = 16 }; /* bytes of the largest element */
 
-/* A user-defined operator: the product of 2 x 2 matrices modulo 2^32, which does not commute. */
+/* A user-defined operator: the product of 2 x 2 matrices modulo 2^32, which does not commute. Adds count to the int64_t
+ * at state. */
 void coll_product(void *dst, const void *left, const void *right, int64_t count, void *state);
 
 struct coll_kind {

@@ -5,7 +5,7 @@
 
 enum { ORDER_BYTES = 4096 };
 
-/* Two contents and the old content of buffers, the buffers, two streams and an event. */
+/* Three contents (old: that of all buffers at the start), the buffers, two streams and an event. */
 struct scene {
     unsigned char first[ORDER_BYTES], second[ORDER_BYTES], old[ORDER_BYTES];
     unsigned char *from, *to, *other, *pinned;

@@ -1,6 +1,6 @@
 /*
  * One multiplication for tests of the public interface: arguments, this process's parts of the matrices, and a
- * comparison with a direct triple loop. Entries are small integers, so results are exact.
+ * comparison with a direct triple loop. Entries are small integers, so results are exact, unless `fractions` is set.
  */
 #ifndef HS_TESTS_SUPPORT_PRODUCT_GEMM_CASE_H
 #define HS_TESTS_SUPPORT_PRODUCT_GEMM_CASE_H

@@ -33,7 +33,7 @@ void gemm_draw_layouts(struct gemm_case *c);
 void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room);
 struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room);
 
-/* Creates a grid of some ranks, in random order. */
+/* Creates a grid of some ranks, rotated and perhaps reversed; NULL on failure. */
 hsumma_grid *gemm_draw_grid(hsumma_context *ctx);
 
 /* Prints a case on rank `who`. */

@@ -7,7 +7,7 @@
 #include "support/random.h"
 #include <stdio.h>
 
-/* Draws a size between least and most, by up to 1000 increases of least by 1 %; `most` itself is the likeliest. */
+/* Draws a size between least and most: `least`, increased by 1 % up to 1000 times; `most` is the likeliest. */
 int64_t draw_size(int64_t least, int64_t most);
 
 struct plan_question {

@@ -62,7 +62,7 @@ extern double pgemm_matrix[3][PGEMM_WORDS];
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
-/* Initializes MPI and the environment for these tests. A program argument node=WORD sets HSUMMA_NODE. */
+/* Initializes MPI, and unsets the library's environment variables; a program argument node=WORD sets HSUMMA_NODE. */
 void pgemm_begin(int *argc, char ***argv);
 
 #endif

@@ -65,8 +65,8 @@ static void compare(const struct row *row)
 
     for (int q = 1; alg && q <= 128; q = next_size(row->sizes, q))
         for (int segments = 1; segments <= 64; segments = alg->flags & HS_USES_SEGMENT ? 3 * segments + 1 : 65) {
-            int64_t bytes =
-                (int64_t)8 * 64 * 27 * 5 * q * segments; /* divisible by everything that divides it in an algorithm */
+            int64_t bytes = (int64_t)8 * 64 * 27 * 5 * q *
+                            segments; /* divisible by every number of parts into which an algorithm cuts it */
             struct hs_shape shape = {.size = q, .root = q / 3, .bytes = bytes, .unit = 8, .segment = bytes / segments};
             struct hs_clock_report report;
             failed |= hs_clock(alg, &shape, &machine, &hs_heap, &report) != HSUMMA_OK;
@@ -81,7 +81,7 @@ static void compare(const struct row *row)
         tap_diag("worst: %g off at q = %d", worst, at);
 }
 
-/* A machine with a nonzero value for every parameter. */
+/* A machine with prices on all tiers, an injection limit and two ports. */
 static const struct hs_machine tiers = {
     .alpha = 3.0e-6,
     .beta = 1.1e-9,
@@ -121,7 +121,7 @@ static int out_of_bounds(const struct hs_alg *alg, const struct hs_shape *shape,
     return bad + (messages != report.messages) + (bytes != report.bytes);
 }
 
-/* Checks the bounds for sizes, partitions and topologies that have no closed form. */
+/* Checks the bounds for sizes and topologies that have no closed form. */
 static void bounds(void)
 {
     const struct hs_alg *alg;
@@ -272,7 +272,8 @@ static void places(void)
     tap_ok(good, "a rank with so many ports sends so many messages at the same time");
 }
 
-/* Rank 0 exposes its vector; rank 1 sums a quarter of its own, then waits, copies and sums the exposed one. */
+/* Rank 0 copies its vector to SHARED and signals; rank 1 sums a quarter of its own, then waits, copies and sums rank
+ * 0's vector. */
 static void build_shown(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

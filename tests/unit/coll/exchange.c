@@ -60,7 +60,7 @@ static int run(struct hs_list *list, int ranks, int wanted)
     return left + (messages != wanted);
 }
 
-/* The faults (failed builds, and those that run counts) of an exchange from holders to takers; the reverse if outward.
+/* The faults (failed builds, and those that run counts) of an exchange from holders to takers; if outward, the reverse.
  */
 static int faults(const struct grid *grid, int outward)
 {

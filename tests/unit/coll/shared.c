@@ -1,7 +1,7 @@
 /*
  * The algorithms for one node over shared memory, through verify: every number of ranks, shared memory from too little
- * to plenty, chunks, parameter k, roots; signals, copies and sums as claimed in their files; a stage to which only
- * some ranks contribute; as stages of other algorithms; and every kind of ordering in the lists, removed in turn.
+ * to plenty, chunks, parameter k, roots; signals, copies and sums as claimed in their files; as stages of other
+ * algorithms; and every kind of ordering in the lists, removed in turn.
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/lists.h"
@@ -121,7 +121,7 @@ static void test_row(const struct row *row)
 
 enum { P = 8, M = 9600, LARGE = 24 * BIG };
 
-/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; a direct read takes one element, a chunk of them P.
+/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; a direct read has one element, its chunk P elements.
  */
 static const struct setting {
     int64_t unit, bytes, room, segment;

@@ -181,7 +181,7 @@ static int wrong_overlap(const struct hs_axis *x, const struct laid_out *lx, int
         count += lx->owner[g] == p && (!y || ly->owner[g] == q);
     struct hs_overlap stuck = hs_overlap_begin(x, p, y, q, 0, n);
     int64_t begin, length;
-    wrong += hs_overlap_next(&stuck, 0, &begin, &length); /* an empty range */
+    wrong += hs_overlap_next(&stuck, 0, &begin, &length); /* at most 0 indices: no interval */
     return wrong + (hs_overlap_count(x, p, y, q) != count);
 }
 
@@ -319,7 +319,8 @@ static int same_sums(const struct hs_factors *x, const struct hs_factors *y)
     return one.used == other.used && memcmp(one.at, other.at, one.used) == 0;
 }
 
-/* The most levels with several members, over all merges of neighbouring levels that keep the sums of a single level. */
+/* The most levels with several members, over all merges of neighbouring levels whose sums are bracketed as those of a
+ * single level. */
 static int most_levels(const struct hs_factors *factors, const struct hs_factors *single)
 {
     int most = 0;

@@ -42,7 +42,7 @@ static double grid_mean(const int64_t extent[3], const int parts[3])
            m * n / parts[0] / parts[1] * (1 - 1.0 / parts[2]);
 }
 
-/* No three-dimensional grid moves less than the bound; if the sizes are multiples of the grid, some grid attains it. */
+/* No three-dimensional grid moves less than the bound; if parts can be cubes, some grid attains it. */
 static void test_grids(void)
 {
     int under = 0, attained = 0, fitting = 0;

@@ -128,7 +128,7 @@ static void test_gemm(void)
     tap_ok(near(found.flop, cost.flop, 1e-6) && near(found.c, cost.c, 1e-6) && found.ab == cost.ab &&
                near(found.call, cost.call, 1e-4),
            "GEMM: likewise where the price of packing is known");
-    /* up to width 192 the cost of C per flop falls as the width grows, so lesser widths are slower by more than 3 % */
+    /* up to width 192 the cost of C per flop falls as the width grows, so smaller widths are slower by more than 3 % */
     tap_ok(fit_knee(point, points) == 192, "the knee: the least width within 3 %% of the best, in the largest product");
     for (int i = 0; i < points; i++)
         point[i].seconds = 1e-11 * (double)(point[i].m * point[i].n * point[i].k);

@@ -32,8 +32,8 @@ static void make_faster(struct hs_profile *profile)
 }
 
 struct losses {
-    int cases, above; /* number of cases above the best by more than allowed */
-    int any;          /* number of cases above the best by more than 1e-9 */
+    int cases, above; /* above: number of cases in which a cost exceeds its reference by more than allowed */
+    int any;          /* number of cases in which it does by more than 1e-9 */
     double worst;
     char at[900];
 };
@@ -112,7 +112,7 @@ static double best_forced(const struct plan_question *q, const char *words, stru
     return best;
 }
 
-/* Compares choices with the best forced plan of equal block and lookahead, which are given, or chosen by the library.
+/* Compares choices with the best forced plans of equal block and lookahead, which are given or chosen by the library.
  */
 static void against_all(int cases, int given)
 {

@@ -12,13 +12,15 @@ enum { MOST = 36 };
 static const struct hs_machine machine = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 
-/* Bytes of the panels of one owner, by direction: through each process's ports, and over each node's links. */
+/* Traffic of the panels of one owner, by direction. between, inside: bytes of each process to and from other nodes, and
+ * inside its node; way: bytes over each node's link; messages: of each process. */
 struct sums {
     double between[2][MOST], inside[2][MOST], way[2][MOST]; /* [0]: out, [1]: in */
     double messages[2][MOST], all;
 };
 
-/* Adds the messages that a process sends for the panels of each owner. 0 without memory or if the spec does not fit. */
+/* Adds the messages that a process sends for the panels of each owner; process 0 also counts the panels. Returns 0 on
+ * failure. */
 static int add_process(struct model_product product, const struct model_how *how, int operand, int place,
                        const struct hs_topology *nodes, struct sums *of, int64_t *panels)
 {

@@ -490,7 +490,7 @@ static void test_writing(void)
     tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
 }
 
-/* A tuned file accepts only the options that choose how a product is computed. */
+/* Of a tuned file's options only those that choose how a product is computed take effect; others are only checked. */
 static void test_tuned(void)
 {
     struct hs_options options;

@@ -278,7 +278,7 @@ static void test_lines(void)
     tap_ok(doubled == 0, "each line twice: %d not refused", doubled);
 }
 
-/* The text of a file with one name and value. */
+/* The text of a file with one name and value; with an eager limit also the values that it requires. */
 static const char *one(const char *name, const char *value)
 {
     static char text[512];

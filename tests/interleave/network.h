@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Faults of MPI: it completes sends early, or receives, or it fails on one rank, in a random call and all later ones.
- */
+/* Faults of MPI: it completes sends early, or receives, or fails on one rank, in a random call and all later ones. */
 enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY, NETWORK_FAILS };
 
 struct network_manner {

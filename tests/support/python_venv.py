@@ -23,7 +23,7 @@ class Missing(Exception):
 
 
 def _run(*command, **environment):
-    """Runs a command that needs the network; returns the finished process or raises Missing."""
+    """Runs a command that may need the network; returns the finished process or raises Missing."""
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()

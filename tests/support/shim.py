@@ -51,5 +51,5 @@ def ended(process, limit):
 
 
 def complaints(process):
-    """The shim's messages about calls that it left to ScaLAPACK and about errors, without those of HSUMMA_EXPLAIN."""
+    """The shim's first messages about calls that it left to ScaLAPACK and about errors, not those of HSUMMA_EXPLAIN."""
     return [line for line in process.err.splitlines() if re.match(r"hsumma\b(?!: P[SDCZ]GEMM m=|: rank \d+: calls of p\?gemm)", line)][:5]

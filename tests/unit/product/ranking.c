@@ -40,8 +40,8 @@ static void ranks(int cases)
         for (int i = 0; i < CANDIDATES; i++) {
             kind[i] = draw(kinds);
             price[i] = draw(PRICES);
-            struct hs_choice choice = {
-                .prediction = {.seconds = 1 + price[i], .exchanges = i}}; /* `exchanges` identifies it */
+            /* `exchanges` identifies the candidate */
+            struct hs_choice choice = {.prediction = {.seconds = 1 + price[i], .exchanges = i}};
             choice.spec.node = HS_NODE_SHARED; /* choices for a shared node differ in kind only by the width */
             choice.spec.width[0] = kind[i];
             hs_rank(&ranking, &choice);

@@ -124,7 +124,7 @@ double price_of(const struct hs_alg *alg, const struct hs_shape *shape, const st
 double price_of_steps(void (*build)(struct hs_builder *, const struct hs_shape *), int size, int nodes, int64_t bytes,
                       const struct hs_machine *machine)
 {
-    static const int own; /* nonzero `own` marks the row as registered; registered rows are also built for one rank */
+    static const int own; /* .own marks the row as user-defined; such rows are also built for one rank */
     struct hs_alg alg = {HS_ALLREDUCE, "steps", "", HS_TRUE_ROOT | HS_KNOWS_NODES, .build = build, .own = &own};
     struct hs_topology topology = topology_blocks(size, nodes, 2, 1 << 20, 1);
     struct hs_shape shape = {.size = size, .bytes = bytes, .unit = 8, .topology = &topology};

@@ -20,6 +20,8 @@ static int take_head(reading *r, const coll_contender *row)
 
     while (element < HSUMMA_INT64 && strcmp(coll_element_of((hsumma_element)element).name, row->element))
         element++;
+    if (strcmp(coll_element_of((hsumma_element)element).name, row->element))
+        return 0;
     if (r->rows && (op != r->args.collective || element != (int)r->args.element || row->ranks != r->run.size))
         return 0;
     r->args.collective = op;
@@ -49,7 +51,7 @@ static const char *add_line(reading *r, char *line)
         return "expected what hsumma coll --format csv has printed";
     row->present = (unsigned)groups;
     if (!take_head(r, row))
-        return "expected one collective of one number of ranks";
+        return "expected one collective of one number of ranks, and elements of hsumma's types";
     r->rows++;
     return NULL;
 }

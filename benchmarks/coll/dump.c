@@ -50,7 +50,7 @@ static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape
 
     if (status)
         return hs_fail(message, status, "the schedule of %s is wrong: %s", alg->name, report.text);
-    printf("verified: %lld messages, %lld bytes, %d rounds; most by a rank: %lld messages, %lld bytes",
+    printf("verified: %lld messages, %lld bytes, %d rounds; sent by a rank: at most %lld messages, at most %lld bytes",
            (long long)report.messages, (long long)report.bytes, report.rounds, (long long)report.messages_rank_max,
            (long long)report.bytes_rank_max);
     if (alg->collective == HS_ALLREDUCE)

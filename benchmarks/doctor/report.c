@@ -61,7 +61,7 @@ static void print_facts(const doctor_job *j, const doctor_rows *rows, FILE *file
 static int print_table(const doctor_job *j, const doctor_rows *rows, int quiet, FILE *file)
 {
     char text[160];
-    int findings = 0;
+    int findings = 0, costly = 0;
 
     if (!quiet) {
         fprintf(file, "hsumma doctor: %d rank%s on %d node%s\n", j->ranks, report_plural(j->ranks), j->nodes,
@@ -75,12 +75,13 @@ static int print_table(const doctor_job *j, const doctor_rows *rows, int quiet, 
                 !strcmp(row->kind, "costly") ? " (costs more than 10 %)" : "", name_ranks(j, row, text, sizeof text),
                 row->what, row->why, row->cure);
         findings++;
+        costly += !strcmp(row->kind, "costly");
     }
     if (!quiet && !findings)
         fputs("\nno findings\n", file);
     else if (!quiet)
         fprintf(file, "\n%d finding%s, %d of them cost%s more than 10 %%\n", findings, report_plural(findings),
-                rows->costly, rows->costly == 1 ? "s" : "");
+                costly, costly == 1 ? "s" : "");
     return 1;
 }
 

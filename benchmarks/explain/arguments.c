@@ -25,7 +25,7 @@ static void print_help(void)
            "\n"
            "Processes and distribution\n"
            "  --grid PxQ              process grid (default: 4x4)\n"
-           "  --ranks P               choose the grid among all those of up to P processes, with blocks by --nb\n"
+           "  --ranks P               choose the best grid for P processes or, if all of those are oblong, fewer\n"
            "  --nodes N               nodes, each with a block of consecutive processes (default: 1); with\n"
            "                          several nodes the processes of a node share panels\n"
            "  --map LIST              instead of --nodes: the node of each process, e.g. 0,0,1,0,1,1\n"

@@ -21,7 +21,7 @@ static void print_head(const explanation *e, FILE *file)
             type_name(args->type));
     fprintf(file, "%d x %d grid", e->whole[0], e->whole[1]);
     if (e->args->ranks)
-        fprintf(file, ", chosen among all grids of up to %lld processes,", (long long)e->args->ranks);
+        fprintf(file, " chosen for up to %lld processes", (long long)e->args->ranks);
     if (e->processes < e->whole[0] * e->whole[1])
         fprintf(file, " (%d x %d participate; the others own no data)", e->nprow, e->npcol);
     fprintf(file, " on %d node%s, ", e->node->parts, report_plural(e->node->parts));

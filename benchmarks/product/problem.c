@@ -45,7 +45,7 @@ static const char *describe(operand *x, const problem *p, const int64_t *layout)
         return "m or n: the whole matrix is smaller than i, j and the operand need";
     layout_apply(d, layout);
     if (d->rsrc >= p->nprow || d->csrc >= p->npcol)
-        return "rsrc or csrc: no such row or column of the grid";
+        return "rsrc or csrc: the grid has fewer rows or columns; expected rsrc < nprow and csrc < npcol";
     d->ld = hsumma_local_rows(d) + layout[LAYOUT_PAD];
     if (d->ld < 1)
         d->ld = 1;

@@ -114,16 +114,19 @@ static void print_table(const sweep *s, FILE *file)
     if (s->own.line[0])
         fprintf(file, "automatic     %s\n", s->own.line);
     if (s->own.shared[0])
-        fprintf(file, "              (without --node messages it has no groups: %s)\n", s->own.shared);
+        fprintf(file,
+                "              (with --node messages; without it the library chooses a plan without groups: %s)\n",
+                s->own.shared);
     fputc('\n', file);
     report_table_head(&table, NULL, file);
     for (int i = 0; i < s->count; i++)
         print_row(&table, &s->candidates[i], file);
-    fputs("\n* the fastest of each G, ** of all; comm and gemm: medians of the slowest rank; model: predicted, in all "
-          "and\n"
-          "communication; chosen: the groups of the automatic plan; ratio above 1: faster than SUMMA; 1x1 is SUMMA "
-          "again,\n"
-          "and so is a group per process: their distance from its row is the noise\n",
+    fputs("\n* fastest for its G, ** fastest of all; comm, gemm: of the slowest rank, median over the rounds; model, "
+          "its\n"
+          "comm: predicted total and communication time; chosen: the groups of the automatic plan; ratio above 1: "
+          "faster\n"
+          "than SUMMA; 1x1 and one group per process also run SUMMA: how far their rows differ from SUMMA's shows the "
+          "noise\n",
           file);
 }
 

@@ -105,7 +105,8 @@ hsumma_status hs_context_measure_network(hsumma_context *ctx)
         return HSUMMA_OK;
     hsumma_status status = hs_network_measure(&ctx->comm, budget, &ctx->memory, &network, &seconds);
     if (status)
-        return hs_fail(&ctx->message, status, "the network between the nodes could not be measured");
+        return hs_fail(&ctx->message, status, "measuring the network between the nodes failed: %s",
+                       hsumma_status_string(status));
     snprintf(source, sizeof source, "built-in, network measured in %.1f ms", 1e3 * seconds);
     hs_network_use(&network, source, &ctx->profile);
     if (ctx->comm.rank == 0)

@@ -13,8 +13,8 @@ static const struct hs_device_kind *load_stand_in(struct hs_message *why)
     const char *file = getenv(STAND_IN);
     if (!file || !*file) {
         hs_fail(why, HSUMMA_ERR_DEVICE,
-                "this is the stand-in for a GPU that hsumma's tests use, and not part of the library: build it with "
-                "\"make everything\" and set " STAND_IN "=BUILD/tests/libstand_in_device.so");
+                STAND_IN " is not set; \"host\" is a stand-in for a GPU, for hsumma's tests only: run \"make "
+                         "everything\" and set it to BUILD/tests/libstand_in_device.so");
         return NULL;
     }
     /* RTLD_NODELETE: contexts and tests still hold the table when the library is closed. */

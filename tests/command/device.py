@@ -156,7 +156,8 @@ def test_again():
         else:
             skip("--from --plot draws", "no gnuplot")
         for name, text in (("empty", ""), ("other", "a,b\n1,2\n"), ("head", lines[0]),
-                           ("mixed", process.stdout + lines[1].replace("allreduce,", "bcast,"))):
+                           ("mixed", process.stdout + lines[1].replace("allreduce,", "bcast,")),
+                           ("half", process.stdout.replace(",float,", ",half,"))):
             path = write(text, scratch, name)
             refuses(bench(0, "coll --from", path), f"--from: {name}", path)
 

@@ -112,8 +112,9 @@ static hsumma_status check_shape(struct hs_proof *proof)
     for (int i = 0; shape->part && i <= shape->size; i++)
         if (shape->part[i] % shape->unit || shape->part[i] < (i ? shape->part[i - 1] : 0) ||
             (i == 0 && shape->part[0]) || (i == shape->size && shape->part[i] != shape->bytes))
-            return hs_wrong(proof, "part %d of the shape begins at %lld, which is out of order or no multiple of %lld",
-                            i, (long long)shape->part[i], (long long)shape->unit);
+            return hs_wrong(proof,
+                            "part[%d] of the shape is %lld; expected multiples of %lld that ascend from 0 to %lld", i,
+                            (long long)shape->part[i], (long long)shape->unit, (long long)shape->bytes);
     if (proof->options.run < 0 || proof->options.ld < proof->options.run)
         return hs_wrong(proof, "lines of %lld elements do not fit into ld %lld", (long long)proof->options.run,
                         (long long)proof->options.ld);

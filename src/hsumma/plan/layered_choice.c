@@ -75,7 +75,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     if (status)
         return status;
     if (result->part_bytes >= limit)
-        return hs_fail(&ctx->message, HSUMMA_ERR_WORKSPACE, "the parts of %d layers do not fit", layered->count);
+        return HSUMMA_ERR_WORKSPACE; /* without a message, because another number of layers may fit */
     status = hs_layered_ends_make(layered, request, problem, &ctx->memory, &ends);
     if (!status && question->free) /* the memory for A's rank table is unused, and serves C */
         ends.given[HS_C] = hs_layered_free_layout(layered, request, HS_C, ends.rank[HS_A]);

@@ -99,7 +99,7 @@ int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given gi
         {"csrc", whose, desc->csrc, NULL},
         {"i", whose, desc->i, NULL},
         {"j", whose, desc->j, NULL},
-        {"the grid (by order of creation)", whose, desc->grid->number, NULL},
+        {"the grid's number (in order of creation)", whose, desc->grid->number, NULL},
         {"the grid's rows", whose, desc->grid->grid.extent[0], NULL},
         {"the grid's columns", whose, desc->grid->grid.extent[1], NULL},
     };

@@ -164,7 +164,7 @@ typedef struct hsumma_plan_info {
     size_t workspace_bytes_max;      /**< maximum of workspace_bytes over all processes */
     size_t workspace_limit_bytes;    /**< bytes that workspace_limit allows the process that needs most */
     double predicted_seconds;        /**< seconds of one execution by the cost model */
-    double predicted_comm_seconds;   /**< of these, messages and waiting that the local GEMM does not hide */
+    double predicted_comm_seconds;   /**< seconds of the messages, including those that the local GEMM hides */
     double predicted_gemm_seconds;   /**< of these, the local GEMM */
     double predicted_copy_seconds;   /**< of these, packing, unpacking, and copies into shared memory */
     int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all processes share a

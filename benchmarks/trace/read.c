@@ -43,17 +43,17 @@ static int kind_of(const json_t *event, const json_t *args)
     return !strcmp(way, "send") ? TRACE_SEND : !strcmp(way, "receive") ? TRACE_RECEIVE : -1;
 }
 
-/* Records an event; returns 0 if its rank, peer or times are invalid. */
+/* Records an event; returns 0 if its rank, node, peer or times are invalid. */
 static int take(trace_file *trace, const json_t *event)
 {
     const json_t *args = json_object_get(event, "args");
-    int64_t thread = integer_of(event, "tid", -1);
+    int64_t thread = integer_of(event, "tid", -1), node = integer_of(event, "pid", 0);
     int kind = kind_of(event, args), rank = (int)(thread % trace->ranks);
     double begin = number_of(event, "ts") * 1e-6;
 
-    if (thread < 0)
+    if (thread < 0 || node < 0 || node >= trace->ranks)
         return 0;
-    trace->rank[rank].node = (int)integer_of(event, "pid", 0);
+    trace->rank[rank].node = (int)node;
     if (thread < trace->ranks && !strcmp(text_of(event, "name"), "thread_name"))
         trace->rank[rank].lost = strstr(text_of(args, "name"), "lost") != NULL;
     if (kind < 0)
@@ -71,7 +71,7 @@ static int take(trace_file *trace, const json_t *event)
                                    number_of(args, "predicted_copy_us") * 1e-6}};
     snprintf(span->what, sizeof span->what, "%s", text_of(args, "what"));
     snprintf(span->awaited, sizeof span->awaited, "%s", text_of(args, "awaited"));
-    return span->end >= span->begin && span->peer < trace->ranks;
+    return span->end >= span->begin && span->peer >= -1 && span->peer < trace->ranks;
 }
 
 static int by_begin(const void *left, const void *right)

@@ -201,7 +201,7 @@ def test_calibrate():
 
 def test_stand_in():
     """If the stand-in's library is not named or cannot be loaded, device=host reports what is missing."""
-    how = 'build it with "make everything" and set HSUMMA_HOST_DEVICE_LIBRARY=BUILD/tests/libstand_in_device.so'
+    how = 'HSUMMA_HOST_DEVICE_LIBRARY is not set; "host" is a stand-in for a GPU, for hsumma\'s tests only: run "make everything"'
     for file, word in (("", how), ("/no/such.so", "No such file"), (__file__, "libstand_in_device.so"),
                        ("libm.so.6", "hs_stand_in_device")):
         process = bench(2, "gemm --device host -m 8", settings=[f"HSUMMA_HOST_DEVICE_LIBRARY={file}"])

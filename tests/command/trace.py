@@ -5,6 +5,7 @@ Environment: that of launch.py. Only the format of times is checked.
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -172,6 +173,9 @@ def test_refused(scratch):
     refuses(bench(0, "trace"), "trace without a file", "expected one file")
     refuses(bench(0, f"trace {scratch}/missing"), "a file that is not there", "missing")
     refuses(bench(0, f"trace {empty}"), "a file that is no timeline", "option trace")
+    for pid in -1, 10 ** 6:
+        odd = write(re.sub(r'"pid": ?\d+', f'"pid": {pid}', read(path), count=1), scratch, "odd.json")
+        refuses(bench(0, f"trace {odd}"), f"a timeline whose node is {pid}", "option trace")
     refuses(bench(2, f"trace {path} --product 99"), "a product that is not there", "expected 1 to")
     refuses(bench(0, f"trace {path} --product 0"), "no product", "last, all or a number")
     refuses(bench(0, f"trace {path} --svg {scratch}/missing/x.svg"), "a drawing in no folder", "cannot make")

@@ -113,7 +113,8 @@ int coll_verify(const coll_arguments *args)
         if (report.foreign)
             printf("; %d algorithm%s MPI's own", report.foreign, report.foreign > 1 ? "s are" : " is");
         putchar('\n');
-        if (command_fail(MPI_COMM_SELF, fflush(stdout) || ferror(stdout), "the result of the proof could not be written to standard output"))
+        if (command_fail(MPI_COMM_SELF, fflush(stdout) || ferror(stdout),
+                         "the result of the proof could not be written to standard output"))
             return COMMAND_INTERNAL;
         return status ? COMMAND_INTERNAL : COMMAND_OK;
     }

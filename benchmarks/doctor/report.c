@@ -80,8 +80,8 @@ static int print_table(const doctor_job *j, const doctor_rows *rows, int quiet, 
     if (!quiet && !findings)
         fputs("\nno findings\n", file);
     else if (!quiet)
-        fprintf(file, "\n%d finding%s, %d of them cost%s more than 10 %%\n", findings, report_plural(findings),
-                costly, costly == 1 ? "s" : "");
+        fprintf(file, "\n%d finding%s, %d of them cost%s more than 10 %%\n", findings, report_plural(findings), costly,
+                costly == 1 ? "s" : "");
     return 1;
 }
 

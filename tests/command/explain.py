@@ -265,12 +265,6 @@ def with_profile(call, text, line=""):
         return call(f"--profile {file.name} {line}")
 
 
-def geijn(p, b, n, alpha, beta):
-    """Seconds of SUMMA with van de Geijn broadcasts and lookahead 0, beta per element (HSUMMA paper)."""
-    root = math.sqrt(p)
-    return (math.log2(p) + 2 * (root - 1)) * n / b * alpha + 4 * (1 - 1 / root) * n * n / root * beta
-
-
 def test_profile():
     """The profile of another machine is accepted, and its numbers enter the paper's formula.
 

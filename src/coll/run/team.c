@@ -323,8 +323,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
     struct hs_operation *operation = status ? NULL : take(team, signature);
     if (!status && !operation && team->broken) /* while take() waited */
-        status = hs_fail(message, team->status, "an earlier collective call failed: %s",
-                         hsumma_status_string(team->status));
+        status =
+            hs_fail(message, team->status, "an earlier collective call failed: %s", hsumma_status_string(team->status));
     else if (!status && !operation)
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for another collective call");
     if (!status)

@@ -271,7 +271,7 @@ static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, 
     hsumma_plan_free(&plan);
     int next = next_alike(ctx, c);
     if (!everywhere(next && good))
-        tap_diag("call %d %s, %s, trial %s, next plan %s, %d blocks left", (int)n, reached ? "fails" : "",
+        tap_diag("call %d %s, %s, trial %s, next plan %s, %d blocks left", (int)n, *reached ? "fails" : "is not made",
                  hsumma_status_string(status), good ? "right" : "wrong", next ? "right" : "wrong", (int)scarce.out);
     good = good && next;
     hs_tuned_free(&ctx->tuned, &ctx->memory);

@@ -33,8 +33,8 @@ void part_copies(const problem *p, const operand *of, int copies[2]);
 int part_init(part *x, const problem *p, const operand *of, const int copy[2]);
 void part_free(part *x);
 
-/* Reads count entries of column s of the part from row r on: those in local, or the generated ones if local is NULL. im
- * is not written for real types. */
+/* From row r of the part on, reads `count` entries of column s: from `local`, or generated if that is NULL. im is not
+ * written for real types. */
 void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t count, double *re, double *im);
 
 /* out = op(X) in, summed over all ranks; X is in local, or generated if local is NULL. */

@@ -52,7 +52,7 @@ static const report_column columns[] = {
     {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},
     REPORT_END};
 
-/* Columns for groups that are estimated. */
+/* Columns for groups of more than MOST_COUNTED ranks, whose time is only estimated. */
 static const report_column columns_of_many[] = {
     {.title = "algorithm", REPORT_VALUE(cost, name), .width = -20},
     {.title = "predicted", REPORT_VALUE(cost, time), .width = 10, .digits = 4, .style = 'g'},

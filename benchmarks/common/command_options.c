@@ -147,7 +147,7 @@ int argument_refused(const argument_given *given, void *at)
     return !command_refuse(given->options, "%s", given->row->expected);
 }
 
-/* Stores the number of a word of row->words, counted from row->least; enums are stored as int. */
+/* Stores the position of the given word in row->words, counted from row->least, as an int (also for an enum). */
 int argument_word(const argument_given *given, void *at)
 {
     const char *word = given->row->words;

@@ -112,7 +112,7 @@ int doctor_refuses(MPI_Comm comm, int *code)
         return 0;
     look(&j);
     mixed(&j, &f);
-    *code = COMMAND_OK; /* only the reporting process fails: a launcher kills all others when one does */
+    *code = COMMAND_OK; /* the others must not fail: the launcher would kill the reporting process */
     if (j.mpi.number == 0) {
         fprintf(stderr, "hsumma: %s; %s\n", f.what, f.cure);
         *code = COMMAND_BAD_INPUT;

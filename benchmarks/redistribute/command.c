@@ -202,7 +202,7 @@ static int64_t count_wrong(const move *m)
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-/* Runs one turn; *seconds is that of the slowest rank. Returns an exit status. */
+/* Runs one turn; *seconds: the time of the slowest rank. Returns an exit status. */
 static int take_turn(const move *m, const gemr2d *g, move_maker maker, double *seconds)
 {
     const move_arguments *args = m->args;

@@ -162,7 +162,8 @@ static int measure(sweep *s, progress *bar)
     return COMMAND_OK;
 }
 
-/* Marks the fastest for each number of groups G, and of all. Candidates of equal G are adjacent. */
+/* Marks the fastest candidate for each number of groups G and the fastest of all, except SUMMA (candidate 0).
+ * Candidates of equal G are adjacent. */
 static void mark_best(sweep *s)
 {
     candidate *best = NULL, *best_of_g = NULL;

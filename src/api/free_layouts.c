@@ -104,7 +104,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status == HSUMMA_ERR_MEMORY) { /* other processes may choose this grid */
+            if (status == HSUMMA_ERR_MEMORY) { /* skipping it on this process alone could give it another choice */
                 hs_put(&ctx->memory, rank);
                 return status;
             }

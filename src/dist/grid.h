@@ -60,8 +60,9 @@ int hs_digit(const struct hs_factors *factors, int level, int coordinate);
 
 /*
  * Merges levels so that sums over the line are bracketed as with a single level.  A level stays separate only if the
- * levels inside it have a power of two of members in all, because the tree of coll/reduce/binomial.c is then composed
- * of the trees of its parts.  tier[i] is the original index of the innermost level merged into new level i.
+ * sizes of the levels inside it multiply to a power of two: the tree of coll/reduce/binomial.c is then composed of the
+ * trees of its parts.  tier[i] is the original index of the innermost level merged into new level i, not counting
+ * levels of size 1 (the outermost if all have size 1).
  */
 void hs_factors_merge_for_sums(const struct hs_factors *factors, struct hs_factors *merged, int *tier);
 

@@ -116,8 +116,8 @@ struct hs_clock_step {
         double seconds; /* COPY, REDUCE, JOIN: duration */
     };
     /*
-     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for an end of a message that is
-     * ready and waits for the other end.
+     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for a SEND or RECV that is ready and
+     * waits only for its counterpart.
      */
     int pending;
     /* The next step that gets this one's place in its queue; for SIGNAL and WAIT the next WAIT for the same SIGNAL. */

@@ -122,9 +122,9 @@ static hsumma_status one_size(struct proof *proof, int size, int every_root)
 }
 
 /*
- * Proves the row for `nodes` nodes of `per_node` ranks, without and with shared memory; every second of these grids
- * also with a round-robin or uneven placement. A grid of more than 96 ranks gets only one of these runs, mostly with
- * shared memory.
+ * Proves the row on a grid of `nodes` nodes of `per_node` ranks: without and with shared memory and, on every other
+ * grid, also with a round-robin or uneven placement. A grid of more than 96 ranks gets only one of these runs, mostly
+ * with shared memory.
  */
 static hsumma_status one_grid(struct proof *proof, int nodes, int per_node)
 {

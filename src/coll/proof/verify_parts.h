@@ -69,7 +69,8 @@ static inline int64_t hs_view_at(const struct hs_proof *proof, enum hs_slot slot
     return run ? element / run * proof->options.ld + element % run : element;
 }
 
-/* The latest accesses to each of a number of elements, which the caller numbers; in verify_order.c. */
+/* hs_accessed: the latest accesses to each element; the caller numbers the elements. Its functions are in
+ * verify_order.c. */
 struct hs_reading {
     int access, next; /* next: the previous read of the same element, -1 if there is none since the last write */
 };

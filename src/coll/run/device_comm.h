@@ -1,5 +1,5 @@
 /*
- * The resources of a communicator for collectives on devices: shared memory whose SHARED is in device memory,
+ * The resources of a communicator for collectives on devices: SHARED in device memory with its flags in host memory,
  * allocations that the ranks of a node have mapped, and buffers for messages.
  *
  * A peer's memory is addressed by (region, offset): a region consists of one allocation per rank, all mapped by all

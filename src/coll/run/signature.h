@@ -89,7 +89,7 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
  */
 hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,
                                 struct hs_signature **result, int *about, struct hs_message *message);
-/* Frees a signature at once, or with its last operation in progress. */
+/* Frees a signature: at once or, if operations are in progress, when the last of them ends. */
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
 /* The approximate bytes of memory of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);

@@ -118,8 +118,8 @@ static void begin_owner(struct exchange_look *exchange)
     }
 }
 
-/* For one owner.  given, taken, way: seconds that the busiest sender, receiver and link of a node work; messages: the
- * most messages of a process. */
+/* Maxima for one owner.  given, taken: seconds that a process sends, receives; way: seconds that a node's link is busy;
+ * messages: number of messages of a process. */
 struct most {
     double given, taken, way, messages;
 };

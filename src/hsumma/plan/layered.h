@@ -107,7 +107,8 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
 struct hs_layered_price {
     int count, extent[2];
     double product, move[3], seconds;
-    int64_t part_bytes, workspace_bytes; /* bytes per process of the parts of A, B and C; of these parts and panels */
+    /* Most bytes of a process: parts of A, B and C that are not in place; the same plus panel buffers. */
+    int64_t part_bytes, workspace_bytes;
 };
 /* Prices `count` layers on the processes of A's grid, without creating them.  Errors: HSUMMA_ERR_WORKSPACE if the parts
  * exceed the limit, HSUMMA_ERR_MEMORY, and errors of a layer's plan. */

@@ -147,9 +147,9 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
 void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
- * Implemented in execute_device.c, for contexts with a device.  Locates the matrices, makes staged copies of those that
- * are not where this process prefers to run, and sets *vote to its vote in the agreement, in which the largest vote
- * wins.
+ * Implemented in execute_device.c, for contexts with a device.  Locates the matrices and sets *vote to this process's
+ * vote in the agreement, in which the largest vote wins.  Allocates staged copies for the memory that it votes for,
+ * except for the host where a device is possible: hs_plan_settle does that.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* Continues after the agreement, with the winning vote.  The next phase is staging, with a new agreement already

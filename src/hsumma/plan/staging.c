@@ -108,7 +108,7 @@ void hs_staging_drop(hsumma_plan *plan)
     struct hs_device *device = plan->ctx->device;
     if (!device || !hs_staging_any(plan))
         return;
-    device->kind->synchronize(device, plan->ctx->stream); /* after an error copies may be in flight */
+    device->kind->synchronize(device, plan->ctx->stream); /* copies may still be in flight after an error */
     for (int x = 0; x < 3; x++) {
         struct hs_staged_copy *staged = &staging->copy[x];
         if (staged->kind == HS_OF_DEVICE)

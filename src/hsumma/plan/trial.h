@@ -34,7 +34,7 @@ struct hs_trial {
     double step[HS_RANKED]; /* seconds per panel of candidates that share an execution; agreed on like `seconds` */
     int turn, rounds;       /* the candidate that executes; number of complete rounds of whole executions */
     int served;             /* the candidate of the last complete execution */
-    int executions;         /* number of executions that count; at most 2 x count */
+    int executions;         /* number of complete executions so far; at most 2 x count */
     int deciding;           /* the candidate whose time is being agreed on; -1 if there is none */
     int decided;            /* 1 after the agreement on the fastest candidate */
     int to_remember;        /* 1 if the context has yet to remember the fastest candidate */

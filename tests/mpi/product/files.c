@@ -36,7 +36,7 @@ static void look_in(const char *name, const char *others)
     setenv("HOME", "/nowhere", 1);
 }
 
-/* Whether everything that was read from the files is equal on all processes. */
+/* Whether the note, the names and some numbers from the files are equal on all processes. */
 static int alike(const hsumma_context *ctx)
 {
     const struct hs_profile *p = &ctx->profile;

@@ -168,8 +168,8 @@ static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
     return everywhere(good) ? sum : -1;
 }
 
-/* Exchanges send exactly the misplaced elements, in addition to broadcasts and reductions; elements in place are not
- * sent, whatever the plan calls the movement. */
+/* A plan sends the bytes that it would send with aligned layouts, plus exactly the misplaced elements: nothing more
+ * even if the plan reports an operand as "exchanged" and none is misplaced. */
 static void test_bytes(hsumma_context *ctx, int count)
 {
     int wrong_sums = 0, none = 0, cases = 0;
@@ -334,7 +334,7 @@ static void test_memory(void)
     gemm_close(&ctx, &grid);
 }
 
-/* Whether all replicas of this process's part of C have equal bits, by their hashes. */
+/* Whether the replicas of each part of C have equal bits; hash: of this process's part. Collective. */
 static int replicas_agree(const struct gemm_case *c, int64_t hash)
 {
     int at[2], agree = 1;

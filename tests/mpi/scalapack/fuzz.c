@@ -144,7 +144,7 @@ static char *passed(const struct fuzz_case *c, const struct fuzz_local *l)
 /* The result of one library's routine. */
 struct outcome {
     int wrong;
-    double *values; /* entries of C, in pairs */
+    double *values; /* local entries of C, each a pair (re, im) */
     char text[256];
 };
 

@@ -66,7 +66,7 @@ int64_t gemm_changed(const struct gemm_case *call, const struct gemm_part local[
 void gemm_drop(struct gemm_part local[3]);
 
 /* The number of entries of C that differ from alpha op(A) op(B) + beta C (with `untouched`: from the initial values),
- * plus the number of overwritten guards. Fractions may be rounded. */
+ * plus the number of overwritten guards. With call->fractions, rounding errors are allowed. */
 int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, int untouched);
 
 /* A hash of the bits of this process's part of C. */

@@ -35,9 +35,9 @@ void fuzz_drop(struct fuzz_local *l);
 double *fuzz_reference(const struct fuzz_case *c, const struct fuzz_local *l);
 
 /*
- * The rounding error allowed in a real or imaginary part of C: (terms + 6) u (|alpha| terms + |beta|). `terms` is the
- * number of products, of entries of modulus at most 1, which are added in any order; alpha and beta cause 6 more
- * roundings; u is half the distance from 1 to the next number. 0 for integers.
+ * The rounding error allowed in a real or imaginary part of C: (terms + 6) u (|alpha| terms + |beta|), where |z| is
+ * |re z| + |im z|. `terms` real products are added in any order, k or, if complex, 2k; their factors are at most 1.
+ * alpha and beta cause 6 more roundings; u is half the distance from 1 to the next number. 0 for integers.
  */
 double fuzz_bound(const struct fuzz_case *c);
 

@@ -219,8 +219,9 @@ static void topologies(void)
            "nodes of several sizes: the line that spans most nodes, and shares a way out");
 }
 
-/* Roots change from panel to panel. A line of 8 on nodes of 2 is priced for both roots of a node, on nodes of 4 for one
- * in the middle. From there a tree crosses between nodes once more than from the first process of a node. */
+/* Roots change from panel to panel. A line of 8 is priced on nodes of 2 for both roots of a node, on nodes of 4 for a
+ * root in the middle of a node: the longest path of its tree crosses between nodes once more than that from the first
+ * process of a node. */
 static void roots(void)
 {
     struct model_product row = tall;

@@ -24,7 +24,7 @@ typedef struct device_bench {
     char *left, *right, *pinned;
     int64_t bytes;
     hsumma_type type;
-    int64_t edge; /* size of a square product: edge x edge */
+    int64_t edge; /* m, n and k of a product */
     struct hs_event *event[2];
     struct hs_device_share share;
     _Atomic int64_t *word[2]; /* flags of the first two mates, in memory that they share */

@@ -14,8 +14,8 @@ static const double long_call = 0.1;
 
 enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 
-/* Least seconds of a trial of messages, on a node with a core per rank and on a crowded one, where messages wait until
- * ranks are scheduled; least seconds of a trial of work. */
+/* Least seconds of a trial: of calibrate_slowest, on a node with a core per rank and on a crowded one, where messages
+ * wait until ranks are scheduled; of calibrate_together. */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value)

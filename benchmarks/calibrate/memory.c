@@ -79,7 +79,8 @@ static void set(_Atomic int64_t *word, int64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* Copies pieces `calls` times into this rank's shared memory and out of its neighbour's; returns the seconds. */
+/* Copies pieces `calls` times into this rank's shared memory and out of its neighbour's; returns the seconds of the
+ * copies, without the waits. */
 static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;

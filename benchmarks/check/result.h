@@ -23,8 +23,8 @@
  *     |d_i| <= 8 eps sqrt(k + 4) sqrt(V_i),   V_i = |alpha|^2 sum_l |a_il|^2 sum_j |b_lj|^2 + |beta|^2 sum_j |c0_ij|^2
  *
  *   (2 k for complex types). The bound is about ten times the errors observed, yet only 2e-12 at m = n = k = 1000 in
- *   double. An error e in one entry of C changes its row by |e| |x_j| >= |e| / 2 for each x, so 1e-9 is found up to
- *   about n = 40,000.
+ *   double. An error e in one entry of C changes its row by |e| |x_j| >= |e| / 2 for each x, so an error of 1e-9 is
+ *   found up to about n = k = 40,000.
  */
 #ifndef HS_BENCHMARKS_CHECK_RESULT_H
 #define HS_BENCHMARKS_CHECK_RESULT_H
@@ -51,7 +51,8 @@ typedef struct check_outcome {
  * of command.h); a wrong C is reported in *out, not by the status. */
 int check_product(const problem *p, const void *c, int strict, check_outcome *out);
 
-/* Adds value to entry (row, col) of the product's C, on the rank that owns it; with several copies, in the last one. */
+/* Adds `value` to entry (row, col) of the product's C, on the rank that owns it; with several copies, in the last one.
+ */
 void check_plant(const problem *p, void *c, double value, int64_t row, int64_t col);
 
 #endif

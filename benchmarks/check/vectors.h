@@ -37,7 +37,7 @@ void part_free(part *x);
  * written for real types. */
 void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t count, double *re, double *im);
 
-/* out = op(X) in, summed over all ranks; X is in local, or generated if local is NULL. */
+/* out = op(X) in, summed over all ranks; X is in `local`, or generated if that is NULL. */
 void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
 
 /* Over all ranks: sums[i] = sum_j |x_ij| and squares[i] = sum_j |x_ij|^2 in[j], where X is op of the generated operand;

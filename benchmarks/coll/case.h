@@ -27,7 +27,7 @@ void coll_case_free(coll_case *c);
 /* Moves the call's buffers to the context's device. Collective. Returns an error message, or NULL. */
 const char *coll_case_place(coll_case *c, hsumma_context *ctx);
 
-/* Overwrites out, so that an old result cannot pass; on the root of a broadcast with the vector. */
+/* Overwrites the result, so that an old one cannot pass; on the root of a broadcast, with the vector. */
 void coll_case_reset(coll_case *c);
 /* Whether this rank's result is right. */
 int coll_case_right(coll_case *c);

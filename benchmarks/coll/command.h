@@ -27,7 +27,7 @@ typedef struct coll_arguments {
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 
-/* Returns a copy of the i-th of the items separated by commas outside brackets; NULL past the last, or if out of
+/* Returns a copy of the i-th of the items separated by commas outside parentheses; NULL past the last, or if out of
  * memory. */
 char *coll_word(const char *words, int i);
 

@@ -74,7 +74,7 @@ int coll_call(coll_run *run, const coll_case *c, const coll_contender *x);
 /* Makes `calls` calls from a common start; *seconds is the mean time of a call on the slowest rank. Returns an exit
  * status, after printing an error. */
 int coll_measure(const coll_run *run, const coll_case *c, const coll_contender *x, int calls, double *seconds);
-/* The number of calls, each of `seconds`, for a measurement of sufficient length. */
+/* The number of calls, each of `seconds`, for a measurement of sufficient length; at most `most`. */
 int coll_calls(double seconds, int most);
 
 /* report.c: print the head, the lines of a size that has been measured, and the end. On rank 0 only. */

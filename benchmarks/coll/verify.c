@@ -6,7 +6,7 @@
 #include "coll/select/select.h"
 #include "report/progress.h"
 
-/* State of the progress bar: algorithms done, and their number. */
+/* State of the progress bar: the number of algorithms that are done, and of all. */
 struct shown {
     progress bar;
     const struct hs_prove_range *range;

@@ -70,7 +70,7 @@ size_t type_size(hsumma_type type);
 /* Whether the type is complex. */
 int type_is_complex(hsumma_type type);
 
-/* Stores value as one element of the type (at most 16 bytes), as hsumma_plan_execute takes alpha and beta. */
+/* Stores `value` as one element of the type (at most 16 bytes), as hsumma_plan_execute takes alpha and beta. */
 void store_scalar(hsumma_type type, const double value[2], void *element);
 
 /* --- the environment ---------------------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "doctor/doctor.h"
 #include "report/columns.h"
 
-/* UCX takes 4 MiB of /dev/shm for each rank when MPICH starts. */
+/* UCX takes 4 MiB of /dev/shm for each rank when MPICH starts; the checks want twice as much. */
 enum { PROBE_BYTES = 1 << 16, SHM_OF_RANK = 8 << 20 };
 
 static int64_t least_limit(void)

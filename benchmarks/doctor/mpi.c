@@ -43,7 +43,7 @@ void doctor_find_launcher(job_mpi *mpi)
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *processes = getenv(launchers[i].processes), *number = getenv(launchers[i].number);
 
-        /* Of several launchers that of the program's own MPI is taken, as the innermost; else the first. */
+        /* Of several launchers, prefer that of the program's own MPI, probably the innermost; else the first. */
         if (!processes || (mpi->launcher && launchers[i].family != hs_mpi_built()) ||
             (launchers[i].shell && getenv(launchers[i].shell)))
             continue;

@@ -35,7 +35,7 @@ typedef struct explain_free_items {
 
 typedef struct explain_arguments {
     arguments common;
-    int64_t nodes, panels; /* nodes: number of nodes, each a block of processes; 0: not given */
+    int64_t nodes, panels; /* number of nodes, each a block of processes, 0: not given; pairs of owners drawn */
     const char *map;       /* the node of each process, instead of `nodes`; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
     int64_t ranks;  /* the most processes of a grid to be chosen; 0: the grid is given. Of a collective: its ranks */
@@ -60,7 +60,7 @@ typedef struct hierarchy {
     int least;         /* 1: of all hierarchies, this has the least predicted communication */
 } hierarchy;
 
-/* A piece of the looped dimension that lies in one block of both moving operands and in one panel. */
+/* A piece of the looped dimension that lies in one block of each moving operand and in one panel. */
 typedef struct cut {
     int64_t begin, length;
     int panel, owner[2];
@@ -89,8 +89,9 @@ typedef struct picture {
 
 /*
  * Whether G = sqrt(p) groups minimise or maximise communication in the model of the HSUMMA paper (Section IV-C: van de
- * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element, the
- * machine's per byte: per_element is alpha / beta with the machine's number unchanged, per_byte with it converted.
+ * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element.
+ * per_element is alpha / beta if the machine's beta is read as one per element, too; per_byte if it is read as one per
+ * byte and converted.
  */
 typedef struct condition {
     int applies; /* product and grid are square, or nearly */
@@ -190,8 +191,8 @@ void explain_timing(const explanation *e, FILE *file);
 int explain_free(const explain_arguments *args, FILE *file);
 argument_reader explain_read_free_ranks, explain_read_free_shapes;
 
-/* Prints the cost and rounds of args->alg or, if that is NULL, a table of the algorithms of the collective that fit;
- * and auto's choice. On error *message has the reason, or is empty. */
+/* Prints the cost and rounds of args->alg or, if that is NULL, a table of those algorithms of the collective that
+ * fit; and auto's choice. On error *message has the reason, or is empty. */
 hsumma_status explain_collective(const explain_arguments *args, hsumma_context *ctx, FILE *file,
                                  struct hs_message *message);
 

@@ -7,8 +7,9 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-/* An allocator that only reserves large pieces: a loop allocates its whole workspace, which may exceed this machine's
- * memory, but explain never writes to it. A word before each piece holds its length if it was mapped, else 0. */
+/* An allocator that reserves only addresses for large pieces: a loop allocates its whole workspace, which may exceed
+ * this machine's memory, but explain never writes to it. A word before each piece holds its length if it was mapped,
+ * else 0. */
 enum { MAPPED_FROM = 1 << 20 };
 
 static void *lazy_get(void *state, size_t bytes)

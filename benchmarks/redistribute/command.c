@@ -276,7 +276,7 @@ static int report(const move *m, const moved *rows, int count, const char *refus
     return report_written(stdout);
 }
 
-/* Runs all turns; the first is a warm-up. */
+/* Runs all rounds of turns; the first round is a warm-up. */
 static int measure(move *m, const gemr2d *g, int count, double *seconds, moved *rows)
 {
     int reps = m->args->reps, code = COMMAND_OK;

@@ -59,8 +59,8 @@ static int is_same(const regret_plan *x, const regret_plan *y)
 
 /* --- the automatic plan ------------------------------------------------------------------------------------------- */
 
-/* Makes the automatic plan, chooses in warm-up turns how many calls make a turn long enough, and takes the turns of the
- * sweep. With |beta| above 1 a turn has one call, because C would grow. */
+/* Makes the automatic plan, chooses in warm-up turns how many calls make a turn long enough, and takes this plan's
+ * turns of the sweep. With |beta| above 1 a turn has one call, because C would grow. */
 static int start(regret_run *run)
 {
     const arguments *args = &run->which->args;

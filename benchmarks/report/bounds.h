@@ -5,7 +5,7 @@
 #include "product/bounds.h"
 #include "report/columns.h"
 
-/* Prints lines whose labels are `width` wide; nothing if the bounds are unknown. */
+/* Prints lines whose labels are `width` wide; nothing if a process's bounds are unknown or 0. */
 void report_bounds(const product_bounds *bounds, int width, FILE *file);
 
 #define REPORT_BOUND_SIDE(row, side, name)                             \

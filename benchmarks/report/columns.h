@@ -30,7 +30,7 @@ struct report_column {
     const char *title, *unit;   /* first and second line of the table's head; title NULL: not in the table */
     int width, digits;          /* in the table; negative width: left-aligned */
     char style;                 /* number format in the table: 'f' (default), 'g', or 'b' for bytes as "12.3 MiB" */
-    double factor; /* multiplies a number in the table; 0 stands for 1, REPORT_TIME for the table's unit of time */
+    double factor; /* multiplies a real in the table; 0 stands for 1, REPORT_TIME for the table's unit of time */
     int narrow;    /* preceded by one space, not two */
 };
 
@@ -71,8 +71,8 @@ json_t *report_reals(const double *values, int count);
 void report_add(json_t *object, const report_column *columns, const void *row, unsigned present);
 json_t *report_object(const report_column *columns, const void *row, unsigned present);
 
-/* Prints the object and frees it, on several lines or (compact) on one; `digits` per number (0: as many as needed).
- * Returns 0 if writing failed. */
+/* Prints the object, on one line if `compact`, else on several, and frees it. Reals have `digits` digits (0: as many as
+ * needed). Returns 0 if writing failed or the object is NULL. */
 int report_json(json_t *object, int compact, int digits, FILE *file);
 
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */

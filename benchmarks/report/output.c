@@ -156,7 +156,7 @@ int output_open(output *out, const char *path, const void *start, size_t length,
     return bad ? -1 : 0;
 }
 
-/* Checks that the file is complete and on disk. */
+/* Flushes the file to disk, and checks that it is complete. */
 static int settle(const output *out, npy_error *error)
 {
     struct stat status;

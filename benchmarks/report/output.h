@@ -21,8 +21,8 @@ typedef struct output {
 int output_check(const char *path, int force, npy_error *error);
 
 /* Creates the temporary file of `size` bytes, copies `length` bytes from `start` to its beginning, and reserves the
- * space if the file system can. A signal removes the file, so only one output may be open at a time. Always undo with
- * output_finish or output_close, also after an error. */
+ * space if the file system can. The handler that removes the file on a signal knows only one, so only one output may be
+ * open at a time. Always undo with output_finish or output_close, also after an error. */
 int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
                 npy_error *error);
 

@@ -33,7 +33,7 @@ static inline int progress_wish(int forced, int quiet)
     return forced ? PROGRESS_FORCED : quiet ? PROGRESS_QUIET : PROGRESS_DEFAULT;
 }
 
-/* Starts; how: PROGRESS_.... Local; for one rank. */
+/* Starts; how: one of the values above. Local; for one rank. */
 void progress_begin(progress *bar, int how);
 
 /* Sets the phase, and the fraction done of all work, from 0 to 1. */

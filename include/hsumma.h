@@ -125,9 +125,9 @@ typedef struct hsumma_movement {
      * inside a node that shares memory "shared" (owners store panels there) and "summed" (partial results of C). If the
      * operand is not aligned with the stationary one: "exchanged", "exchanged and ...", "... and exchanged". */
     const char *how;
-    size_t exchange_bytes; /**< upper bound on the bytes that any process sends and receives to align the operand, 0 if
-                                aligned; with layers or several grids, plus the bytes that this process sends in its
-                                redistribution */
+    size_t exchange_bytes;   /**< upper bound on the sum of the bytes that a process sends and receives to align the
+                                  operand, 0 if aligned; with layers or several grids, plus the bytes that this process
+                                  sends in the operand's redistribution */
     double exchange_seconds; /**< predicted time of these movements, a part of predicted_comm_seconds */
 } hsumma_movement;
 
@@ -155,18 +155,20 @@ typedef struct hsumma_plan_info {
     /** How the processes of a node exchange panels: "messages", "shared" (a process stores its own and received panels
      * in shared memory, where the others read them), "alone" (a single process owns everything), or "device" if the
      * last execution ran on devices (before the first one: if an execution on matrices in device memory would). With
-     * "device", all fields of this struct describe execution on devices, for which there are no predictions (0). */
+     * "device", all fields of this struct describe execution on devices; predictions are then 0, those in
+     * predicted_stationary -1. */
     const char *node;
-    int64_t chunk; /**< rows or columns of a panel that readers in shared memory receive at a time; 0 if unused */
+    int64_t chunk; /**< rows or columns of a panel that its readers get through shared memory at a time; 0 if unused */
     /** Memory of this process in bytes: the plan's own, and panel buffers (with this process's part of those in shared
      * memory), which all plans of a context use in common. */
     size_t workspace_bytes;
     size_t workspace_bytes_max;      /**< maximum of workspace_bytes over all processes */
-    size_t workspace_limit_bytes;    /**< bytes that workspace_limit allows the process that needs most */
+    size_t workspace_limit_bytes;    /**< bytes that workspace_limit allows the process with the largest parts of the
+                                          matrices */
     double predicted_seconds;        /**< seconds of one execution by the cost model */
     double predicted_comm_seconds;   /**< seconds of the messages, including those that the local GEMM hides */
-    double predicted_gemm_seconds;   /**< of these, the local GEMM */
-    double predicted_copy_seconds;   /**< of these, packing, unpacking, and copies into shared memory */
+    double predicted_gemm_seconds;   /**< seconds of the local GEMM */
+    double predicted_copy_seconds;   /**< seconds of packing, unpacking, and copies into shared memory */
     int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all processes share a
                                           node's memory */
     int64_t predicted_messages_sent; /**< messages that this process's schedule passes to MPI; 0 if all processes share
@@ -199,8 +201,8 @@ typedef struct hsumma_plan_info {
     /** What computes the local GEMM of this process: "BLAS"; the kind of its device, such as "cuda" (matrices in host
      * memory pass through it tile by tile); or "none" if the process owns nothing. */
     const char *local;
-    int steps;     /**< panels of the outermost level; 0 if all processes share a node's memory, or if this process owns
-                        nothing */
+    int steps; /**< number of panels of the outermost level; 0 if all processes share a node's memory, or this process
+                    owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
 } hsumma_plan_info;
 
@@ -531,10 +533,11 @@ HSUMMA_API hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type ty
                                              const hsumma_desc *desca, void *b, const hsumma_desc *descb);
 
 /**
- * The grid of at most `processes` processes that the model finds cheapest for a product whose layouts are free, in one
- * block per process (nb = 0) or in blocks of nb x nb. Grids of fewer processes are compared only if `processes` has no
- * grid whose sides differ by at most a factor of 2. The result refers to the first processes of the context in order
- * 'A': create the grid with that order and ranks = NULL. predicted_seconds may be NULL.
+ * Chooses the grid of at most `processes` processes on which a product whose layouts are free is cheapest by the model;
+ * matrices have one block per process (nb = 0) or blocks of nb x nb. Grids of fewer than `processes` processes are
+ * compared only if no grid of all of them has sides that differ by at most a factor of 2. The result refers to the
+ * first processes of the context in order 'A': create the grid with that order and ranks = NULL. predicted_seconds may
+ * be NULL.
  *
  * Local. The result depends only on the arguments and on data that are equal on all processes of the context. Errors:
  * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_MEMORY, and others of hsumma_plan_create() if no grid has a plan.

@@ -219,7 +219,7 @@ typedef struct hsumma_shape {
     int64_t unit;        /**< bytes of an element; pieces must be multiples of it */
     int64_t segment;     /**< bytes of a segment if the caller specified a size, else 0 */
     const int64_t *part; /**< size + 1 offsets in bytes, which delimit the parts of allgather and reduce_scatter; for
-                              other collectives they cut the vector into equal parts */
+                              other collectives they cut the vector into parts as equal as possible */
     int nodes;           /**< number of nodes */
     const int *node;     /**< node of each rank, indexed by rank; nodes are numbered in the order of their lowest ranks.
                               If ranks are rotated, each rank is a separate node */

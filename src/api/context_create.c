@@ -186,7 +186,7 @@ static void destroy(hsumma_context *ctx)
     if (!finalised && !ctx->broken) /* else a new communicator could receive messages left in this one */
         MPI_Comm_free(&ctx->comm.comm);
     hs_agreement_free(&ctx->agreement, &ctx->memory);
-    if (!ctx->device || !ctx->broken) /* else peers may have it mapped, or freeing may wait for work that never ends */
+    if (!ctx->device || !ctx->broken) /* else peers may have the memory mapped, or freeing it may wait forever */
         hs_device_tiles_free(ctx);
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);

@@ -103,8 +103,8 @@ static void no_memory(struct found_files *found_files, const struct found *found
         hs_fail(&found_files->message, HSUMMA_ERR_MEMORY, "%s: no memory for %s", found->what, found->path);
 }
 
-/* The file's text, or NULL. Records an error if the file was named and may not be new, or if memory is exhausted;
- * records a note if an unnamed file exists but cannot be read. */
+/* The file's text, or NULL. Records an error if memory is exhausted, or if a named file cannot be read, unless it does
+ * not exist and may be new; records a note if an unnamed file exists but cannot be read. */
 static char *open_found(const hsumma_context *ctx, const struct found *found, struct found_files *found_files)
 {
     char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;

@@ -48,8 +48,8 @@ static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *pri
     return price->node_bytes < 0 || price->process_bytes < 0 ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
 }
 
-/* Prices a grid by a plan of this process alone, without creating the grid; with `counts` also counts the bytes that
- * enter nodes and processes. */
+/* Prices a grid by a plan that this process makes alone, without creating the grid; with `counts` also counts the bytes
+ * that enter nodes and processes. */
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
                                 int *rank, int counts, struct grid_price *price)
 {
@@ -104,7 +104,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status == HSUMMA_ERR_MEMORY) { /* skipping it on this process alone could give it another choice */
+            if (status == HSUMMA_ERR_MEMORY) { /* skipping it could give this process another choice than the others */
                 hs_put(&ctx->memory, rank);
                 return status;
             }

@@ -145,7 +145,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->profile = plan->ctx->profile.source;
     info->lower_bound_bytes = lower_bound_of(plan);
     memcpy(info->operand, choice->prediction.operand, sizeof info->operand);
-    if (device) { /* there is no model of devices */
+    if (device) { /* the model does not predict products on devices */
         info->tuned = "estimated";
         for (int x = 0; x < 3; x++)
             info->predicted_stationary[x] = -1;

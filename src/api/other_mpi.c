@@ -8,7 +8,7 @@
 
 #include "hsumma/context/mpi_family.h"
 
-/* A symbol that each MPI of the family exports, the folder of the build for it, and the value of MPI in that build. */
+/* A symbol that each MPI of the family exports; the build for that family: its folder, its value of make's MPI. */
 static const struct {
     const char *symbol, *folder, *option;
 } families[HS_MPI_FAMILIES] = {

@@ -30,7 +30,7 @@ struct option_type {
     void (*write)(const struct option_row *row, const void *at, char *text, size_t size);
     /* For lists: parses the element at *text, appends it, and moves *text past it. */
     int (*read_element)(const struct option_row *row, const char **text, void *at);
-    int has_factors; /* 1: numbers (of bytes or flops) may have a factor, such as 64k */
+    int has_factors; /* 1: numbers may have a factor, such as 64k */
     int stays_text;  /* 1: read only checks the text; the field is in struct hs_texts */
 };
 

@@ -122,8 +122,8 @@ struct hs_options {
 
 void hs_options_default(struct hs_options *options, struct hs_texts *texts);
 /* Parses "name=value name=value"; a value with blanks is quoted.  All values are checked, but not all are used: a
- * plan's values for context options are ignored, and all values from a tuned file except those that describe how a
- * product is done.  HSUMMA_ERR_OPTION: an unknown name or an invalid value; some options may have changed. */
+ * plan's values for context options are ignored; a tuned file's values are used only for the options that describe how
+ * a product is done.  HSUMMA_ERR_OPTION: an unknown name or an invalid value; some options may have changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
 /* Parses the variables of the environment; fails like hs_options_apply. */

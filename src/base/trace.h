@@ -54,7 +54,7 @@ enum { HS_TRACE_ENTRIES = 1 << 15, HS_TRACE_CLOSED = -1, HS_TRACE_NO_TAG = -1 };
 
 struct hs_trace {
     struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES entries */
-    uint64_t count;              /* entries so far; the next is stored at count % HS_TRACE_ENTRIES */
+    uint64_t count;              /* entries so far less `lost`; the next is stored at count % HS_TRACE_ENTRIES */
     uint64_t lost;               /* entries overwritten before the ring was last sorted */
     uint64_t written;            /* count + lost when the file was last written; 0: never written */
     uint32_t order;

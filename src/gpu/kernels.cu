@@ -106,8 +106,8 @@ __device__ void combine_chunks(void *dst, const operands &from, int64_t offset, 
             sum[c].store(static_cast<char *>(dst) + offset, i + c * stride);
 }
 
-/* Combines `head` elements, then `chunks` chunks, then `tail` elements; head and tail have fewer elements than a block
- * has threads. */
+/* Combines `head` elements, then `chunks` chunks, then `tail` elements; head and tail together have fewer elements than
+ * a block has threads. */
 template <class T, class Op, class A>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     combine(void *dst, const __grid_constant__ operands from, int64_t head, int64_t chunks, int64_t tail)

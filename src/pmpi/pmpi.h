@@ -6,10 +6,11 @@
  * A communicator has a context of its own, created once its calls weigh enough (communicators.c) and kept as an
  * attribute. Whether a call is served depends only on arguments that MPI requires to be the same on all processes:
  *
- *   broadcasts    all below 2 GiB; everything but contiguous elements of one basic type is packed, because another
- *                 process may describe the same elements by another type
- *   reductions    sum, maximum and minimum of real, complex and signed integer basic types; no user-defined operators,
- *                 which may rely on whole vectors as MPICH passes them (the BLACS' do)
+ *   broadcasts    all below 2 GiB, of any type, because another process may describe the same elements by another
+ *                 type; everything but contiguous elements of one basic type is packed
+ *   reductions    sum, maximum and minimum of float, double and signed integers of 4 or 8 bytes, sums also of complex
+ *                 types; no user-defined operators, which may rely on whole vectors as MPICH passes them (those of
+ *                 the BLACS do)
  *   communicators intracommunicators of at least two processes
  *
  * No call of a communicator is served if one of its processes sets HSUMMA_PMPI=off, already serves 64 communicators, or
@@ -66,7 +67,7 @@ struct pmpi_state {
     struct pmpi_row *rows;          /* report.c: which algorithms have served which calls */
     int inside;                     /* nonzero while the library is active: its own MPI calls are passed on */
     MPI_Comm self;                  /* this process alone; errors return, and no handler of the program's runs */
-    int code[PMPI_STATUSES];        /* MPI's error classes for hsumma's statuses; 0: not made yet */
+    int code[PMPI_STATUSES];        /* error classes added to MPI for hsumma's statuses; 0: not made yet */
     struct pmpi_count served[PMPI_FUNCTIONS], passed[PMPI_FUNCTIONS];
 };
 extern struct pmpi_state pmpi_state;

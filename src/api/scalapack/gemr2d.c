@@ -1,6 +1,6 @@
 /*
- * One call of p?gemr2d. A process may be outside the context of either matrix, and then knows neither its grid nor its
- * descriptor; so all processes of the context that covers both exchange what they know.
+ * One call of p?gemr2d. A process outside the context of a matrix knows neither that matrix's grid nor its descriptor,
+ * so all processes of the context that covers both matrices exchange what they know.
  */
 #include "api/scalapack/shim.h"
 

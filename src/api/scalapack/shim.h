@@ -175,20 +175,20 @@ hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int sha
 enum hs_matter { HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
-/* Performs the call, sets *status if it fails, and returns 1, if its arguments other than alpha, beta and the addresses
- * equal the last call's; returns 0 otherwise, or if alpha is zero. The BLACS context must be valid. */
+/* If all arguments other than alpha, beta and the matrices' addresses equal the last call's, and alpha is not zero:
+ * performs the call, sets *status if it fails, and returns 1. Otherwise returns 0. The BLACS context must be valid. */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_status *status);
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how);
-/* hs_do_locally performs a call without communication and returns 1 if all its matrices lie on one process.
- * hs_repeat_locally performs it again. */
+/* If all matrices of a call lie on one process, hs_do_locally performs it there without communication and returns 1 on
+ * every process; otherwise it returns 0. hs_repeat_locally repeats such a call. */
 enum { HS_OTHERS = 1, HS_MINE };
 void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads);
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args);
 
 /* ScaLAPACK's own routine; NULL if the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);
-/* Stores in *routine, a pointer to a function, the next definition of a name that this library also defines, else the
- * one that the caller's library finds; NULL if there is none. */
+/* `routine` points to a function pointer. Sets that to the next definition of a name that this library also defines,
+ * else to the one that the caller's library finds; to NULL if there is none. */
 void hs_next_routine(const void *caller, const char *name, void *routine);
 
 int hs_log_open(void);

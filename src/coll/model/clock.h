@@ -6,8 +6,8 @@
  * for alpha + n beta. It starts when its SEND and its RECV may begin and both ports are free. A rank has `ports` ports
  * in each direction, which serve its messages in list order, round-robin. alpha and beta are those of the innermost of
  * socket, node and network that contains both ranks (shape->topology; NULL: every rank on its own node); messages above
- * `eager` bytes have those of the rendezvous protocol. With a gap, a short message occupies its ports for gap + n beta
- * only, but arrives after alpha + n beta, so several may be in transit.
+ * `eager` bytes (long messages) have those of the rendezvous protocol. With a gap, a short message occupies its ports
+ * for gap + n beta only, but arrives after alpha + n beta, so several may be in transit.
  *
  * Injection. The max-rate model of Gropp, Olson and Samfass (2016), as in Bienz, Olson and Gropp (2019), Section IV:
  * after its alpha, a message between nodes shares its node's outgoing bandwidth equally with the other messages that
@@ -58,11 +58,12 @@ struct hs_machine {
     struct hs_link node;   /* messages between sockets of a node; priced as between nodes if alpha and beta are 0 */
     struct hs_link socket; /* messages inside a socket; priced as between sockets if alpha and beta are 0 */
     double inject;         /* seconds per byte that leaves a node, whichever rank sends it; 0 if there is no limit */
-    struct hs_link shm;    /* copies into or out of shared memory; as other copies if alpha and beta are 0 */
-    double signal;         /* minimum seconds from a SIGNAL to the end of a WAIT for it */
-    int ports;             /* concurrent messages of a rank in each direction; 0 means 1 */
-    int devices;           /* devices per node; 0 if ranks compute on their processors */
-    double turn;           /* seconds to switch a device from one rank's work to another's */
+    struct hs_link shm; /* copies into or out of SHARED or from a peer's slot; priced as other copies if alpha and beta
+                           are 0. With devices, alpha is also the launch of any work */
+    double signal;      /* minimum seconds from a SIGNAL to the end of a WAIT for it */
+    int ports;          /* concurrent messages of a rank in each direction; 0 means 1 */
+    int devices;        /* devices per node; 0 if ranks compute on their processors */
+    double turn;        /* seconds to switch a device from one rank's work to another's */
 };
 
 enum hs_tier_kind { HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES, HS_TIER_KINDS };
@@ -75,7 +76,7 @@ struct hs_clock_report {
     double seconds;                                       /* time at which the last rank finishes */
     int64_t messages, bytes;                              /* messages and bytes sent by all ranks */
     int64_t messages_rank_max, bytes_rank_max;            /* maxima over ranks of messages and of bytes sent */
-    struct hs_traffic tier[HS_TIER_KINDS];                /* messages of all ranks, indexed by tier */
+    struct hs_traffic tier[HS_TIER_KINDS];                /* sent by all ranks, indexed by enum hs_tier_kind */
     struct hs_traffic between_rank_max, between_node_max; /* maxima over ranks, and over nodes, of messages and bytes
                                                              sent between nodes */
     int64_t shared_copies;                                /* bytes that all ranks copy into or out of SHARED, or from a
@@ -94,13 +95,12 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
  * Lower bounds, in seconds, on the time per collective if many are executed in succession, several at a time: the time
  * for which a resource (a port, a processor, a device, or a node's outgoing or incoming link) is busy per collective.
  * most[i] assumes i + 1 collectives in flight with consecutive ranks as roots, so that each collective's load is that
- * of the previous one shifted by one rank.
+ * of the previous one shifted by one rank (on devices the same for all roots).
  */
 enum { HS_LOAD_ROOTS = 8 };
 struct hs_clock_load {
     double most[HS_LOAD_ROOTS]; /* time of the busiest resource */
-    double mean;                /* mean time of the resources of one kind, or of one resource over all roots; the
-                                   largest of all kinds */
+    double mean; /* the largest, over the kinds of resources, of the mean time of all resources of a kind */
 };
 /* Computes only hs_clock_report.seconds, and the load if load is not NULL; faster than hs_clock. */
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
@@ -108,10 +108,10 @@ hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *
 
 /*
  * Estimates the seconds of hs_clock for many ranks from the lists of some. The root must be 0, the parts equal
- * (shape->part = NULL). The result is exact for up to 64 ranks, and for more if all lists together have few steps or
- * there are too few nodes to extrapolate from. If the schedule is found to take at least `enough` seconds, the estimate
- * stops, and `seconds` is some value >= enough. Statuses are those of hs_clock; HSUMMA_ERR_UNSUPPORTED also if the row
- * does not fit a smaller number of these nodes.
+ * (shape->part = NULL). The result is exact for up to 64 ranks, for up to 512 if all lists together have few steps,
+ * and where both nodes and ranks per node are too few to extrapolate from. If the schedule is found to take at least
+ * `enough` seconds, the estimate stops, and `seconds` is some value >= enough. Statuses are those of hs_clock;
+ * HSUMMA_ERR_UNSUPPORTED also if the row does not fit one of the smaller shapes from which the result is extrapolated.
  */
 struct hs_clock_estimate {
     double seconds;

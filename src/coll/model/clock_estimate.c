@@ -3,7 +3,7 @@
  * is the clock of a sample: ranks of three nodes, with lists for the real number of ranks and peers that are always
  * ready. The rest is time in which ranks wait for others: zero in exchanges and rings, growing with the depth of a tree
  * or the length of a chain. It is the clock of all ranks minus that of a sample, computed for three smaller numbers of
- * nodes, each twice the previous one, and extrapolated.
+ * nodes (or of ranks per node), each twice the previous one, and extrapolated.
  */
 #include "coll/model/clock_parts.h"
 
@@ -187,8 +187,8 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double *se
 }
 
 /*
- * Sets *halvings to the number of halvings of the nodes after which all lists are short enough to be clocked, but at
- * most to the number that leaves LEAST_PARTS; 0 if none is needed, or if there are too few nodes.
+ * Sets *halvings to the number of halvings after which all lists are short enough to be clocked, limited so that the
+ * smallest of the WAITS shapes keeps LEAST_PARTS parts; 0 if none is needed, or if there are too few parts.
  */
 static hsumma_status halvings_for(const struct estimator *e, double steps, int *halvings)
 {

@@ -50,7 +50,7 @@ struct hs_flow {
 };
 
 /*
- * Begins a flow of messages 0 .. messages-1, each of which arrives once. Returns HSUMMA_ERR_MEMORY if memory is
+ * Begins a flow of messages 0 .. messages-1, each of which arrives at most once. Returns HSUMMA_ERR_MEMORY if memory is
  * exhausted; call hs_flow_end in any case.
  */
 hsumma_status hs_flow_begin(struct hs_flow *flow, const struct hs_machine *machine, int nodes, int messages,
@@ -120,7 +120,10 @@ struct hs_clock_step {
      * waits only for its counterpart.
      */
     int pending;
-    /* The next step that gets this one's place in its queue; for SIGNAL and WAIT the next WAIT for the same SIGNAL. */
+    /*
+     * The step that takes over this one's place in its queue; for SIGNAL the first WAIT for it, for WAIT the next WAIT
+     * for the same SIGNAL; -1 if none.
+     */
     int next;
     int first_use;      /* first entry of `use` for this step, -1 if no step depends on it */
     unsigned char kind; /* enum hs_kind */

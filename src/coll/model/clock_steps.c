@@ -107,7 +107,7 @@ static int enqueue(const struct reader *reader, int g, int *served, int *before)
     return 1;
 }
 
-/* The seconds of a step that is not a message. */
+/* The seconds of a step that is not a message, without devices. */
 static double work(const struct hs_machine *machine, const struct hs_step *step)
 {
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
@@ -197,8 +197,8 @@ static hsumma_status make_room(struct reader *reader, size_t steps, size_t uses,
 }
 
 /*
- * Makes room for a rank's list. If the array of steps must grow, makes room for such lists of all remaining ranks at
- * once, except at rank 0, with a sample, or if memory is short.
+ * Makes room for a rank's list. If the array of steps must grow, makes room at once for lists of this size for all
+ * remaining ranks, except at rank 0, with a sample, or if memory is short.
  */
 static hsumma_status make_room_for(struct reader *reader, int rank, const struct hs_list *list)
 {

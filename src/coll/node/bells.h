@@ -13,7 +13,8 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work */
+    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work; the rank that
+                                         sends it a bell clears it */
 };
 
 struct hs_bells {

@@ -5,8 +5,8 @@
 #include "coll/node/agree_mpi.h"
 
 /*
- * The number of requests that one wait handles. With more in flight a rank polls; in a simulator it waits for the
- * oldest ones.
+ * The maximum number of requests that one wait handles. With more in flight a rank polls; in a simulator it waits for
+ * the oldest ones.
  */
 enum { CAPACITY = 512 };
 
@@ -119,7 +119,10 @@ int hs_block_may_test(const struct hs_block *block)
 hsumma_status hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
-    /* The first call announces that this rank will block and returns, so that the caller checks for work once more. */
+    /*
+     * The first call, and the first after each completion, announces that this rank will block and returns, so that the
+     * caller checks for work once more.
+     */
     if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) {
         hs_bells_awake(&block->bells, 0);
         return hs_bells_listen(&block->bells) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;

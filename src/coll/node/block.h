@@ -12,8 +12,8 @@
 struct hs_in_flight {
     MPI_Request *request;
     int count;
-    int collected; /* number of these messages that a blocking wait has completed; their requests are
-                      MPI_REQUEST_NULL */
+    int collected; /* number of these messages that blocking waits have completed and the instance has not yet handled;
+                      their requests are MPI_REQUEST_NULL */
     struct hs_in_flight *next;
 };
 
@@ -42,7 +42,7 @@ void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages
  */
 int hs_block_may_test(const struct hs_block *block);
 
-/* An hs_idle function (base/wait.h), which blocks. */
+/* An hs_idle function (base/wait.h), which blocks; the first call may only announce that (hs_bells_listen). */
 hsumma_status hs_block_idle(void *block, int times);
 
 #endif

@@ -23,7 +23,7 @@ struct hs_mates {
 struct hs_comm {
     MPI_Comm comm;
     int rank, size;
-    int64_t cut; /* largest MPI message in bytes, equal on all ranks; longer steps are split */
+    int64_t cut; /* largest MPI message in bytes, equal on all ranks; the messages of longer steps are split */
     int64_t bytes_sent, messages_sent;
     struct hs_topology topology; /* topology of all ranks; its size is 0 if it is unknown (discover.h) */
     struct hs_mates mates;

@@ -19,9 +19,10 @@ struct hs_device_share {
 };
 
 /*
- * Shares `bytes` bytes of this rank's device memory; the number may be 0 and differ between ranks. Collective over
- * mates, same status on all: HSUMMA_ERR_DEVICE if the devices cannot share memory, HSUMMA_ERR_MEMORY. After an error
- * all memory is freed. If events cannot be shared, that is not an error.
+ * Allocates and shares `bytes` bytes of device memory on this rank; the number may be 0 and differ between ranks.
+ * Collective over mates, same status on all: HSUMMA_ERR_DEVICE if the devices cannot share memory, HSUMMA_ERR_MEMORY,
+ * HSUMMA_ERR_UNSUPPORTED for too many events, HSUMMA_ERR_MPI. After an error all memory is freed. If events cannot be
+ * shared, that is not an error.
  */
 hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, struct hs_device *device, int events,
                                    size_t bytes, const struct hs_allocator *memory, struct hs_message *message);

@@ -9,9 +9,9 @@
 
 /*
  * Numbers of unsuccessful polls before a rank yields (SPINS), and from then until it sleeps (YIELDS). The first
- * NAPS_SHORT sleeps take at most NAP_SHORT_NS, later ones SLEEP_NS. A poll takes some 0.1 us, waking a sleeper some 5
- * us, mostly on the processor that wakes it. With more ranks than processors (crowded) the awaited rank may not be
- * running.
+ * NAPS_SHORT sleeps take at most NAP_SHORT_NS, later ones SLEEP_NS. A poll takes some 0.1 us; waking a sleeper takes
+ * some 5 us, most of them on the processor of the rank that wakes it. With more ranks than processors (crowded) the
+ * awaited rank may not be running.
  */
 enum {
     SPINS = 300,
@@ -24,9 +24,9 @@ enum {
 };
 
 /*
- * All accesses are sequentially consistent: a rank that is about to sleep increments `sleepers`, then checks the
- * counters once more; a rank that signals sets the counter, then reads `sleepers`. At least one of them therefore sees
- * the other's store.
+ * The accesses here and in nap are sequentially consistent: a rank that is about to sleep increments `sleepers`, then
+ * checks the counters once more; a rank that signals sets the counter, then reads `sleepers`. At least one of them
+ * therefore sees the other's store.
  */
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value)
 {

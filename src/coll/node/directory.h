@@ -51,8 +51,8 @@ struct hs_directory_entry {
     /* Ballots of agreements, used alternately, because a rank is at most one agreement ahead of its readers. */
     _Atomic int64_t vote[2][HS_BALLOT_WORDS];
     _Alignas(128) struct hs_offer offer[2];  /* locations of A [0] and B [1] */
-    _Alignas(128) _Atomic uint32_t sleepers; /* number of ranks that wait for this one; those ranks increment and
-                                                decrement it */
+    _Alignas(128) _Atomic uint32_t sleepers; /* number of conditions on this rank's counters for which other ranks
+                                                sleep or are about to; those ranks increment and decrement it */
     _Alignas(128) _Atomic uint32_t asleep;   /* true if this rank sleeps on `bell`, or is about to */
     _Atomic uint32_t bell;                   /* futex that other ranks change to wake this rank */
     _Atomic int broken;                      /* true if this rank has failed and will send no more signals */

@@ -26,7 +26,7 @@ struct hs_discover_options {
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message);
 /*
- * Sets only the mates, instead of hs_comm_discover, if all ranks are known to be on one node and no topology is needed.
+ * Sets only the mates; replaces hs_comm_discover where all ranks are known to be on one node and no topology is needed.
  * Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocator *memory);

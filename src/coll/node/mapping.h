@@ -16,10 +16,10 @@ enum hs_mapping_fault { HS_MAPPED, HS_NOT_MAPPED, HS_NOT_OPENED, HS_NOT_MADE };
 const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
 
 /*
- * Maps `bytes` bytes of zeros in all processes of `mates`, at different addresses. With reserve, every page is
- * allocated at once, so that a shortage is detected; otherwise pages are allocated when touched, and bytes may exceed
+ * Maps `bytes` bytes of zeros in all processes of `mates`, at different addresses. With `reserve`, every page is
+ * allocated at once, so that a shortage is detected; otherwise pages are allocated when touched, and `bytes` may exceed
  * the machine's memory. Collective over mates, same result on all: NULL if impossible (no /proc, different users, no
- * memory). In that case *fault, unless fault is NULL, is the reason.
+ * memory). *fault, unless `fault` is NULL, is then the reason.
  */
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault);
 void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */

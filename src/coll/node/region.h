@@ -1,7 +1,7 @@
 /*
  * Regions: memory of which each process of a node owns a part and every process has mapped all parts, at different
  * addresses. A region has the same number in all processes, so (number, rank, offset) is valid in each and addresses
- * are never exchanged. A region's memory belongs to the owner of the list; lookups are local.
+ * are never exchanged. The functions below are local, and neither allocate nor free memory.
  */
 #ifndef HS_COLL_NODE_REGION_H
 #define HS_COLL_NODE_REGION_H

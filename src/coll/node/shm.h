@@ -20,21 +20,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory */
+enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory at a time */
 /*
  * For devices, the events of a rank in a slot. HS_SLOT_SIGNALS: number of events for signals, used cyclically;
- * HS_SLOT_EVENTS: one more, with the event at the slot's end.
+ * HS_SLOT_EVENTS: one more, for the event at the end of the slot's use by an instance.
  */
 enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot. Fields that one rank writes while others poll them have separate cache lines. */
 struct hs_post {
-    _Alignas(128) _Atomic uint64_t flag;     /* instance << 32 | value of the last SIGNAL */
+    _Alignas(128) _Atomic uint64_t flag;     /* hs_shm_epoch of the last SIGNAL, or of HS_SIGNAL_MAX once the instance
+                                                is finished; 0 at first */
     _Alignas(128) _Atomic uint64_t finished; /* 1 + the latest instance that this rank has finished in the slot; 0 if
                                                 none */
     /*
-     * Addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in `region`), published by the first
-     * SIGNAL.
+     * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
+     * `region`), valid for peers after the first SIGNAL.
      */
     _Alignas(128) uint64_t address[2];
     int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */

@@ -5,8 +5,8 @@
 #include "coll/node/discover.h"
 
 /*
- * Creates the memory that the ranks of a node share; its size per rank depends on the size of the largest node.
- * Collective over mates; returns NULL on all of them if one cannot allocate or map it.
+ * Creates the memory that the ranks of a node share. Its size per rank is equal on all nodes; by default it depends on
+ * the size of the largest node. Collective over mates; returns NULL on all of them if one cannot allocate or map it.
  */
 struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory);

@@ -68,7 +68,7 @@ static inline struct hs_verdict hs_verdict_alone(struct hs_vote vote, int rank)
 
 /*
  * unlike.c: a verdict only shows that ranks disagree, or that one has failed. In either case further agreements
- * transfer the text of the error, a few letters each, so that every rank returns the same message.
+ * transfer the text of the error, a few letters each, so that the other ranks can return the same message.
  */
 
 /* A group that can agree: `agree` runs one agreement with this rank's vote, and blocks. */
@@ -80,11 +80,11 @@ struct hs_voters {
 
 /* An argument that must be equal on all ranks. */
 struct hs_given {
-    const char *name, *of; /* the name of the argument and the object it belongs to, "m" of "A's descriptor"; of may be
-                              NULL */
+    const char *name, *of; /* the name of the argument and the object it belongs to, as "m" and "A's descriptor"; `of`
+                              may be NULL */
     int64_t number;
     const char *text; /* the value as the message shows it, which must also be equal; NULL if the message shows
-                         number */
+                         `number` */
 };
 
 /*

@@ -57,7 +57,8 @@ struct hs_node_step {
 struct hs_node_step hs_node_step(const struct hs_node_map *map, int wave, int place);
 
 /*
- * Copies a node's parts from `vector`, which has the vector's order, to `packed` in packed order, or back if pack is 0.
+ * Copies a node's parts from their places in the vector that begins at `vector` to `packed`, where they are adjacent in
+ * packed order, or back if `pack` is 0.
  * The first copy depends on `after`, each later one on the previous one. Returns the last copy, or `after` if there is
  * none.
  */

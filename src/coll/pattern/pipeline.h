@@ -60,7 +60,7 @@ int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, i
 typedef int hs_round(void *state, int64_t segment, int after);
 
 /*
- * Emits a pipeline in which all ranks play the same role: each rank fills its place of a segment (`put`), then reads
+ * Emits a pipeline in which all ranks play the same role: each rank fills its places of a segment (`put`), then reads
  * the previous segment (`work`). The steps of `put` wait until all ranks have worked on the segment two before; those
  * of `work` wait until all have put the segment. No rank waits after the last segment. Each segment needs one SIGNAL
  * and p-1 WAITs.

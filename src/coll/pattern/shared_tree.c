@@ -9,9 +9,9 @@
  * "shared_buffer", Section 3.1: one level, in which all other ranks are the owner's children. It is meant for devices:
  * one kernel sums the q vectors, but all copies use one rank's memory and one rank computes all sums. Cost: 2 (q-1)
  * copies of m bytes, q-1 at a time, and for the owner (q-1) m gamma and one more copy; 2 successive signals, and s q
- * signals in total for s segments. The reduction: q-1 copies, 1 signal.
+ * signals in total for s segments. The reduction: q-1 copies, 1 successive signal.
  *
- * "binomial", Section 3.2: a tree of radix 2^k, that is a binary tree in which every k levels are merged into one, so
+ * "binomial", Section 3.2: a tree of radix 2^k, that is a binomial tree in which every k levels are merged into one, so
  * that a parent has 2^k - 1 children on a level; the paper's tree has k = 1. A parent has a lower rank than its
  * children, and only ranks at multiples of 2^k need a buffer. Cost with L = ceil(log2 q): ceil(L / k) rounds, in each
  * of which 2^k - 1 children per parent copy m bytes each at the same time and the parent computes (2^k - 1) m gamma; at

@@ -5,9 +5,9 @@
  * other ranks are idle meanwhile. On one node only the stage inside it runs. Sums are in rank order if every node's
  * ranks are contiguous, and bracketed alike for every root.
  *
- * Cost with the default stages and powers of two: log2(ppn) (alpha_l + beta_l m), for allreduce twice that, + log2(n)
- * (alpha + beta m) + log2(p) m gamma. Scratch memory: one vector and that of a stage. Bienz, Olson and Gropp,
- * Node-Aware Improvements to Allreduce (2019), Section II-A; the reduction is its first half.
+ * Cost with binomial trees and recursive doubling, for powers of two: log2(ppn) (alpha_l + beta_l m), for allreduce
+ * twice that, + log2(n) (alpha + beta m) + log2(p) m gamma. Scratch memory: one vector and that of a stage. Bienz,
+ * Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section II-A; the reduction is its first half.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"

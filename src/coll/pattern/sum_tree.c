@@ -64,7 +64,10 @@ static void release(struct hs_sum *sum, int buffer, int after)
     }
 }
 
-/* Computes left op right: the total in dst, other sums in the buffer of left or of right if either has one. */
+/*
+ * Computes left op right: the total in dst, other sums in the buffer of left or right, or in another if neither has
+ * one.
+ */
 static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_sum *left,
                                   const struct hs_partial_sum *right)
 {

@@ -36,7 +36,7 @@ struct hs_sum {
 
 void hs_sum_begin(struct hs_sum *sum, struct hs_builder *builder, int leaves, int64_t count, struct hs_ref dst,
                   int64_t scratch, int after);
-/* Adds an operand that is read in place after step `ready`, or at once if ready is -1. */
+/* Adds an operand that is read in place after step `ready`, or at once if `ready` is -1. */
 void hs_sum_add(struct hs_sum *sum, int leaf, struct hs_ref at, int ready);
 /* Adds an operand that a peer sends. */
 void hs_sum_receive(struct hs_sum *sum, int leaf, int peer);

@@ -20,7 +20,7 @@ static int is_rooted(const struct hs_alg *alg)
     return alg->collective == HS_BCAST || alg->collective == HS_REDUCE_TO;
 }
 
-/* The FNV-1a hash of the row's name, so that the seed does not depend on the row's place in the table. */
+/* A hash (FNV-1a) of `seed`, the collective and the row's name, but not of the row's place in the table. */
 static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
 {
     uint64_t hash = 0xcbf29ce484222325u + seed + (uint64_t)alg->collective;
@@ -29,7 +29,10 @@ static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
     return hash;
 }
 
-/* Verifies a drawn configuration. Only HSUMMA_ERR_MEMORY is returned; other failures are recorded in proof->row. */
+/*
+ * Verifies a drawn configuration if it fits the row. Of the errors only HSUMMA_ERR_MEMORY is returned; proof->row
+ * records the others.
+ */
 static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
 {
     struct hs_prove_row *row = proof->row;

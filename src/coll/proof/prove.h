@@ -1,7 +1,7 @@
 /*
- * prove verifies every row of the registry over a range of groups: every number of ranks, every root, and many
- * placements on nodes. For each of them it draws a sample of all other options with a random generator seeded with the
- * configuration, so the same range always gives the same runs.
+ * prove verifies every row of the registry except "mpi" over a range of groups: every number of ranks up to a limit
+ * with every root, some larger numbers, and many placements on nodes. For each of them it draws a sample of all other
+ * options with a random generator seeded with the configuration, so the same range always gives the same runs.
  */
 #ifndef HS_COLL_PROOF_PROVE_H
 #define HS_COLL_PROOF_PROVE_H
@@ -29,7 +29,8 @@ struct hs_prove_row {
     const struct hs_alg *alg;
     int64_t runs, failures, not_built; /* not_built: failures in which the builder rejected a shape that fits */
     int64_t points, unfit;             /* points: number of points of the range, which are (ranks, root) and (nodes,
-                                          per_node); unfit: number of points that do not fit the row */
+                                          per_node); unfit: number of points for which no configuration drawn fits the
+                                          row */
     int largest;                       /* largest number of ranks verified */
     char text[640];                    /* the first failure and its configuration */
 };

@@ -136,8 +136,9 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
 }
 
 /*
- * Draws a row for stages of `alg`, of any collective: a stage of another collective uses the row of the same name. NULL
- * (default rows) if the row drawn is performed by MPI, has stages itself, or would violate the promises of alg's flags.
+ * Draws a row, of any collective, for the stages of `alg`: a stage of another collective uses the row of the same name.
+ * Returns NULL (default rows) if the row drawn is performed by MPI, has stages itself, or would break the promises of
+ * the flags of `alg`.
  */
 static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg)
 {
@@ -147,7 +148,7 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     while (hs_alg_at(rows))
         rows++;
     const struct hs_alg *stage = hs_alg_at((int)pick(draw, (uint64_t)rows));
-    if (hs_alg_find(alg->collective, stage->name)) /* prefers a row of alg's collective, as hs_alg_spec_read does */
+    if (hs_alg_find(alg->collective, stage->name)) /* prefers a row of the same collective, as hs_alg_spec_read does */
         stage = hs_alg_find(alg->collective, stage->name);
     if (alg->flags & HS_USES_LEADERS &&
         stage->flags & HS_BY_LENGTH) /* parts of different lengths would be bracketed differently */

@@ -13,7 +13,8 @@
 struct hs_cell {
     uint64_t bag;  /* sum of the random keys of all leaves in the value, whatever their order; a leaf is one rank's
                       contribution at one position */
-    uint64_t form; /* hash of the expression over ranks, equal at all positions; neither commutative nor associative */
+    uint64_t form; /* hash of the expression over ranks, the same at all positions; swapping or regrouping operands
+                      changes it */
     int low, end;  /* all contributing ranks are in low .. end - 1; end = 0 if the element has not been written */
 };
 
@@ -89,7 +90,7 @@ hsumma_status hs_accessed_begin(struct hs_accessed *accessed, int64_t elements, 
 void hs_accessed_end(struct hs_accessed *accessed);
 void hs_accessed_clear(struct hs_accessed *accessed, int64_t elements);
 /*
- * Adds an access to elements [first, end), and calls check for each earlier access that must directly precede it: the
+ * Adds an access to elements [first, end), and calls `check` for each earlier access that must directly precede it: the
  * last write and, for a write, the reads since then.
  */
 typedef hsumma_status hs_check_order(void *state, int later, int earlier);

@@ -2,7 +2,7 @@
  * Part of verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing,
  * must be ordered: a path must connect them. A path follows dependencies, and leads from SENDs to their RECVs and from
  * SIGNALs to their WAITs. The accesses to each owner's slots are processed in ascending depth (the length of the
- * longest path to a step), since no path leads to a step of lower depth. verify_hazard.c checks pairs in which both
+ * longest path to a step), since every path leads to greater depth. verify_hazard.c checks pairs in which both
  * steps are the owner's. Paths are searched backward from the later access.
  */
 #include "coll/proof/verify_parts.h"

@@ -24,8 +24,10 @@
  *
  * The reduction costs as much as the allreduce, but its routing phase sends pieces only towards the root's group: the
  * root receives (1 - 1/p) m bytes if halved; for m <= b none, or m bytes if an elimination made it inactive. After the
- * reduction phase of a reduce-scatter equal parts are in bit-reversed order of ranks; the routing phase reorders them
- * in log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p) bytes in total. Scratch memory of both: two vectors.
+ * reduction phase of a reduce-scatter equal parts are, if p is a power of two, in bit-reversed order of ranks; the
+ * routing phase reorders them in log2 p more rounds of up to sqrt(p) parts, about 3 m/sqrt(p) bytes in total. Scratch
+ * memory of a reduction (one vector less at the root) and of a reduce-scatter: two vectors if halved, up to three with
+ * rings, at least three for m <= b.
  */
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"
@@ -57,8 +59,8 @@ static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * One level with a 3-2 step, then 2-1 steps among groups that exchanged in pairs and therefore have time for another
- * step.
+ * Exchanges of two while the number of groups is even, one level with a 3-2 step, then 2-1 steps among groups that
+ * exchanged in pairs on this level and therefore have time for another step; then exchanges of two.
  */
 static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
 {

@@ -77,7 +77,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         offset[i + 1] = offset[i] + rt_cut_at(shape, visit, block + 1) - rt_cut_at(shape, visit, block);
     }
     int own = hs_emit_copy(builder, area, hs_plus(state->work, begin), end - begin, state->have);
-    hs_after(builder, own, state->sent); /* it depends on steps that `have` does not: see gather_directly */
+    hs_after(builder, own, state->sent); /* `sent` depends on steps on which `have` does not: see gather_directly */
     hs_after(builder, own, state->area_free[turn]);
     int rounds = rt_bruck(state, visit, area, state->area_free[turn], offset, own);
     const int64_t to[] = {end, visit->lo}, from[] = {offset[1], offset[size - me]};
@@ -86,7 +86,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
         int copy = hs_emit_copy(builder, hs_plus(state->work, to[i]), hs_plus(area, from[i]), count[i], -1);
         for (int r = 0; r < rounds; r++)
             hs_after(builder, copy, state->got[r]);
-        /* depends on all SENDs of the reduction phase from `work`, which this copy overwrites */
+        /* `sent` depends on all earlier SENDs, some of which read bytes of `work` that this copy overwrites */
         hs_after(builder, copy, state->sent);
         hs_after(builder, copy, i == 1 ? state->have : -1);
         if (copy >= 0)

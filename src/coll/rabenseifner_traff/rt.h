@@ -7,9 +7,9 @@
  * sum of that range for its piece of the vector. Members with the same index have the same piece in all groups. A level
  * joins runs of adjacent groups (clusters); the members of equal index in a cluster cooperate:
  *   - exchange of r: the piece, of m' bytes, is cut into r and each member keeps one cut (m' > b), or it is exchanged
- *     undivided (m' <= b). r = 2 is the butterfly; if the number of groups is odd, the first three perform a 3-2
- *     elimination step, after which the third group is inactive; levels with r = 2 are the overlapping protocol of
- *     Section 3.2.
+ *     undivided (m' <= b, or m' has fewer than r elements). r = 2 is the butterfly. With r = 2 and an odd number of
+ *     groups, the first three perform a 3-2 elimination step, after which the third group is inactive; successive
+ *     levels of this kind form the overlapping protocol of Section 3.2.
  *   - elimination: in some pairs of groups the second group sends its piece undivided and becomes inactive (2-1
  *     elimination).
  *

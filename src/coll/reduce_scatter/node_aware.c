@@ -1,15 +1,15 @@
 /*
- * Reduce-scatter, node-aware: for every other node, the ranks of a node sum the parts that the other node needs; every
- * node sends these sums to every other node in one message; and each rank sums its part over the nodes. The ranks of a
- * node divide the other nodes evenly among them. Works for any placement of ranks, nodes of any size, and parts that
- * differ in length or are empty. Inside a node it uses shared memory if the vector and the received sums fit, else
- * messages. Sums are bracketed as a binary tree over the ranks of a node, then over the nodes.
+ * Reduce-scatter, node-aware: for each of the other nodes, the ranks of a node sum the parts that this other node
+ * needs, and send it the sums in one message; each rank then sums its part over the nodes. The ranks of a node divide
+ * the other nodes evenly among them. Works for any placement of ranks, nodes of any size, and parts that differ in
+ * length or are empty. Inside a node it uses shared memory if the vector and the received sums fit, else messages. Sums
+ * are bracketed as a binary tree over the ranks of a node, then over the nodes.
  *
  * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
  * link, and ppn times the bytes if the ranks of a node share one; (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and
  * without shared memory as many bytes sent inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch
- * memory: about 1/ppn of the vector and some parts of a node; without shared memory one more vector unless
- * every node's ranks are contiguous.
+ * memory: a few times a node's share of the vector; without shared memory also about m/ppn bytes, and one more vector
+ * unless every node's ranks are contiguous.
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"

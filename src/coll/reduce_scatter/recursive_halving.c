@@ -50,7 +50,7 @@ static int reorder(const struct halving *h)
         int acting = reversed(h, j);
         int64_t at = part_at(h, acting), count = part_at(h, acting + 1) - at;
         struct hs_ref dst = hs_scratch(h->place[j]);
-        /* Each step depends on the previous one, so the last one implies all. */
+        /* Each step depends on the previous one, so the last one depends on all. */
         int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count, last)
                                     : hs_emit_copy(builder, dst, hs_in(at), count, last);
         if (step >= 0)

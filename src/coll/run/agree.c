@@ -19,9 +19,10 @@ static void join(void *dst, const void *left, const void *right, int64_t bytes, 
 }
 
 /*
- * Finds the leaders of the group's nodes, which become the members of the allreduce, and the group's members on this
- * node whose ballots this rank reads in the directory: all on one node; on several nodes its mates' if it is the
- * leader, else the leader's.
+ * Finds the members whose ballots this rank reads in the directory. If the group is on one node, these are all members;
+ * on several nodes a leader reads those of its mates, another rank that of its leader. On several nodes
+ * agreement->group becomes the leaders of all nodes if this rank is one of them; else, and on one node, it becomes
+ * empty.
  */
 static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allocator *memory)
 {

@@ -22,7 +22,7 @@ struct hs_call {
     int on_device; /* true if in or out is in device memory (call_device.h) */
     int in_place;  /* true if the contribution is in out, at byte offset in_place_at */
     int64_t in_place_at;
-    int64_t in_bytes, out_bytes; /* bytes of IN and OUT on this rank */
+    int64_t in_bytes, out_bytes; /* on this rank: bytes of IN if has_in, of OUT if has_out */
     hsumma_operator op;
     const char *algorithm;
 };

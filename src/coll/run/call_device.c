@@ -56,7 +56,7 @@ void hs_device_call_put(struct hs_operation *operation)
     on->device->kind->free_event(on->device, operation->io.event);
 }
 
-/* One of the caller's buffers. needs: true if it needs a staged copy; pool: true if that copy is in the pool. */
+/* One of the caller's buffers. needs: true if it needs a staged copy; pool: true if such a copy belongs in the pool. */
 struct buffer_part {
     char *at;
     int64_t bytes;

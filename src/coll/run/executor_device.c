@@ -237,7 +237,8 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
 }
 
 /*
- * Enqueues the operations after the list: copies of results to the caller's memory, and the event that frees the slot.
+ * Enqueues the operations after the list: the copy of the result to the caller's memory, the event that frees the slot,
+ * and the event for `hold`.
  */
 static hsumma_status put_end(struct hs_instance *instance)
 {

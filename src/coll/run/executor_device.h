@@ -20,7 +20,7 @@ struct hs_device_io {
     int pool;               /* true if staged copies are in the pool, which one instance uses at a time */
     int hold;               /* true if the instance ends only when its operations are complete, because it uses host
                                memory */
-    struct hs_event *event; /* event private to this rank, used if `hold` is set */
+    struct hs_event *event; /* event private to this rank, used if `hold` is set, or if the host performs the call */
 };
 
 /* The address in this process of a reference; NULL for a peer's memory that this process has not mapped. */

@@ -7,7 +7,7 @@
 enum { HS_STEP_WAITING, HS_STEP_UNDER_WAY, HS_STEP_DONE };
 enum { HS_STEP_WINDOW = 64 }; /* number of steps considered, from the first unfinished one on */
 
-/* The rank in the communicator of `peer`, a rank in the list's numbering. */
+/* Translates `peer`, a rank in the list's numbering, to the rank in the communicator. */
 static inline int hs_rank_of(const struct hs_instance *instance, int peer)
 {
     const struct hs_group *group = &instance->bound.group;

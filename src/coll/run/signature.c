@@ -45,7 +45,7 @@ static int may_share(const struct hs_alg *alg)
 }
 
 /*
- * The reason why the host must perform a call on device memory by row alg (by any row if alg is NULL); NULL if the
+ * The reason why the host must perform a call on device memory by row `alg` (by any row if `alg` is NULL); NULL if the
  * device can.
  */
 static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
@@ -277,8 +277,8 @@ struct hs_operation *hs_operation_take(struct hs_signature *signature, const str
 enum {
     SPARES = 16,
     SMALL_RESERVE = 64 * 1024
-}; /* Operations in reserve: one, or up to SPARES of at most SMALL_RESERVE
-      bytes each */
+}; /* Operations that a signature keeps in reserve: one of any size, or up
+      to SPARES of at most SMALL_RESERVE bytes each */
 
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory)
 {

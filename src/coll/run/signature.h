@@ -63,7 +63,7 @@ struct hs_signature {
 struct hs_signature_maker {
     const struct hs_allocator *memory;
     struct hs_selector *selector;
-    const struct hs_topology *topology; /* NULL if every rank is on its own node */
+    const struct hs_topology *topology; /* NULL to treat each rank as alone on a node */
     struct hs_device_comm *device;      /* resources for calls on a device; NULL without a device */
     int rank, size;
     int64_t segment;
@@ -96,7 +96,7 @@ int64_t hs_signature_bytes(const struct hs_signature *signature);
 int hs_signature_shares(const struct hs_signature *signature); /* true if its lists may use shared memory */
 
 /*
- * take returns a reserved or newly allocated operation, NULL if memory is exhausted; give returns it to the reserve or
+ * take returns a reserved or newly made operation, NULL if that fails; give returns it to the reserve or
  * frees it.
  */
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory);

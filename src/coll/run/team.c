@@ -188,8 +188,8 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 }
 
 /*
- * Returns memory for one more operation of a kind. If memory is exhausted, waits until an earlier operation of the kind
- * completes; NULL if there is none.
+ * Returns one more operation of a kind. If there is no memory for it, waits until an earlier one of the kind completes.
+ * Returns NULL if none is in progress, or the team has failed.
  */
 static struct hs_operation *take(struct hs_team *team, struct hs_signature *signature)
 {

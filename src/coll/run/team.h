@@ -61,14 +61,15 @@ void hs_team_leave_mpi(struct hs_team *team);
 hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message);
 /*
- * Advances all calls in progress. After several unsuccessful polls also looks for notices and advances other work
- * (team->drive).
+ * Advances all calls in progress. After several unsuccessful polls (with wait=block, after each) also looks for notices
+ * and advances other work (team->drive).
  */
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
 /*
- * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be uninitialised.
+ * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be all
+ * zeros, before hs_team_init.
  */
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request);
 /* Writes the algorithm that would serve the call, and the reason for this choice. */

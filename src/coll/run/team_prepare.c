@@ -97,8 +97,8 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
 }
 
 /*
- * Sets the message to the first argument that differs between ranks. The kind of memory affects the algorithm, so it is
- * compared first.
+ * Sets the message to one that names the first argument that differs between ranks. The kind of memory affects the
+ * algorithm, so it is compared first.
  */
 static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature,
                             struct hs_message *message)
@@ -191,8 +191,9 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
 }
 
 /*
- * Enlarges the pool to the bytes that this kind of call may need on any rank. Doing this once spares later calls a
- * collective step, because all peers must map the pool. Sets *refused to 1 if the pool cannot be enlarged.
+ * Enlarges the pool to the bytes that this kind of call may need on any rank. This is collective, because all peers
+ * must map the pool; done once for the kind, it spares later calls a collective step. Sets *refused to 1 if the pool
+ * cannot be enlarged.
  */
 static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
                                int *refused, struct hs_message *message)

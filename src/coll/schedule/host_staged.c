@@ -4,9 +4,9 @@
  * the collective has this row and it fits, else the safe row. On host memory the executor runs the same list without
  * copies.
  *
- * Cost: that of the default row, plus two copies of m bytes between device and host. MPI libraries treat device memory
- * in this way, and it is the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014),
- * Section 3; with shared memory it is their shared buffer in host memory (Section 3.3).
+ * Cost: that of the default row, plus copies of at most m bytes to the host and m bytes back. MPI libraries treat
+ * device memory in this way, and it is the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
+ * (EuroMPI/ASIA 2014), Section 3; with shared memory it is their shared buffer in host memory (Section 3.3).
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/rows.h"

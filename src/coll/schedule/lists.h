@@ -66,18 +66,18 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate);
 void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory);
 
 /*
- * Sets level[lists->steps] to the length of the longest dependency chain that ends in each step, counted in steps (or,
- * with sends_alone, in SENDs only), and order[lists->steps] to the steps in topological order. pending[lists->steps] is
- * scratch memory. Returns 0 if steps are missing from order: those on a dependency cycle, RECVs without a SEND,
- * WAITs without a SIGNAL, and all steps that depend on these.
+ * Sets level[g] to the length of the longest dependency chain that ends in step g, counted in steps (or, with
+ * sends_alone, in SENDs only), and order[] to the steps in topological order; pending[] is scratch memory. All three
+ * arrays have lists->steps entries. Returns 1, or 0 if steps are missing from order[]: those on a dependency cycle,
+ * RECVs without a SEND, WAITs without a SIGNAL, and all steps that depend on these.
  */
 int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending);
 
 /*
- * Sets round[lists->steps] to the round of each step: the largest number of SENDs in a dependency chain that ends in
- * the step, itself included. A RECV is in the round of its SEND, or in a later one if it depends on a later step. A
- * WAIT likewise follows its SIGNAL, which does not count as a message. Returns HSUMMA_ERR_INTERNAL if a RECV
- * has no SEND, a WAIT has no SIGNAL or dependencies form a cycle; HSUMMA_ERR_UNSUPPORTED for lists of row "mpi".
+ * Sets round[g] to the round of step g, for all lists->steps steps: the largest number of SENDs in a dependency chain
+ * that ends in the step, itself included. A RECV is in the round of its SEND, or in a later one if it depends on a
+ * later step. A WAIT likewise follows its SIGNAL, which does not count as a message. Returns HSUMMA_ERR_INTERNAL if a
+ * RECV has no SEND, a WAIT has no SIGNAL or dependencies form a cycle; HSUMMA_ERR_UNSUPPORTED for lists of row "mpi".
  */
 hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round);
 

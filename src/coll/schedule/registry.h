@@ -13,7 +13,8 @@ struct hs_alg;
 
 /* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
-    int64_t threshold; /* b: vectors of at most this many bytes are exchanged or summed undivided; 1 means none are */
+    int64_t threshold; /* b: vectors, or ranges of them, of at most this many bytes are exchanged or summed undivided;
+                          1: only if they cannot be divided */
     int leaders;       /* l: leaders per node or socket */
     /*
      * k: pieces that a leader has in flight (dpml), segments of a rank's part (spread), levels merged into one
@@ -37,8 +38,8 @@ struct hs_shape {
     int root;            /* true root for rows with HS_TRUE_ROOT; else 0: ranks are rotated so that the root is 0 */
     int64_t bytes;       /* bytes of the whole vector; for allgather and reduce_scatter of all parts together */
     int64_t unit;        /* bytes of an element: vectors are cut at multiples of it */
-    int64_t segment;     /* bytes of a segment, which builders round to elements (at least one); 0 for the builder's
-                            default */
+    int64_t segment;     /* bytes of a segment, which builders round down to whole elements (at least one); 0 for the
+                            builder's default */
     const int64_t *part; /* size + 1 ascending byte offsets of the parts, part[0] = 0, part[size] = bytes; NULL:
                             hs_part_equal */
     const struct hs_topology *topology; /* NULL: every rank on its own node, no shared memory */
@@ -54,7 +55,7 @@ enum hs_alg_flags {
     HS_UNIFORM = 16,       /* the sums of all elements are bracketed alike */
     HS_USES_TOPOLOGY = 32, /* the list depends on shape.topology */
     HS_USES_SHARED = 64,   /* uses SIGNAL, WAIT, SHARED or peers' memory if the topology has shared memory */
-    HS_BY_MPI = 128,       /* performed by MPI: not verified, no cost model */
+    HS_BY_MPI = 128,       /* performed by MPI: not verified, no cost model of its own */
     HS_USES_THRESHOLD = 256,
     HS_USES_LEADERS = 512,
     HS_USES_PIECES = 1024,
@@ -92,7 +93,8 @@ struct hs_alg {
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
     int variant;                   /* distinguishes rows that share a builder */
-    const struct hs_alg *fallback; /* row used where this one does not fit; hs_alg_safe if it is NULL or does not fit */
+    const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit
+                                      either, hs_alg_safe is used */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
@@ -144,8 +146,8 @@ static inline int64_t hs_least(int64_t a, int64_t b)
 /* The byte offset of part i when elements are split equally, 0 <= i <= parts; longer parts come first. */
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
 /*
- * The number of equal segments for a pipeline: each has at most shape->segment bytes (default 64 KiB), unless that
- * takes more than 4096 segments.
+ * The number of equal segments for a pipeline: each has at most shape->segment bytes (default 64 KiB), or one element
+ * if that is longer; but there are never more than 4096 segments.
  */
 int64_t hs_segments(const struct hs_shape *shape);
 /* The byte offset of part i of the shape's vector, 0 <= i <= size; parts are equal if shape->part is NULL. */

@@ -1,9 +1,10 @@
 /*
  * The step list: one rank's part of one collective, as data.
  *
- * A builder writes the list of one rank from (rank, size, sizes, topology, parameters) alone: no MPI, no pointers, no
- * data type except its size. executor.c runs lists; verify.c, clock.c and dump.c read them. A finished list is
- * immutable and position-independent: the executor binds pointers, group, tag and epoch when it starts an instance.
+ * A builder writes the list of one rank from its hs_shape (rank, number of ranks, bytes, topology, parameters, ...)
+ * alone: no MPI, no pointers, no data type except its size. executor.c runs lists; verify.c, clock.c and dump.c read
+ * them. A finished list is immutable and position-independent: the executor binds pointers, group, tag and epoch when
+ * it starts an instance.
  *
  * Execution rules, the same for all readers:
  *   - A step may begin when all steps that it depends on have completed.
@@ -76,7 +77,7 @@ struct hs_step {
     int first_dep, deps; /* list->dep[first_dep .. first_dep + deps): indices of earlier steps */
 };
 
-/* The refs that a step of a kind uses: it writes dst and reads left and right. */
+/* The refs through which a step of a kind accesses memory: it writes dst and reads left and right. MPI: none. */
 enum { HS_TOUCHES_DST = 1, HS_TOUCHES_LEFT = 2, HS_TOUCHES_RIGHT = 4 };
 static inline unsigned hs_step_touches(enum hs_kind kind)
 {
@@ -106,9 +107,10 @@ struct hs_list {
     struct hs_step *step;
     int *dep;
     int steps;
-    int64_t extent[HS_SLOTS]; /* bytes that the steps use of this rank's slots, indexed by slot: 1 + the last byte
-                                 accessed */
-    unsigned exposed;         /* slots of this rank that peers may read, as bits HS_IN and HS_OUT; set by hs_expose */
+    int64_t extent[HS_SLOTS]; /* bytes that the steps, except MPI, use of this rank's slots, indexed by slot: 1 + the
+                                 offset of the last byte accessed */
+    unsigned exposed;         /* slots of this rank that peers may read: bits 1 << HS_IN and 1 << HS_OUT, set by
+                                 hs_expose */
 };
 
 /*
@@ -156,8 +158,8 @@ int hs_emit_join(struct hs_builder *builder);
 int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);
 void hs_after(struct hs_builder *builder, int step, int dep);
 /*
- * Appends a SEND that depends on `after` and on *sent, the previous SEND (-1 if none), and sets *sent to it. One
- * message at a time then uses the link.
+ * Appends a SEND that depends on `after` and on *sent, the previous SEND (-1 if none), and stores its own index in
+ * *sent. One message at a time then uses the link.
  */
 int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent);
 /* Appends a SIGNAL that depends on `after`, on `also` and on the SIGNAL that the previous call appended. */

@@ -8,7 +8,7 @@ static size_t division_ints(int size)
     return 5 * (size_t)size + 1;
 }
 
-/* True if ranks a and b are in the same part: both node and name (the number of a socket) are equal. */
+/* True if ranks a and b are in the same part: equal in both arrays. name[] has sockets or, again, nodes. */
 static int together(const int *node, const int *name, int a, int b)
 {
     return node[a] == node[b] && name[a] == name[b];

@@ -45,15 +45,16 @@ static inline const int *hs_division_ranks(const struct hs_division *division, i
 }
 
 /*
- * Makes a topology from arrays indexed by rank: any numbers that are equal in node[] exactly for ranks on the same
- * node, and in socket[] exactly for ranks of a node on the same socket. socket may be NULL for one socket per node.
- * Errors: HSUMMA_ERR_MEMORY.
+ * Makes a topology without shared memory. node[] and socket[], indexed by rank, contain arbitrary numbers: two ranks
+ * have the same node[] exactly if they are on one node, and two ranks of a node have the same socket[] exactly if they
+ * are on one socket. `socket` may be NULL for one socket per node. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_topology_make(struct hs_topology *topology, int size, const int *node, const int *socket,
                                const struct hs_allocator *memory);
 /*
- * Makes a topology of `nodes` blocks of consecutive ranks, each divided into `sockets` blocks; sizes differ by at most
- * one, larger blocks come first.
+ * Makes a topology of `nodes` blocks of consecutive ranks, each divided into `sockets` blocks (one per rank if it has
+ * fewer ranks). Blocks differ in size by at most one, larger ones come first. Errors: HSUMMA_ERR_ARGUMENT,
+ * HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nodes, int sockets,
                                  const struct hs_allocator *memory);

@@ -109,7 +109,8 @@ static int has_stages(const struct hs_shape *shape)
 }
 
 /*
- * Tries a spec with its default row for the stage between nodes and, if ranks are few, with all rows that ignore nodes.
+ * Tries a spec with its default row for the stage between nodes and, if ranks are few and some share a node, with each
+ * row of its collective that ignores nodes.
  */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
@@ -129,8 +130,8 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
 
 /*
  * Tries a row at the level of nodes or sockets: several numbers of leaders; with the best of them, several numbers of
- * pieces; with the best of these, several rows between nodes. If no number tried is fast enough (try_spec), the last
- * one is kept.
+ * pieces; with the best of these, several rows between nodes. If none is fast enough (try_spec), the last number
+ * tried is kept.
  */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
@@ -188,7 +189,7 @@ static hsumma_status try_row(struct hs_selector *selector, const struct hs_quest
     return HSUMMA_OK;
 }
 
-/* The untried row with the smallest lower bound, -1 if none is left. */
+/* The index of the untried row with the smallest lower bound, -1 if none is left. */
 static int most_promising(const struct entrant *row, int rows)
 {
     int first = -1;

@@ -3,8 +3,8 @@
  * tuned file, the model, a safe default. The choice depends on global arguments only, so all ranks make the same choice
  * without communication.
  *
- *   ALGORITHM  a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: the library
- *              chooses
+ *   ALGORITHM  a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: the next
+ *              source chooses
  *   RANGE      0-2k, 2k-inf: bytes of the whole vector, both ends included, k, M, G for powers of 1024; without a
  *              range: all sizes
  *   rules      COLLECTIVE:RANGE:ALGORITHM,RANGE:ALGORITHM;COLLECTIVE:ALGORITHM
@@ -116,7 +116,7 @@ struct hs_answer {
     struct hs_alg_spec asked; /* if the requested spec cannot serve the call: that spec, with the reason in why_not;
                                  otherwise asked.alg is NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the spec of another row that the model finds fastest; next.alg is NULL if there is none,
+    struct hs_alg_spec next; /* the fastest spec among all other rows, by the model; next.alg is NULL if there is none,
                                 or if the model has not chosen */
     double seconds, next_seconds;
 };

@@ -63,11 +63,11 @@ extern "C" {
 typedef enum hsumma_status {
     HSUMMA_OK = 0,          /**< the call has done what it was asked */
     HSUMMA_ERR_ARGUMENT,    /**< an argument is out of its range */
-    HSUMMA_ERR_OPTION,      /**< an option is unknown, or its value cannot be read */
+    HSUMMA_ERR_OPTION,      /**< an option is unknown, its value is invalid, or a file that it names is unusable */
     HSUMMA_ERR_UNSUPPORTED, /**< a valid request that this version cannot serve */
     HSUMMA_ERR_MEMORY,      /**< an allocation failed, on this process or another */
     HSUMMA_ERR_WORKSPACE,   /**< the request needs more workspace than workspace_limit allows */
-    HSUMMA_ERR_BUSY,        /**< a plan of this context has been started and not yet waited for */
+    HSUMMA_ERR_BUSY,        /**< a plan of this context is in progress; for hsumma_trace_write() also a collective */
     HSUMMA_ERR_MPI,         /**< MPI returned an error; the context can only be freed */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
     HSUMMA_ERR_DEVICE       /**< a device returned an error, or cannot do what was asked of it */
@@ -115,8 +115,8 @@ typedef struct hsumma_level {
                              connect */
     int cols;           /**< columns of groups or processes; see rows */
     int64_t block;      /**< width of the panels that move on this level, in elements of the looped dimension */
-    const char *bcast;  /**< name of the broadcast algorithm; "none" if all processes share a node's memory */
-    const char *reduce; /**< name of the reduction algorithm; "none" if all processes share a node's memory */
+    const char *bcast;  /**< name of the broadcast algorithm; "none" if all panels pass through a node's memory */
+    const char *reduce; /**< name of the reduction algorithm; "none" if all panels pass through a node's memory */
 } hsumma_level;
 
 /** The movement of one operand in a plan. */
@@ -169,10 +169,10 @@ typedef struct hsumma_plan_info {
     double predicted_comm_seconds;   /**< seconds of the messages, including those that the local GEMM hides */
     double predicted_gemm_seconds;   /**< seconds of the local GEMM */
     double predicted_copy_seconds;   /**< seconds of packing, unpacking, and copies into shared memory */
-    int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all processes share a
-                                          node's memory */
-    int64_t predicted_messages_sent; /**< messages that this process's schedule passes to MPI; 0 if all processes share
+    int64_t predicted_bytes_sent;    /**< bytes that this process's schedule passes to MPI; 0 if all panels pass through
                                           a node's memory */
+    int64_t predicted_messages_sent; /**< messages that this process's schedule passes to MPI; 0 if all panels pass
+                                          through a node's memory */
     /** Bytes that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori, Kumar and Rouse, SPAA
      * 2022, for matrices that are initially distributed evenly. */
     double lower_bound_bytes;
@@ -201,8 +201,8 @@ typedef struct hsumma_plan_info {
     /** What computes the local GEMM of this process: "BLAS"; the kind of its device, such as "cuda" (matrices in host
      * memory pass through it tile by tile); or "none" if the process owns nothing. */
     const char *local;
-    int steps; /**< number of panels of the outermost level; 0 if all processes share a node's memory, or this process
-                    owns nothing */
+    int steps;     /**< number of panels of the outermost level; 0 if all panels pass through a node's memory, or this
+                        process owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
 } hsumma_plan_info;
 
@@ -301,10 +301,11 @@ HSUMMA_API void hsumma_set_message(hsumma_context *ctx, const char *text);
  * Device operations are enqueued on the context's stream in call order; calls may return before they complete. Results
  * in host memory are complete when a call returns.
  *
- * Matrices in host memory are also multiplied on the device if that is faster: tile by tile, within the option
- * device_memory; copies reach full speed from pinned memory (cudaMallocHost, cudaHostRegister). If the device then
- * fails or lacks memory, the BLAS completes the product and computes all later ones; hsumma_message() says so after the
- * call. Only a failure while results are being written to a pinned C, with beta not 0, is HSUMMA_ERR_DEVICE.
+ * Matrices in host memory are also multiplied on the device if that is faster: tile by tile, within the limit of
+ * the option device_memory; copies reach full speed from pinned memory (cudaMallocHost, cudaHostRegister). If the
+ * device then fails or lacks memory, the BLAS completes the product and computes all later ones; hsumma_message() says
+ * so after the call. Only a failure while results are being written to a pinned C, with beta not 0, is
+ * HSUMMA_ERR_DEVICE.
  *
  * Errors: HSUMMA_ERR_DEVICE (the message names the call that failed and the process), HSUMMA_ERR_UNSUPPORTED (the
  * context has no device), HSUMMA_ERR_BUSY (a plan is in progress), HSUMMA_ERR_MEMORY. All processes return the same

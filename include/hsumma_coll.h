@@ -11,7 +11,7 @@
  * reports the choice and its reason. The conventions of hsumma.h hold here: statuses, messages, collective calls,
  * ownership, one thread at a time.
  *
- * An algorithm is written as a name, with parameters in brackets: "dpml(l=4,k=2,level=socket,outer=ring)". The
+ * An algorithm is written as a name, with parameters in parentheses: "dpml(l=4,k=2,level=socket,outer=ring)". The
  * parameters: l is the number of leaders, k the number of pieces, b a threshold in bytes, level is node or socket,
  * outer and inner are the algorithms of stages, segment is a size in bytes.
  *
@@ -121,10 +121,10 @@ typedef struct hsumma_coll {
  *
  * The processes check the first call of a kind (collective, sizes, root, algorithm) together: all return the same
  * error, and no buffer is changed. Each process checks later calls of the same kind alone: if a process passes a NULL
- * pointer, or has no memory for the copy that its first in-place call of a kind needs, the other processes wait
- * forever. With the option check=always a NULL pointer is an error on all processes; each call then costs one more
- * small allreduce. Errors in global arguments are returned by all processes at every call. In a context with a device,
- * the global arguments include whether a call has a buffer in device memory.
+ * pointer, or has no memory for one more call in flight or, without a device, for the copy that an in-place call needs,
+ * the other processes wait forever. With the option check=always a NULL pointer is an error on all processes; each call
+ * then costs one more small allreduce. Errors in global arguments are returned by all processes at every call. In a
+ * context with a device, the global arguments include whether a call has a buffer in device memory.
  */
 HSUMMA_API hsumma_status hsumma_coll_run(hsumma_context *ctx, const hsumma_coll *call);
 

@@ -1,13 +1,14 @@
 /**
  * @file
- * p?gemm of the PBLAS, by hsumma: C := alpha op(sub(A)) op(sub(B)) + beta sub(C) on block-cyclic matrices.
+ * p?gemm of the PBLAS, by hsumma: sub(C) := alpha op(sub(A)) op(sub(B)) + beta sub(C) on block-cyclic matrices; and
+ * p?gemr2d of ScaLAPACK, which copies a matrix into another layout.
  *
  * Two libraries:
  *
- * - libhsumma_scalapack.so defines psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...), which
- *   replace ScaLAPACK's if the library is linked before ScaLAPACK or named in LD_PRELOAD.
- * - libhsumma_pxgemm defines hsumma_psgemm_ ... (also hsumma_pdgemm ...), for programs that use both hsumma's and
- *   ScaLAPACK's routines.
+ * - libhsumma_scalapack.so defines psgemm_, pdgemm_, pcgemm_ and pzgemm_ (also pdgemm, PDGEMM, pdgemm__ ...), and
+ *   p?gemr2d_ likewise, which replace ScaLAPACK's if the library is linked before ScaLAPACK or named in LD_PRELOAD.
+ * - libhsumma_pxgemm defines hsumma_psgemm_ ... (also hsumma_pdgemm ...) and hsumma_p?gemr2d_, for programs that use
+ *   both hsumma's and ScaLAPACK's routines.
  *
  * Linking: doc/scalapack.md.
  */

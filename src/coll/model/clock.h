@@ -14,15 +14,16 @@
  * are leaving the node. Each of k equal messages that start together takes alpha + max(k n inject, n beta). It occupies
  * its ports until it has left, even with a gap.
  *
- * Memory. REDUCE costs gamma per byte, COPY copy per byte; a COPY that reads or writes SHARED, or reads a peer's slot,
- * costs shm.alpha + n shm.beta (DPML: a' + n b'). A rank executes one such step at a time, in list order. A WAIT ends
- * when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN take no time.
+ * Memory. REDUCE costs `gamma` per byte, COPY `copy` per byte; a COPY that reads or writes SHARED, or reads a peer's
+ * slot, costs shm.alpha + n shm.beta (a' + n b' in the paper on DPML). A rank executes one such step at a time, in list
+ * order. A WAIT ends when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN
+ * take no time.
  *
- * Devices. With `devices` per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
+ * Devices. With `devices` devices per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
  * executed by the rank's device: one at a time, in the order in which they become ready (those of one rank in list
- * order), with a delay of `turn` if the rank changes. A piece of work costs shm.alpha for its launch, and gamma, copy
- * or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and end at
- * the same time.
+ * order), with a delay of `turn` if the rank changes. A piece of work costs shm.alpha for its launch, and `gamma`,
+ * `copy` or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and
+ * end at the same time.
  *
  * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them a
  * message or piece of work that starts earlier may delay one on which more steps depend, so lower prices may increase
@@ -38,8 +39,8 @@ struct hs_link {
     double beta;  /* seconds per byte */
     double gap;   /* the seconds of alpha for which a message occupies its ports (LogP's gap); 0 for all of alpha */
     /*
-     * alpha and beta of messages above `eager` bytes, whose sender waits for the receiver first. If eager is 0, all
-     * messages cost the same.
+     * alpha and beta of messages above `eager` bytes, whose sender waits for the receiver first. If `eager` is 0,
+     * all messages have the same alpha and beta.
      */
     int64_t eager;
     double alpha_long, beta_long;

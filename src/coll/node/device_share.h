@@ -29,12 +29,12 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
 /*
  * Memory must not be freed while another rank has it mapped: CUDA leaves the behaviour undefined, and a new allocation
  * at the same address may be mistaken for the old one. A share therefore ends in two local steps, with a
- * synchronisation of all ranks between them: leave unmaps the other ranks' memory (all work on it must be complete),
- * free frees this rank's own.
+ * synchronisation of all ranks between them: hs_device_share_leave unmaps the other ranks' memory (all work on it must
+ * be complete), hs_device_share_free frees this rank's own.
  */
 void hs_device_share_leave(struct hs_device_share *share);
 void hs_device_share_free(struct hs_device_share *share, const struct hs_allocator *memory);
-/* Ends a share: leave, a synchronisation of mates, and free. Collective over mates. */
+/* Ends a share: both steps, with a synchronisation of mates between them. Collective over mates. */
 void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory);
 
 static inline struct hs_event *hs_device_share_event(const struct hs_device_share *share, int rank, int i)

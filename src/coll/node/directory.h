@@ -15,7 +15,8 @@
 
 /*
  * Counters. All but HS_ARRIVED count from the start of an execution, and their upper bits are the execution's number
- * (hs_node_progress).
+ * (hs_node_progress). Work on a device counts as done once it is enqueued if ranks share events, otherwise when it is
+ * complete.
  */
 enum hs_counter {
     HS_FILLED,  /* number of steps whose panels this rank has copied into shared memory */

@@ -18,8 +18,8 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
 /*
  * Maps `bytes` bytes of zeros in all processes of `mates`, at different addresses. With `reserve`, every page is
  * allocated at once, so that a shortage is detected; otherwise pages are allocated when touched, and `bytes` may exceed
- * the machine's memory. Collective over mates, same result on all: NULL if impossible (no /proc, different users, no
- * memory). *fault, unless `fault` is NULL, is then the reason.
+ * the machine's memory. In a simulator `reserve` has no effect. Collective over mates, same result on all: NULL if
+ * impossible (no /proc, different users, no memory). *fault, unless `fault` is NULL, is then the reason.
  */
 void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault);
 void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */

@@ -40,7 +40,7 @@ struct hs_post {
     _Alignas(128) uint64_t address[2];
     int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
     _Atomic int broken; /* used in slot 0 only: true if this rank has failed and will send no more signals */
-    /* For devices: the flag value for which each event was last recorded. */
+    /* For devices that share events: the value of the flag for which each event was last recorded. */
     _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS];
 };
 

@@ -20,8 +20,8 @@
  * Cost per rank with s chunks. allreduce, up to b bytes: one signal, m bytes copied and (p-1) m summed; longer vectors:
  * s + 1 signals, (2 - 1/p) m bytes copied (in direct mode m) and (1 - 1/p) m summed. reduce, up to b bytes: one signal,
  * m bytes copied by each non-root and (p-1) m summed by the root; longer vectors: s + 1 signals, (1 - 1/p) m copied and
- * (1 - 1/p) m summed per rank, (1 - 1/p) m more copied by the root. The SHARED stage of Bayatpour et al., DPML (SC17),
- * Section 4.1, with every rank a leader.
+ * (1 - 1/p) m summed per rank, (1 - 1/p) m more copied by the root. This is the stage in shared memory of Bayatpour et
+ * al., DPML (SC17), Section 4.1, with every rank a leader.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"

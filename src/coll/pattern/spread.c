@@ -4,10 +4,10 @@
  * owners' SHARED. Ranks must be able to read each other's memory. allreduce and reduce cut a rank's part into k
  * segments, so that the sums of a segment overlap the copies of the previous one.
  *
- * Cost per rank with s segments and equal parts: where it sums, (1 - 1/q) m summed in s REDUCEs of q vectors; where it
- * copies, (1 - 1/q) m copied in s (q-1) copies, and in allgather its own part; 2 signals, but s + 2 for allreduce and
- * s + 1 for reduce. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0 perform all
- * sums (Section 3.1); here all ranks share the work.
+ * Cost per rank with s segments and equal parts: sums of (1 - 1/q) m bytes in s REDUCEs of q vectors; s (q-1) copies of
+ * (1 - 1/q) m bytes together (reduce: by the root only; allgather: also of its own part); 2 signals, but s + 2 for
+ * allreduce and s + 1 for reduce. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0
+ * perform all sums (Section 3.1); here all ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"

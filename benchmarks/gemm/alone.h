@@ -1,5 +1,5 @@
 /* The whole product on one process's device, in turns with the distributed one: the device's speed without
- * communication. The library computes it, on one process by one call of the device's BLAS. */
+ * communication. It is a plan of the library for one process, which calls the device's BLAS once. */
 #ifndef HS_BENCHMARKS_GEMM_ALONE_H
 #define HS_BENCHMARKS_GEMM_ALONE_H
 

@@ -68,7 +68,7 @@ typedef struct contender {
     turn typical;    /* the turn with the median time */
     plan_sent sent;
     product_bounds bounds; /* of the measured routine's plan; bounds_unknown for other contenders */
-    /* peak memory of a rank, in all and beyond its A, B and C; each on the rank with most */
+    /* peak memory of a rank: in total, and beyond its A, B and C; each on the rank with most */
     int64_t peak_rss, peak_above;
     int64_t matrices; /* bytes of A, B and C on the rank with most */
     check_outcome check;
@@ -85,8 +85,8 @@ typedef struct gemm_sampled {
     double seconds, comm;   /* extrapolated to the whole product */
 } gemm_sampled;
 
-/* The state of one run. The measured routine is the first contender. All contenders share C, except those with memory
- * of hsumma_malloc. */
+/* The state of one run. The measured routine is the first contender. Contenders with the same problem (p, placed or
+ * shared) share its matrices; the one on one process has its own (gemm_alone). */
 typedef struct contest {
     const gemm_arguments *args;
     const char *options;       /* options of the context */

@@ -36,7 +36,8 @@ typedef struct floor_result {
     spread way[FLOOR_WAYS], copy, compute, ratio; /* copy: in plus out; compute: the product of device matrices; ratio:
                                                      the product's time over the larger of copy and compute, by round */
 } floor_result;
-/* Evaluates the rounds. times: seconds of the product, by round; resident: with all matrices in device memory. */
+/* Evaluates the rounds. times: seconds of the product, by round; resident: the same with all matrices in device
+ * memory. */
 floor_result gemm_floor_judge(const gemm_floor *floor, const double *times, const double *resident);
 
 #endif

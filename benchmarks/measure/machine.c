@@ -11,7 +11,7 @@
 #include "common/command.h"
 
 /* The number of logical processors that the ranks of a node may use together: a launcher may have bound each rank to
- * other ones. */
+ * different ones. */
 static int node_cores(MPI_Comm node, cpu_set_t *all)
 {
     cpu_set_t mine;

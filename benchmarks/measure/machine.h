@@ -11,7 +11,7 @@
 typedef struct machine {
     MPI_Comm node;  /* ranks of this rank's node; freed by machine_free */
     int nodes;      /* nodes of the communicator */
-    int node_ranks; /* ranks on rank 0's node; this and the next member are the same on every rank */
+    int node_ranks; /* ranks on rank 0's node */
     int cores;      /* logical processors of rank 0's node that its ranks may use */
     cpu_set_t cpus; /* the processors that ranks of this rank's own node may use */
     int blas_share; /* BLAS threads per rank if the ranks of rank 0's node share its cores evenly, at least 1 */

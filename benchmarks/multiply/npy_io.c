@@ -62,7 +62,7 @@ static int no_memory(int failed, npy_error *error)
     return failed ? certain(error, "no memory", "for a buffer of MPI-IO") : WELL;
 }
 
-/* Agrees whether a rank has failed: 0, or -1. Certain explanations replace vague ones. */
+/* Agrees whether a rank has failed: 0, or -1. If any rank's explanation is certain, vague ones are erased. */
 static int agree(MPI_Comm comm, int known, npy_error *error)
 {
     int best = 0;

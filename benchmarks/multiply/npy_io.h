@@ -27,8 +27,8 @@ int npy_check_layout(const hsumma_desc *desc, npy_error *error);
 
 /*
  * Read and write the elements after the header. Collective over transfer->comm, which contains the grid. The leading
- * dimension of `local` is the descriptor's, which must be the number of local rows (at least 1); it may be NULL if this
- * rank stores nothing. They return 0, or -1 on every rank if any failed; then `error` has a message on the
+ * dimension of `local` is the descriptor's, which must be the number of local rows (at least 1); `local` may be NULL if
+ * this rank stores nothing. They return 0, or -1 on every rank if any failed; then `error` has a message on the
  * ranks that know most about the failure, and is empty on others. The file to write must exist. There is no flip for
  * writing.
  */

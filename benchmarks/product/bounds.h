@@ -12,7 +12,7 @@ typedef struct bound_side {
     int64_t bytes, messages;     /* received according to the plan's step lists; -1: not counted */
     int64_t layout;              /* bytes that must enter in this layout (summa/entering.h); -1: not counted */
     double theory;               /* bytes that some process or node must send or receive in any layout (dist/bound.h) */
-    double to_layout, to_theory; /* `bytes` over each of these; NaN if meaningless */
+    double to_layout, to_theory; /* `bytes` over `layout` and over `theory`; NaN if meaningless */
 } bound_side;
 
 typedef struct product_bounds {

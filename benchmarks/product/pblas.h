@@ -21,7 +21,7 @@ int pblas_create(pblas *b, const problem *p);
 void pblas_free(pblas *b);
 
 /* C := alpha op(A) op(B) + beta C, `calls` times; c is this rank's part of C. ScaLAPACK's routine gets this rank's
- * share of BLAS threads; hsumma's sets its own number. Returns the seconds on this rank. Collective. */
+ * share of BLAS threads; hsumma's sets its own number. Returns the seconds of all calls on this rank. Collective. */
 double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, int calls);
 
 #endif

@@ -29,8 +29,8 @@ static int last_to_begin(const trace_file *trace, const trace_span *wait)
     return last;
 }
 
-/* Adds a span to the tenths: a message from another node to the one in which it completes; a GEMM to all that it
- * overlaps. */
+/* Adds a span to the tenths of the time: a message from another node to the tenth in which it completes; a GEMM to all
+ * that it overlaps. */
 static void add_course(trace_file *trace, const trace_span *span)
 {
     double tenth = (trace->end - trace->begin) / TRACE_TENTHS;

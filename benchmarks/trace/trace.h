@@ -24,7 +24,7 @@ typedef struct trace_span {
     char what[16];    /* "A", "B" or "C", "agreement", "call", or "" */
     char awaited[16]; /* for a wait: "start", "data", "room", "sent" or "call" */
     int64_t bytes, panel;
-    double predicted[3]; /* for a product: seconds in all, of the GEMM, of copies; 0: unknown */
+    double predicted[3]; /* for a product: total seconds, seconds of the GEMM, of copies; 0: unknown */
 } trace_span;
 
 /* A rank in the examined interval. */
@@ -62,7 +62,7 @@ typedef struct trace_file {
     double clock_error;
     int64_t lost;
     trace_rank *rank;
-    trace_debt *by_rank, *by_node; /* the longest first; by_rank: by waiter, then the longest first */
+    trace_debt *by_rank, *by_node; /* by_node: the longest first; by_rank: by waiter, then the longest first */
     int rank_debts, node_debts;
     trace_course *entering; /* indexed by node */
     trace_course multiplying;

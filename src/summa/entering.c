@@ -11,7 +11,7 @@ struct moving {
     const struct hs_variant *variant;
     const struct hs_role *role;
     const struct hs_division *node;
-    int *place;  /* place[rank] in the grid's table of ranks; -1 if the rank is outside the grid */
+    int *place;  /* place[rank]: its index in the grid's table of ranks; -1 if the rank is outside the grid */
     char *works; /* works[node][line]: whether a member of the line multiplies on the node */
     int *nodes;  /* nodes[line]: number of nodes on which a member of the line multiplies */
     char *seen;  /* a mark for each part of the operand; all 0 between uses */

@@ -1,6 +1,6 @@
 /*
- * The memory that the processes of a grid share on one node: a directory, and tiles for products.  Every node of the
- * grid's context has one for its own ranks; between nodes the processes exchange messages.
+ * The memory that the processes of a grid share on one node: a directory, and tiles for products.  Each node of the
+ * grid's context has its own, for its own ranks; between nodes the processes exchange messages.
  */
 #ifndef HS_SUMMA_NODE_MEMORY_H
 #define HS_SUMMA_NODE_MEMORY_H

@@ -87,8 +87,8 @@ struct pinned {
     int64_t held, wanted, count, length;
 };
 
-/* Copies the block of an interval of the looped dimension and an interval of the pinned one.  The block of a matrix is
- * updated: beta times the old values plus the copied ones.  Advances *message past the block. */
+/* Copies the block of an interval of the looped dimension and an interval of the pinned one.  A copy to the
+ * matrix updates it: beta times the old values plus the copied ones.  Advances *message past the block. */
 static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step step, const struct interval *interval,
                        struct pinned pinned, const struct hs_matrix *matrix, char **message, char *slabs,
                        const void *beta)

@@ -3,9 +3,9 @@
  *
  * A panel in memory is a sequence of its innermost panels.  Each of those (a slab) is contiguous and keeps the
  * operand's own orientation: width x length (leading dimension: its width) where the looped dimension is on the stored
- * rows, length x width (leading dimension: the length) where it is on the stored columns.  So any inner part of an
- * outer panel is contiguous, can be forwarded without packing, and goes to the local GEMM with the operand's own
- * transposition flag.
+ * rows, length x width (leading dimension: the length) where it is on the stored columns; the length is the local
+ * extent of the pinned dimension.  So any inner part of an outer panel is contiguous, can be forwarded without packing,
+ * and goes to the local GEMM with the operand's own transposition flag.
  */
 #ifndef HS_SUMMA_PACK_H
 #define HS_SUMMA_PACK_H

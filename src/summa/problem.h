@@ -34,8 +34,8 @@ struct hs_role {
     /* 1 if panels pass through an exchange: own_axis and want_axis, or the layouts on them, differ, and the grid has
      * several processes. */
     int exchanged;
-    /* Upper bounds on the pinned indices that one process packs for others (give_max) and receives (take_max) in an
-     * exchange.  [0]: without hs_spec.spread, [1]: with it. */
+    /* Upper bounds on the pinned indices in one process's messages of an exchange (pack.h): as a holder (give_max) and
+     * as a taker (take_max).  [0]: without hs_spec.spread, [1]: with it. */
     int64_t give_max[2], take_max[2];
     /* 1 if each taker of an exchange has a single holder, whose message has the layout of the taker's panel. */
     int direct;
@@ -43,7 +43,7 @@ struct hs_role {
      * that axis.  In an exchange each taker receives from one of them. */
     int replicas;
     int line_axis; /* broadcasts and reductions run along this grid axis, which is not want_axis */
-    int loop_axis; /* stored axis of the looped dimension (0: panels are width x length, 1: length x width) */
+    int loop_axis; /* stored (and grid) axis of the looped dimension; 0: the rows of a panel, 1: its columns */
     const struct hs_axis *own, *want, *looped;
 };
 
@@ -74,24 +74,25 @@ struct hs_spec {
      * (panels.h). */
     int64_t turn;
     /* For each axis, the number of consecutive members of a line that share a node (the least common multiple if lines
-     * differ); short turns then alternate between nodes.  0 if unknown, or if cells of one line differ in size or are
-     * not contiguous. */
+     * differ), by which short turns alternate between nodes.  0 if unknown, or if cells of one line differ in size or
+     * are not contiguous. */
     int mates[2];
     /* The algorithms of each level.  Those of `reduce` implement HS_REDUCE_TO or HS_ALLREDUCE. */
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];
     struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
-    /* Number of outermost panels in a batch, if lookahead is 0; 0 means 1.  If a turn is one outermost panel, each
-     * panel of a batch has a different pair of owners. */
+    /* Number of outermost panels in a batch, if lookahead is 0; 0 means 1.  If a turn is one outermost panel, the
+     * panels of a batch have different pairs of owners, as far as there are enough pairs. */
     int owners;
     /* 1 if exchanged panels of A and B go directly to all members of their lines, not to a root that broadcasts them.
      */
     int spread;
     int64_t slice; /* flops of the local GEMM between two progress calls; INT64_MAX if the GEMM is not sliced */
     int threads;   /* number of threads of the local BLAS; 0 if its setting stays as it is */
-    /* 1 if the members of a line on one node share the line's panels instead of sending them to each other;
-     * hs_spec_shares has the exceptions. */
+    /* 1 if the members of a line on one node share the line's panels instead of sending them to each other.
+     * Exceptions: operands for which hs_spec_shares is 0 or `spread` applies, and levels that hs_cells_factors cannot
+     * convert. */
     int cells;
     /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product with one level; of these
      * fields it uses stationary, width[0], lookahead and threads. */

@@ -70,8 +70,8 @@ static int is_single(const struct hs_scalar *scalar)
     return scalar->size == (scalar->complex_type ? 8 : 4);
 }
 
-/* Whether the device is in use and expected to be faster.  The location of operands is not considered, because it must
- * not change the bits of the result. */
+/* Whether the device is in use and expected to be faster for operands in host memory.  Whether that memory is pinned is
+ * not considered, because it must not change the bits of the result. */
 static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
     const struct hs_local_limits *limits = &local->limits;

@@ -5,8 +5,8 @@
  * of the device's memory; managed memory is not used.  Three streams work at a time: one copies in, one multiplies, one
  * copies out.  Device copies reach full speed only for pinned memory, so the calling thread copies all other host
  * memory through pinned pieces, which it fills and empties while others are in flight.  Operands in device memory are
- * used in place.  Products that the BLAS is expected to complete sooner than the device, such as small ones, are left
- * to the BLAS.
+ * used in place.  A product without operands in device memory is left to the BLAS if the BLAS is expected to complete
+ * it sooner, for instance because it is small.
  *
  * C in host memory is only overwritten with complete results.  So if the device fails or runs out of memory, the BLAS
  * does the rest, the device is not used again, and hs_local_note says why.  Two kinds of product cannot be completed
@@ -55,29 +55,30 @@ static inline int64_t hs_product_flops(const struct hs_product *product)
 }
 
 /*
- * Makes the state for local products.  device must outlive it; nothing is allocated on the device before the first
- * product.  order: points to the stream on which operands in device memory become ready; read at each product; may be
- * NULL.
+ * Makes the state for local products.  `device` must outlive it; nothing is allocated on the device before the first
+ * product.  order: points to the stream on which operands that the device accesses in place become ready; read at each
+ * product; may be NULL.
  */
 hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *order,
                             const struct hs_local_limits *limits, const struct hs_allocator *memory,
                             struct hs_local **local);
-/* Waits until this state's work on the device is complete; NULL is ignored. */
+/* Waits until this state's work on the device is complete, then frees the state; NULL is ignored. */
 void hs_local_free(struct hs_local *local);
 
-/* In the functions below, local may be NULL, which means the BLAS, except where noted. */
+/* In the functions below `local` may be NULL, except where noted; the BLAS then computes all products. */
 
 /* The reason why the device is no longer used; "" while it is used. */
 const char *hs_local_note(const struct hs_local *local);
 /* Like hs_local_note, but only the first time after a failure; "" afterwards. */
 const char *hs_local_news(struct hs_local *local);
-/* Number of products so far; local is not NULL.  [0]: left to the BLAS, [1]: done by the device, [2]: started by the
- * device and completed by the BLAS. */
+/* Number of products so far; local is not NULL.  [0]: left to the BLAS, [1]: done by the device, [2]: given to
+ * the device but completed by the BLAS. */
 const int64_t *hs_local_counts(const struct hs_local *local);
 /* Bytes copied to the device ([0]) and from it ([1]) so far; local is not NULL. */
 const int64_t *hs_local_bytes(const struct hs_local *local);
 
-/* The name of the device's kind if the device would compute a product of this size, else "BLAS". */
+/* The name of the device's kind if the device would compute a product of this size with all operands in host memory,
+ * else "BLAS". */
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3]);
 /* Whether the device would compute this product. */
 int hs_local_takes(const struct hs_local *local, const struct hs_product *product);

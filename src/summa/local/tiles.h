@@ -24,8 +24,8 @@
  *             the multiplication meanwhile; a tile of 134 MB leaves after the last multiplication, 2.7 ms.
  *             Sum: 153 ms, 4 % above the lower bound.  Part 2 takes 3.4 ms per tile, and a tile takes 2.7 ms to leave.
  *     float:  half of all bytes: in 43 or 64 ms, out 21 ms, lower bound 147 ms; 1.3 ms before, 1.3 ms after: 149 ms.
- * Operands in pageable memory are copied by a single thread, at some 10 GB/s in and out together.  The 6.4 GB in double
- * take 0.64 s, half of them in float 0.32 s, which is then the lower bound.
+ * Operands in pageable memory are copied by a single thread, at some 10 GB/s in and out together.  A, B and C in
+ * double (6.4 GB) take 0.64 s, in float 0.32 s, which is then the lower bound.
  */
 #ifndef HS_SUMMA_LOCAL_TILES_H
 #define HS_SUMMA_LOCAL_TILES_H

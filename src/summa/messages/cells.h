@@ -1,8 +1,8 @@
 /*
- * The cells of a line: a cell is the members of the line on one node.  A panel enters each cell once, into a tile in
- * the node's shared memory that all members read.  Collectives between cells run over one member of each, the carrier:
- * if the root is member i of its own cell, the carrier of a cell is its member i modulo the size of the cell.  So a
- * root carries its own panels, and the roots of one node use different carriers on the other nodes.
+ * The cells of a line: a cell is the members of the line on one node.  A panel of A or B enters each cell once, into a
+ * buffer in the node's shared memory that all members read.  Collectives between cells run over one member of each, the
+ * carrier: if the root is member i of its own cell, the carrier of a cell is its member i modulo the size of the cell.
+ * So a root carries its own panels, and the roots of one node use different carriers on the other nodes.
  */
 #ifndef HS_SUMMA_MESSAGES_CELLS_H
 #define HS_SUMMA_MESSAGES_CELLS_H
@@ -17,7 +17,7 @@ struct hs_cells {
     int me;                             /* index of this process's cell */
     int members;                        /* number of members of this process's cell */
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
-    int *carrier; /* carrier[i * cells + c]: carrier of cell c in set i, an index into the grid's table of ranks */
+    int *carrier; /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
     int *mate;    /* index of each member of this process's cell in the node's directory */
     /* [0]: number of lines along the axis with several members on this node; [1]: number of all these members. */
     int before[2]; /* counts only the lines before this process's line */
@@ -46,7 +46,7 @@ void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 
 /*
  * Converts levels over members into levels over cells and returns 1.  Returns 0 if several levels have more than one
- * member, and one of their groups cuts through a cell or the cells differ in size or are not contiguous.
+ * member and, in addition, a group cuts through a cell, cells differ in size, or a cell is not contiguous.
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 

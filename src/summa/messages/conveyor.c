@@ -411,7 +411,7 @@ static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o
     return binding;
 }
 
-/* Whether the message buffers for the next exchange are free.  They fit one panel as a holder and one as a taker. */
+/* Whether the message buffers for the next exchange are free.  They hold one panel as a holder and one as a taker. */
 static int messages_free(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;

@@ -104,7 +104,8 @@ static int window_end(const struct hs_conveyor *feed, int s, int now)
     return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
 }
 
-/* 1 if the next panel is inside the window, its buffer is free and, if this cell forwards it, the panel has arrived. */
+/* 1 if the next panel is inside the window, has been started by the outer channels (is_next), and its buffer is free,
+ * if channel s fills or receives it, or it has arrived, if channel s forwards it. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];

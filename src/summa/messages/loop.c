@@ -20,7 +20,7 @@ static hsumma_status alternate(const struct hs_loop *loop, const struct hs_alloc
     int mates[2] = {1, 1}, several = 0;
     for (int x = 0; x < 3 && spec->turn != HS_WHOLE_TURN; x++) {
         const struct hs_role *role = &loop->variant.role[x];
-        if (!role->moves || role->exchanged) /* the roots of an exchanged operand may not be its owners */
+        if (!role->moves || role->exchanged) /* the roots of an exchanged operand need not be its owners */
             continue;
         int most = spec->mates[role->line_axis], which = x - (loop->variant.stationary < x);
         mates[which] = most > 1 ? most : 1;
@@ -263,7 +263,8 @@ int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed
     return end < loop->end ? end : loop->end;
 }
 
-/* Whether panel `now` can be multiplied: its whole batch has arrived and, for a moving C, its buffer is free. */
+/* Whether panel `now` can be multiplied: its whole batch has arrived (without lookahead: and been forwarded) and, for a
+ * moving C, its buffer is free. */
 static int ready(struct hs_loop *loop)
 {
     for (int f = 0; f < loop->feeds; f++) {
@@ -441,8 +442,8 @@ static void count_list(const struct hs_list *list, int64_t cut, int64_t *message
         }
 }
 
-/* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list, which is counted only
- * once. */
+/* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list; its messages are
+ * counted once and added for each panel. */
 static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, int64_t cut, int64_t *messages,
                           int64_t *bytes)
 {

@@ -57,7 +57,7 @@ struct hs_loop {
     int multiplying;             /* 1 while a slice that was started is not complete (on a device) */
     double mark;                 /* time (hs_now) up to which the current slice has been added to times.gemm */
     int64_t flops;               /* flops of the current slice */
-    hsumma_status failed;        /* first error of the local GEMM; this process's part of C is then invalid */
+    hsumma_status failed;        /* first error of the local GEMM; the result in C is then invalid */
     struct hs_times times, last; /* times of the current span so far, and of the last complete span */
 };
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 /*
- * The tier of the panels that are copied from or to the matrix, or exchanged.  Lines may have different levels over
- * cells, but an exchange between lines needs a common tier: that of the outermost level over members.
+ * The tier of the panels that are copied from or to the matrix, or exchanged: that of the outermost level, or the
+ * innermost tier if there is no level.  Lines may have different levels over cells, but an exchange between lines needs
+ * a common tier: that of the outermost level over members.
  */
 static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 {
@@ -341,7 +342,7 @@ static int packs_for(const struct hs_mover *mover, int i)
 }
 
 /* Lists the messages between this process, as a holder, and its takers, by ascending taker.  Messages to all takers
- * with coordinate i have the same bytes.  Returns the number of messages. */
+ * with coordinate i have the same contents.  Returns the number of messages. */
 static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piece *piece)
 {
     const struct hs_role *role = mover->role;

@@ -30,7 +30,7 @@ struct hs_mover {
     int levels; /* number of levels with more than one cell; 0 if the line is one cell or `spread` is set */
     struct hs_factors factors;
     int tier[HS_LEVELS_MAX];
-    int tier0; /* tier of the panels that are copied from or to the matrix, or exchanged: that of the outermost level */
+    int tier0; /* tier of the panels that are copied from or to the matrix, or exchanged (outer_tier in mover.c) */
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
     struct hs_parameters with[HS_LEVELS_MAX];

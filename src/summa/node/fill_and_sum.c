@@ -164,7 +164,7 @@ static int by_row(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Copies the collected strips, for all columns of the looped dimension. */
+/* Copies the collected strips, for all columns that this process has of the panel. */
 static void flush_pinned(struct copying *copying, char *tiles)
 {
     struct index_run columns;

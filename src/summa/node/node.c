@@ -82,7 +82,7 @@ void hs_node_leave(struct hs_product_memory *shared, uint64_t execution)
 }
 
 /* Publishes that this process has done `steps` steps.  On a device the steps have only been enqueued, which is enough
- * if other processes can wait for the device's events. */
+ * if other processes can wait for the device's events; otherwise hs_node_device_announce publishes them later. */
 static void announce(struct hs_node_product *node, enum hs_counter what, int64_t steps)
 {
     if (!node->device || node->device->share.shares_events)
@@ -158,7 +158,7 @@ static int fill_ahead(struct hs_node_product *node, int64_t until)
     return node->fill > from;
 }
 
-/* Whether all ranks that fill this process's part of a step's tile have filled it. */
+/* Whether the part of a step's tile that this process reads has been filled, by all ranks that fill some of it. */
 static int supplied(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_peers *givers = &supply->givers;
@@ -273,7 +273,8 @@ static const void *beta_of(const struct hs_node_product *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
-/* Begins the next step's product if all its inputs are ready; returns 0 if they are not.  The product may be empty. */
+/* Begins the next step's product; returns 0 if its inputs are not ready or, if C moves, its tile is not free.  An empty
+ * product waits for nothing. */
 static int start(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;

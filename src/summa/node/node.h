@@ -2,12 +2,12 @@
  * The product inside one node, through shared memory, without messages.
  *
  * The looped dimension is cut into panels in its natural order, as wide as the local GEMM prefers, independent of the
- * blocking, so a panel may have several owners.  One pinned dimension is cut into chunks, so that the tiles of a step
- * fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
+ * blocking, so a panel may have several owners.  One pinned dimension may be cut into chunks, so that the tiles of a
+ * step fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
  * shared memory once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).
  * Where the layout permits (hs_supply_owner), a panel in the reader's own matrix, or in memory that all processes have
- * mapped, is read in place.  Where C moves (stationary A or B: layers over k), each process computes its partial result
- * in shared memory, and the owners of C add these up in the order of the line.
+ * mapped, is read in place.  Where C moves (stationary A or B), each process computes its partial result in
+ * shared memory, and the owners of C add these up in the order of the line.
  *
  * Counters in the directory publish how many steps each process has done.  A process waits only for processes whose
  * data it reads or overwrites.  All processes do the steps in the same order, and each fills, multiplies or sums as
@@ -27,7 +27,8 @@ struct hs_peers {
     int *rank, *coord;
 };
 
-/* A moving operand: A or B, which its owners fill for the readers, or C, whose partial results its owners add up. */
+/* A moving operand: A or B, whose tiles its owners fill for the readers, or C, whose partial results its owners add up.
+ */
 struct hs_supply {
     int operand;
     const struct hs_role *role;
@@ -75,7 +76,7 @@ struct hs_node_product {
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];
     int64_t fill, step, sum; /* the next step to fill, the next step to multiply, the next panel to sum */
-    int direct[2];           /* for A and B, 1 if readers read this process's matrix in place */
+    int direct[2];           /* for A and B, 1 if readers may read this process's matrix in place */
     double mark;             /* time at which the clock was last read */
     int idle;                /* 1 if nothing could be done since `mark` */
     int multiplying;         /* 1 while a device computes the product of `step` */
@@ -119,9 +120,9 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
                    const struct hs_where where[2], const void *beta, double begin);
 /*
- * Advances the execution (an hs_advance function).  On a device it is done when everything has been enqueued or, if
- * other processes cannot wait for events, is complete; failures are then only in node->failed, and the caller must
- * report them to the other processes.
+ * Advances the execution (an hs_advance function).  With a device, *done is set when all work has been enqueued or, if
+ * other processes cannot wait for its events, completed; errors are only in node->failed, not returned, and the caller
+ * must report them to the other processes.
  */
 hsumma_status hs_node_advance(void *node, int *worked, int *done);
 

@@ -16,7 +16,7 @@
 #include "coll/run/executor.h"
 #include "summa/redistribute/shares.h"
 
-/* A matrix over extent[0] x extent[1] processes; an axis over one process is replicated on all of them. */
+/* A matrix over extent[0] x extent[1] processes; along an axis with nprocs 1 all processes have the same indices. */
 struct hs_layout {
     struct hs_axis axis[2];
     int extent[2];

@@ -15,7 +15,7 @@ struct hs_allocation {
     char *mine;                   /* the part returned to this process's caller */
     size_t mine_bytes;            /* bytes of `mine` as requested */
     char *base;                   /* this process's mapping of all parts; NULL for private and device memory */
-    size_t bytes;                 /* bytes of the mapping of all parts; for private memory, bytes of `mine` */
+    size_t bytes;                 /* bytes mapped: of all parts, or of private memory; 0 for device memory */
     struct hs_device_share share; /* device memory shared with the mates; its `device` is NULL if there is none */
     struct hs_device *device;     /* the device of unshared device memory; otherwise NULL */
     char *part[];                 /* each mate's part of the mapping, on pages of its own */
@@ -43,8 +43,8 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
                                     void **given, struct hs_message *message);
 /*
  * Frees an allocation.  Local.  Returns 0 if `given` is not an allocation.  For device memory, all work that uses it
- * must be complete.  Mates may still have it mapped, so it is released only by hs_allocations_free or the next
- * collective allocation, which every process begins after it has freed its own part.
+ * must be complete.  Mates may still have it mapped, so it is released only by hs_allocations_free or by the next
+ * hs_allocate_on_device, before which every process must have freed its own part.
  */
 int hs_allocation_free(struct hs_allocations *all, const void *given, const struct hs_allocator *memory);
 /* Unmaps the mates' device memory (hs_device_share_leave).  hs_allocations_free may be called once all processes have

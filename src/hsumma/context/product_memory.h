@@ -14,7 +14,8 @@ hsumma_status hs_product_memory_limit(struct hsumma_context *ctx);
 /*
  * Makes one mapping on each node; its pages are allocated when first written.  Collective over the context, with the
  * same status on all processes.  That a node cannot share memory is not an error (hs_product_memory.refused).  After
- * HSUMMA_ERR_MEMORY or HSUMMA_ERR_MPI nothing stays allocated.
+ * HSUMMA_ERR_MEMORY or HSUMMA_ERR_MPI nothing stays allocated.  Calls hs_device_tiles_free if
+ * all processes have left the same tiles.
  */
 hsumma_status hs_product_memory_make(struct hsumma_context *ctx, struct hs_product_memory *shared);
 /* Frees this process's mapping.  Local; other processes keep their mappings. */
@@ -29,8 +30,9 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
 /*
  * Tiles are freed in two steps, because other processes may have them mapped.  hs_device_tiles_leave waits for this
  * process's work on the tiles of grid `number`, and unmaps tiles in other processes' memory.  hs_device_tiles_free
- * frees the tiles of all grids for which hs_device_tiles_leave was called.  Before that, an agreement on a hash of
- * these grids, or a barrier, must ensure that all processes have made the same calls.
+ * frees the tiles of all grids for which hs_device_tiles_leave was called.  An agreement on a hash of these grids, or a
+ * barrier, must first ensure that all processes have called hs_device_tiles_leave for the same grids.  In a broken
+ * context hs_device_tiles_leave does nothing.
  */
 void hs_device_tiles_leave(struct hsumma_context *ctx, struct hs_node_device **tiles, int number);
 void hs_device_tiles_free(struct hsumma_context *ctx);

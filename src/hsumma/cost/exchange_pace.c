@@ -7,7 +7,7 @@ struct shares {
     const struct hs_axis *own, *want;
     int same;     /* 1 if holder q has exactly the indices that taker q wants */
     int replicas; /* hs_role.replicas */
-    double *both; /* both[q * want->nprocs + i]; NULL if not needed, or if so many pairs are assumed to share evenly */
+    double *both; /* both[q * want->nprocs + i]; NULL if not needed, or if even shares are assumed (MOST_PAIRS) */
 };
 
 /* Data that a process sends or receives for one owner's panels. */
@@ -65,7 +65,7 @@ static double share(const struct shares *shares, int q, int i)
                         : part_of(shares->own, q) * part_of(shares->want, i);
 }
 
-/* The node of a process; if nodes are unknown, each process counts as a node. */
+/* The node of a process; without a topology each process counts as a node, even if all are on one. */
 static int node_of(const struct exchange_look *exchange, int place)
 {
     const struct hs_topology *topology = exchange->lines->topology;
@@ -78,7 +78,7 @@ static double busy(const struct exchange_look *exchange, const struct port *port
 }
 
 /* Returns the data that member m of line i receives of one owner's panels.  Moves the shares of holders on the member's
- * node from the traffic between nodes to the traffic inside. */
+ * node from the traffic between nodes to the traffic inside; a share that the member itself holds is no traffic. */
 static struct port take(const struct exchange_look *exchange, int i, int m, double part)
 {
     const struct hs_role *role = exchange->role;
@@ -118,8 +118,8 @@ static void begin_owner(struct exchange_look *exchange)
     }
 }
 
-/* Maxima for one owner.  given, taken: seconds that a process sends, receives; way: seconds that a node's link is busy;
- * messages: number of messages of a process. */
+/* Maxima for one owner.  given, taken: seconds that a process sends, receives; way: seconds that a node's link is busy
+ * (all three per byte of the operand); messages: number of messages of a process. */
 struct most {
     double given, taken, way, messages;
 };

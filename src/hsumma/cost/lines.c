@@ -201,7 +201,7 @@ static double weight_of(const struct hs_axis *want, int line)
     return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
 }
 
-/* Sums, per node, the weights of the processes whose lines are busy at the same time as the line through `coord`. */
+/* Sums, per node, the weights of the members of all groups that are busy if the roots have coordinate `coord`. */
 static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord, const struct hs_axis *want)
 {
     const struct hs_grid *grid = lines->grid;

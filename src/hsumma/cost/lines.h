@@ -10,18 +10,18 @@
 
 /*
  * A line that represents all lines of its kind (same axis and level): the first or the last of them, whichever spans
- * more nodes.  A level divides each line of the grid into groups of members `stride` apart.  Those with the root's
- * position modulo the stride are busy: one group on the outermost level, all groups on the innermost.  The busy groups
- * of all parallel lines work at the same time and share their nodes' outgoing links.
+ * more nodes.  A level divides each line of the grid into groups of members `stride` apart.  A group is busy if its
+ * members' coordinates equal the root's modulo the stride: one group on the outermost level, all groups on the
+ * innermost.  The busy groups of all parallel lines work at the same time and share their nodes' outgoing links.
  */
 struct hs_line {
     int axis, nodes;
     int cells;             /* 1 if its members are cells, each on a node of its own; the ranks in `group` are unused */
     struct hs_group group; /* `me` is unused */
-    uint64_t where;        /* a hash, equal for lines with the same placement */
+    uint64_t where;        /* a hash, equal for lines with the same placement, sharing and crowd */
     const struct hs_axis *own, *want;
-    /* Number of busy lines that share a node's outgoing link with this line, on the node with most of them; each is
-     * weighted by its data relative to the longest line's. */
+    /* Number of busy lines, including this one, that share a node's outgoing link, on the node of this line with most
+     * of them; each is weighted by its data relative to the longest line's. */
     double sharing;
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
      * roots are on different nodes. */
@@ -36,7 +36,7 @@ struct hs_line_cells {
     int together;
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;
-    /* The most lines with several members on one node, and the most such members on one node. */
+    /* The most lines that have several members on one node; the most members that such lines have on one node. */
     int lines, members;
 };
 
@@ -45,7 +45,7 @@ struct hs_exchange_pace {
     double alone;    /* seconds per byte with one owner's panel in flight; 0 if not computed yet */
     double together; /* seconds per byte with panels of all owners in flight together */
     double messages; /* number of messages of one panel on the process with most of them */
-    double part;     /* mean share of the operand's bytes in one message */
+    double part;     /* mean share of a panel's bytes in one message */
 };
 
 /* An exchanged operand, identified by its axis and the wanted axis.  Both axes must outlive the table. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The cost of one moving operand.  seconds: all panels one after the other; busy: the busiest port's work with several
- * panels in flight; first: the first panel alone; copy: this process's copies. */
+ * panels in flight; first: the first panel alone; copy: the copies of the process that copies most. */
 struct movement_cost {
     double seconds, busy, first, copy;
 };

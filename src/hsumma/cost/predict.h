@@ -26,8 +26,9 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
                          int threads, struct hs_prediction *prediction);
 
 /*
- * An operand's mover on the line that represents all lines, as seen by the process with the largest part.  A pure
- * function of global arguments, except for the fields `length` and `place`, which are this process's own.
+ * An operand's mover on the line that represents all lines, without panels; with cells, as seen from the largest cell.
+ * A pure function of global arguments, except for the fields that depend on this process's coordinates (length, held,
+ * line, loop_coord and, without cells, place and group).
  */
 struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
                               const struct hs_variant *variant, const struct hs_spec *spec, int operand);

@@ -30,7 +30,8 @@ static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struc
     double most = load->most[roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1];
     return most > load->mean ? most : load->mean;
 }
-/* The least time per panel, if one panel alone takes `seconds` and keeps the busiest resource working for `busy`. */
+/* The least time per panel with `window` panels in flight, if one panel alone takes `seconds` and keeps the busiest
+ * resource working for `busy`. */
 static inline double hs_least_in_pipeline(double seconds, double busy, int window)
 {
     return window == 1 || busy < seconds / window ? seconds / window : busy;

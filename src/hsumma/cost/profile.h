@@ -19,7 +19,7 @@ enum { HS_PROFILE_SOURCE = 256, HS_HOST_TEXT = 256 };
 
 struct hs_profile {
     struct hs_machine machine; /* costs of messages, sums and copies of data in host memory */
-    /* Costs of messages, sums and copies of data in device memory; messages pass through the host.  The number of
+    /* Costs of messages, sums and copies of data in device memory, with messages through the host.  The number of
      * devices per node is not in the file: it comes from the context's processes. */
     struct hs_machine device_machine;
     /* Seconds per message after the first of an exchange in which many processes send to many at once; 0 if these
@@ -28,7 +28,7 @@ struct hs_profile {
     double overlap; /* share, 0 to 1, of the time of messages between nodes that a multiplication hides */
     /* GEMM of real elements in double [0] and single [1] precision, with `threads` threads. */
     struct hs_gemm_cost gemm[2];
-    int threads;                    /* threads of the measurement; other numbers are priced in proportion */
+    int threads;                    /* threads of the measurement; the rate is assumed proportional to threads */
     int64_t knee;                   /* panel width from which the local GEMM runs at nearly full rate */
     int64_t slice;                  /* flops of a slice of the local GEMM, between polls of the messages */
     char source[HS_PROFILE_SOURCE]; /* "built-in", the file's name, or the origin of the network's figures */

@@ -4,7 +4,7 @@
 
 #include "coll/model/clock.h"
 
-/* Points beyond HS_FIT_POINTS are ignored, except by hs_fit_nonnegative. */
+/* A line is fitted to the first HS_FIT_POINTS of its points; hs_fit_nonnegative uses all points. */
 enum { HS_FIT_UNKNOWNS = 4, HS_FIT_POINTS = 64 };
 
 /* Finds the x >= 0 that minimises the relative errors of row[i] * x against seconds[i] > 0; returns the root mean

@@ -113,7 +113,7 @@ static void measure_sizes(struct network_bench *b)
     }
 }
 
-/* Sends a megabyte, but at least LEAST_STREAM per pair, from each sending node, by its first `places` pairs together.
+/* From each sending node, sends a megabyte, divided among its first `places` pairs (at least LEAST_STREAM per pair).
  * Returns the seconds per byte of one pair; 0 if there was no time. */
 static double measure_stream(struct network_bench *b, int places, double guess)
 {
@@ -127,8 +127,8 @@ static double measure_stream(struct network_bench *b, int places, double guess)
     return seconds[0] / (double)bytes;
 }
 
-/* Limits the measured rates to the sustained rate, because a network may be faster for a short time.  pace: seconds per
- * byte of the sustained rate; 0 if unknown. */
+/* Limits the measured rates to the sustained rate, because a network may be faster for a short time, and adds a point
+ * with that rate.  pace: seconds per byte of the sustained rate; 0 if unknown. */
 static void slow_down(struct network_bench *b, double pace)
 {
     for (int i = 0; i < b->points; i++)

@@ -61,7 +61,7 @@ struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum h
     struct hs_rank_pairs pairs = {.peer = -1, .number = -1};
 
     if (tier == HS_BETWEEN_NODES)
-        for (int i = 0; i < node->parts / 2; i++) /* neighbouring nodes are not paired: most nodes are farther apart */
+        for (int i = 0; i < node->parts / 2; i++) /* not neighbours, if avoidable: most nodes are farther apart */
             add_between(&pairs, node, i, i + node->parts / 2, rank);
     else if (tier == HS_IN_NODE && sockets)
         for (int s = 0; s < socket->parts; s++) {

@@ -6,10 +6,10 @@
  * and the partial results are added to C in the order of the layers (summa/redistribute).  Data that move between
  * layouts are read and written once.  Inside a layer the product is like any other.
  *
- * A layer has consecutive processes of the grid, in the order of their ranks, so layers consist of whole nodes where
- * ranks are consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has
- * block (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
- * blocks.  A transposed matrix is distributed as stored.
+ * A layer has consecutive processes of the grid, in the order of their ranks, so it touches few nodes where ranks are
+ * consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has block
+ * (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
+ * blocks.  A transposed A is distributed as stored, in the blocks described for B, and vice versa.
  */
 #ifndef HS_HSUMMA_PLAN_LAYERED_H
 #define HS_HSUMMA_PLAN_LAYERED_H
@@ -42,19 +42,21 @@ struct hs_layered {
     double seconds; /* seconds of the last execution */
 };
 
-/* Whether a request asks for several layers, or has matrices on several grids, which a single layer brings together. */
+/* Whether a request needs an hs_layered: for several layers, or for matrices on several grids, for which one layer is
+ * enough. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
 /* The layout of a view of a matrix on a grid. */
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
 
-/* Implemented in layered_places.c, as the next functions are: chooses P x Q and the axes for layered->count layers. */
+/* Implemented in layered_places.c, as are the functions up to hs_layered_ends_free: chooses P x Q and the axes for
+ * layered->count layers. */
 void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
 /* The stored axis of A or B on which k lies. */
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
 /* The descriptor of an operand in the plan of a layer. */
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
-/* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks. */
+/* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks; unused for C. */
 struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                    int layer, int *rank);
 /* Sets layered->in_place for A and B.  HSUMMA_ERR_MEMORY. */
@@ -84,8 +86,8 @@ int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
                                     int64_t limit, int silent, hsumma_plan **inner);
 
-/* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if A, B
- * and C will have the layouts of hs_layered_layouts instead of their present layouts. */
+/* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if several
+ * layers are priced with A, B and C in the layouts of hs_layered_layouts instead of their present layouts. */
 struct hs_layered_rival {
     double seconds;
     int free;

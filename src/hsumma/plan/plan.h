@@ -148,8 +148,9 @@ void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
  * Implemented in execute_device.c, for contexts with a device.  Locates the matrices and sets *vote to this process's
- * vote in the agreement, in which the largest vote wins.  Allocates staged copies for the memory that it votes for,
- * except for the host where a device is possible: hs_plan_settle does that.
+ * vote in the agreement at the start, in which the largest vote wins: if devices are possible, 0 for devices or 1 for
+ * the host; otherwise 1 if this process needs staged copies.  Allocates the staged copies, except those for the host if
+ * devices are possible, which hs_plan_settle allocates.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* Continues after the agreement, with the winning vote.  The next phase is staging, with a new agreement already

@@ -50,8 +50,9 @@ struct hs_trial {
     char key[HS_TUNED_KEY];
 };
 
-/* Returns 1 if a plan for the request is remembered and the caller gives no option for products
- * (hs_options_plan_said).  Sets *remembered to the caller's options, completed with those of the remembered plan. */
+/* Returns 1 if a plan for the request is remembered, and the caller gives neither an option for products
+ * (hs_options_plan_said) nor tune=off.  Then sets *remembered to the caller's options, completed with those of the
+ * remembered plan. */
 int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request, const struct hs_options *options,
                     struct hs_options *remembered);
 

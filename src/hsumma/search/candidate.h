@@ -43,7 +43,7 @@ struct hs_sketch {
     int levels; /* number of outer levels */
     int factor[HS_LEVELS_MAX][2];
     int64_t block;                             /* 0 for the width that the local GEMM needs */
-    int lookahead;                             /* -1 means 1, or 0 if nothing is communicated */
+    int lookahead;                             /* -1 means 1, or 0 if panels are neither sent nor copied */
     int owners;                                /* hs_spec.owners, used without lookahead; 0 means 1 */
     int outer_times;                           /* width of outer panels as a multiple of inner panels */
     int64_t segment;                           /* 0 for the default */

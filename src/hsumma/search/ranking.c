@@ -27,9 +27,9 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
     return 1;
 }
 
-/* Whether two candidates are of one kind: they differ only in widths, turn, lookahead, owners, segment or exchange, or
- * in the names of algorithms with equal effect (as between two ranks).  Only the best of a kind is ranked, so that
- * rivals are worth measuring. */
+/* Whether two candidates are of one kind.  Over messages they then differ only in widths, turn, lookahead, owners,
+ * segment or exchange, or in hierarchies or algorithms of equal effect (as two names between two ranks); inside a node
+ * they have the same panel width.  Only the best of a kind is ranked, so that rivals are worth measuring. */
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *x = &a->spec, *y = &b->spec;

@@ -12,8 +12,9 @@ struct hs_choice {
     struct hs_prediction prediction;
     int64_t workspace_bytes; /* bytes of workspace on the process that needs most */
     int cut;                 /* with cells, 1 if levels cut through nodes, so that some lines send inside nodes */
-    const char *apart;       /* why the processes of a node do not share panels; NULL if they do, cannot or must not */
-    /* 1 if the option coll or the tuned file gives the algorithms of broadcasts [0], of reductions [1]. */
+    /* Why the processes of a node do not share panels; NULL if they do, if they cannot, or with node=messages. */
+    const char *apart;
+    /* 1 if the option coll or the tuned file gives an algorithm for broadcasts [0], for reductions [1]. */
     unsigned char by_rule[2];
 };
 

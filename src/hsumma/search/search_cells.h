@@ -15,8 +15,8 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node);
  * communicators consist of whole lines, not of carriers. */
 const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own);
 
-/* Whether levels cut through nodes on the lines of a moving operand.  If so, the message names the group and the node.
- */
+/* Whether levels cut through nodes on the lines of a moving operand.  If so, explains where in *message, unless message
+ * is NULL. */
 int hs_find_cut(const struct hs_chooser *chooser, const struct hs_factors factors[2], struct hs_message *message);
 
 #endif

@@ -62,8 +62,8 @@ static int64_t looped_extent(const struct sizes *sizes)
     return extent > 0 ? extent : 1;
 }
 
-/* The operand whose pinned dimension is cut into chunks: of the operands that are copied, the one with the longest
- * pinned dimension; -1 if none is copied. */
+/* The operand whose pinned dimension is cut into chunks: of A and B the copied one; if both are copied, the one with
+ * the longer pinned dimension; -1 if neither is. */
 static int choose_chunked(const struct hs_variant *variant)
 {
     int chunked = -1;
@@ -91,8 +91,8 @@ static int cut_finer(int64_t *length, int64_t whole, int64_t to)
     return 1;
 }
 
-/* Narrows panels by one step: on devices by half, otherwise by one more cut.  Returns 0 if they would be narrower than
- * `to`. */
+/* Narrows panels by one step: on devices to half, but not below `to`; otherwise by one more cut.  Returns 0 if they are
+ * not wider than `to`, or one more cut would make them narrower. */
 static int narrow(const struct sizes *sizes, int64_t to)
 {
     int64_t *width = &sizes->spec->width[0];
@@ -125,8 +125,9 @@ static int shrink(const struct sizes *sizes)
 }
 
 /*
- * The panel width for reading in place, which requires panels to end at block boundaries: the widest divisor of a block
- * up to `wanted`, if blocks are at least a quarter of `wanted` wide; else even cuts of about `wanted`.
+ * The panel width for reading in place, which requires panels to end at block boundaries: if blocks are at least a
+ * quarter of `wanted` wide, the widest divisor of a block that is at most `wanted` and at least an eighth of the block;
+ * if there is none, even cuts of at most `wanted`.
  */
 static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 {
@@ -184,8 +185,8 @@ static void choose_cuts_on_device(const struct sizes *sizes)
     spec->chunked = -1;
 }
 
-/* Number of elements that the busiest process copies into tiles and out of partial results.  Sets `how` each operand
- * moves in the prediction. */
+/* Number of elements that the busiest process copies into tiles and into and out of partial results.  Sets
+ * prediction->operand[].how. */
 static double count_copies(const struct hs_problem *problem, const struct hs_variant *variant,
                            struct hs_prediction *prediction)
 {

@@ -1,6 +1,6 @@
 /*
- * Allreduce with data partitioning and multiple leaders, DPML. The first l ranks of every node are its leaders; each is
- * responsible for one of l partitions of the vector:
+ * Allreduce with data partitioning and multiple leaders, DPML. The first l ranks of every node are its leaders (l is
+ * limited to the size of the smallest node); each is responsible for one of l partitions of the vector:
  *
  *     1. every rank copies its vector into its shared memory, in l partitions (a leader omits its own);
  *     2. every leader sums its partition over the node, reading the others' shared memory in place;
@@ -10,8 +10,8 @@
  *
  * A vector that exceeds the shared memory passes through it in chunks: the next chunk is copied in while one is
  * reduced. Without shared memory, phases 1 and 2 are a reduce-scatter and phase 4 an allgather, by messages. Unless
- * parameter inner names a row, sums inside a node are bracketed as a binary tree over its ranks. With level=socket,
- * "node" means socket, and the leaders of all sockets participate in phase 3.
+ * rows named by parameter inner are used, sums inside a node are bracketed as a binary tree over its ranks. With
+ * level=socket, "node" means socket, and the leaders of all sockets participate in phase 3.
  *
  * Parameter inner names the rows of reduce_scatter and allgather that perform phases 1 and 2, and phase 4. They are
  * used if both collectives have a row of that name, both rows fit the node, and the vector fits into the shared memory.

@@ -13,7 +13,7 @@ enum {
     WHOLE_RANKS = 64,          /* up to this number of ranks, all ranks are clocked */
     MOST_WHOLE_RANKS = 512,    /* up to this number of ranks, all are clocked if their lists are short */
     WHOLE_STEPS = 48 * 1024,   /* lists are short if they all together have at most this number of steps */
-    SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in all lists of a sample */
+    SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in a sample of more than LEAST_RANKS lists */
     LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
                                   are alike */
     LEAST_PARTS = 4,           /* minimum number of nodes, or of ranks of a node, of the smallest schedule that is

@@ -61,7 +61,7 @@ static void pool_end(struct list_pool *pool)
  */
 enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
-/* State while the lists of all ranks are read. */
+/* State while the lists are read. */
 struct reader {
     double *busy;   /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
     double *way;    /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node */
@@ -72,7 +72,7 @@ struct reader {
     const struct hs_allocator *memory;
     struct hs_mail mail;
     int size, signals, waits;
-    int *signal;                 /* the SIGNALs of all ranks, ordered by rank */
+    int *signal;                 /* the SIGNALs of all lists read, ordered by rank */
     int *first;                  /* the SIGNALs of rank r are signal[first[r] .. first[r + 1]) */
     const unsigned char *sample; /* nonzero for each rank whose list is read; NULL for all ranks */
     size_t signal_capacity;

@@ -89,16 +89,17 @@ struct hs_given {
 
 /*
  * Explains a disagreement: sets the message to the first argument of the list that differs (or to the names of the
- * calls, if they differ), with the values of two ranks, and returns the status. Ranks in the same call have lists of
- * the same length.
+ * calls, if they differ), with the values of two ranks, and returns HSUMMA_ERR_ARGUMENT. If an agreement fails,
+ * returns its status. Ranks in the same call have lists of the same length.
  */
 hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call, const struct hs_given *given,
                                 int count, struct hs_message *message);
 
 /*
  * Gives the message of verdict.rank, the rank that has failed, to all ranks with another status than the verdict's, and
- * returns the verdict's status. If that is HSUMMA_ERR_MPI or a higher status, the message cannot be sent; those ranks
- * then report only verdict.rank and the status. mine: this rank's status.
+ * returns the verdict's status, or that of an agreement that fails. If the verdict's status is HSUMMA_ERR_MPI or a
+ * higher one, the message cannot be sent; those ranks then report only verdict.rank and the status. mine: this rank's
+ * status.
  */
 hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,
                                struct hs_message *message);

@@ -5,8 +5,8 @@
 #include "base/status.h"
 
 /*
- * Like hsumma_create. Without `collectives` it skips the team and the shared memory, which only collective calls need,
- * because the shim creates a context for each communicator that it sees. Collective; errors and message as for
+ * Like hsumma_create. Without `collectives` it skips the team and the shared memory, which only collective calls need:
+ * for the shim, which creates a context for each communicator that it sees. Collective; errors and message as for
  * hsumma_create.
  */
 hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **ctx,

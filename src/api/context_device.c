@@ -50,7 +50,8 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
 
-/* The largest number of devices that the processes of a machine use; 0, which means one per process, if MPI fails. */
+/* The number of devices that a machine's processes use, on the machine with most; 0, which means one per process, if
+ * MPI fails. */
 static int count_devices(const hsumma_context *ctx)
 {
     const char *place = ctx->device->location;
@@ -212,7 +213,7 @@ void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
     if (!ctx->device)
         return;
-    if (ctx->broken) /* work may wait for a process that has failed: process exit ends it */
+    if (ctx->broken) /* the device's work may wait forever for a process that has failed */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_allocations_leave(&ctx->allocations);

@@ -10,7 +10,7 @@
 
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
-/* The result of reading the files: rank 0 reads them and broadcasts it. */
+/* The result of reading the files, which rank 0 broadcasts. */
 struct found_files {
     hsumma_status status;
     int length; /* of the tuned file's text, which is broadcast next; 0 if there is no file */
@@ -52,7 +52,7 @@ static const char *shown(const char *path, size_t most)
     return length < most ? path : path + length - most + 1;
 }
 
-/* Reads a whole file as text; zeros become '?', which no valid file holds. NULL on error, with errno. */
+/* Reads a whole file as text; zero bytes become '?', so that none ends the text early. NULL on error, with errno. */
 static char *read_file(const struct hs_allocator *memory, const char *path)
 {
     void *text = NULL;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds of measuring; with the agreement and the file less than 0.1 in all. */
+/* Seconds of measuring; with the agreement and the file altogether less than 0.1. */
 static const double budget = 0.08;
 
 /* --- networks that the process remembers, in an attribute of MPI_COMM_SELF, which MPI_Finalize deletes ------------ */

@@ -8,7 +8,8 @@
 
 #include "hsumma/context/mpi_family.h"
 
-/* A symbol that each MPI of the family exports; the build for that family: its folder, its value of make's MPI. */
+/* A symbol that each MPI of the family exports; the folder of hsumma's build for the family, and the value of make's
+ * variable MPI that makes this build. */
 static const struct {
     const char *symbol, *folder, *option;
 } families[HS_MPI_FAMILIES] = {

@@ -1,7 +1,7 @@
 /*
  * The cost of local work in a simulated run.  Each function advances the simulated clock by the profile's cost of the
- * work, and returns whether the caller must do it as well (it must where data are real).  A NULL hs_compute means a
- * real machine: the work is done and takes its own time.
+ * work, and returns 1 if the caller must do it as well, 0 if data have no contents (compute=time).  A NULL hs_compute
+ * means a real machine: the work is done and takes its own time.
  */
 #ifndef HS_BASE_COMPUTE_H
 #define HS_BASE_COMPUTE_H
@@ -12,7 +12,7 @@
 enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
 
 struct hs_compute {
-    int real; /* 1: data are real, so work is done as well as charged */
+    int real; /* 1: data have contents, so work is done as well as charged */
     struct {
         double start, byte; /* cost in seconds: per operation, per byte */
     } price[HS_WORKS];
@@ -23,7 +23,6 @@ struct hs_compute {
     void (*advance)(double seconds); /* advances this process's clock */
 };
 
-/* Each function charges the cost of the work, and returns 1 if the caller must do the work. */
 static inline int hs_compute_bytes(const struct hs_compute *compute, enum hs_work work, int64_t bytes)
 {
     if (!compute)

@@ -40,7 +40,7 @@ struct hs_scalar {
 
 extern const struct hs_scalar hs_scalars[4];
 
-/* Calls scalar->update. A simulated run charges its cost first, and skips the call if the data are not real. */
+/* Calls scalar->update. A simulated run charges its cost first, and skips the call if data have no contents. */
 static inline void hs_update(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const void *beta, void *c,
                              int64_t ldc, const void *s, int64_t lds)
 {

@@ -74,7 +74,7 @@ struct hs_totals *hs_explain_totals(void)
 
 void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds)
 {
-    double products = call->type >= HSUMMA_C ? 4 : 1; /* of reals */
+    double products = call->type >= HSUMMA_C ? 4 : 1; /* real products in a product of elements */
     totals->calls[served]++;
     totals->seconds[served] += seconds;
     if (served)

@@ -1,4 +1,5 @@
-/* ScaLAPACK's own routines: where the shim interposes, the next definition after the shim's, else the program's. */
+/* ScaLAPACK's own routines. Where the shim interposes their names: the next definition after the shim's, or that of the
+ * caller's library; otherwise the one that the program is linked with. */
 #include "api/scalapack/shim.h"
 
 #include <dlfcn.h>

@@ -74,7 +74,7 @@ typedef struct job_file {
 typedef struct job_network {
     int measured;
     struct hs_link found; /* the measured link between nodes */
-    int expects;          /* 1: a profile or the tuned file has expected values */
+    int expects; /* 1: `expected` is the network of the context's profile; 0: the context has only just measured it */
     struct hs_link expected;
 } job_network;
 

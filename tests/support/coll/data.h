@@ -11,8 +11,8 @@
 
 enum { COLL_ELEMENT = 16 }; /* bytes of the largest element */
 
-/* A user-defined operator: the product of 2 x 2 matrices modulo 2^32, which does not commute. Adds count to the int64_t
- * at state. */
+/* A user-defined operator: the product of 2 x 2 matrices modulo 2^32, which does not commute. Adds `count` to the
+ * int64_t at `state`. */
 void coll_product(void *dst, const void *left, const void *right, int64_t count, void *state);
 
 struct coll_kind {
@@ -62,8 +62,8 @@ void matrix_case_tell(const struct matrix_case *test, const char *where, const c
 
 /*
  * Tests an algorithm with two kinds of elements and five counts: with several roots, in place, and with irregular
- * parts; a reduction also with each other kind, but only with a count of 257. run returns 1 if a case is right. more
- * runs further cases of the algorithm, adds their number to *cases, and returns the number of failures.
+ * parts; a reduction also with each other kind, but only with a count of 257. `run` returns 1 if a case is right.
+ * `more` runs further cases of the algorithm, adds their number to *cases, and returns the number of failures.
  */
 void matrix_test_row(const hsumma_algorithm_info *info, const char *options, const int64_t *counts,
                      int (*run)(const struct matrix_case *test),

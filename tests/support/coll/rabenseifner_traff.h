@@ -46,8 +46,8 @@ struct paper_setting paper_setting_of(const struct paper_printed *line, int colu
 /* Whether a printed figure agrees up to one unit of its third digit; the printed figures are sums of rounded terms. */
 int paper_near(double printed, double value);
 
-/* Whether a figure is the misprint of Table 1: latency-optimal elimination on 63 ranks has 6 alpha-beta terms there,
- * but ceil(log2 63) + 1 = 7. */
+/* Whether a figure is the misprint of Table 1: latency-optimal elimination on 63 ranks has 6 m beta there, but
+ * ceil(log2 63) + 1 = 7 messages. */
 int paper_misprint(const struct paper_printed *line, int column);
 
 #endif

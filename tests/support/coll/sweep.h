@@ -20,7 +20,8 @@ struct coll_sweep {
 int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report);
 
-/* sweep_fault records a failure; sweep_expect does if have differs from want, sweep_at_most if it exceeds most. */
+/* sweep_fault records a failure; sweep_expect does if `have` differs from `want`, sweep_at_most if it exceeds
+ * `most`. */
 void sweep_fault(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what);
 void sweep_expect(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want);
 void sweep_at_most(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have,

@@ -17,8 +17,8 @@ struct gemm_matrices {
 /* Creates a context whose device follows the policy `words`. */
 hsumma_context *gemm_device_context(const char *words);
 
-/* Fills the matrices by operations on the context's stream, which may still be in progress on return. on_device is a
- * mask of operands; returns 0 if one of them could not be put on the device. */
+/* Fills the matrices. Copies to the device are enqueued on the context's stream and may still be in progress on return.
+ * on_device is a mask of operands; returns 0 if one of them could not be put on the device. */
 int gemm_place(hsumma_context *ctx, const struct gemm_case *c, int on_device, struct gemm_matrices *m);
 
 /* Copies the matrices that are in device memory back to `home`. */

@@ -40,7 +40,7 @@ static int place_is_right(struct device_fixture *fixture, const struct place *pl
                  : fixture_is(fixture, place[i].memory, place[i].model, PLACE_BYTES);
 }
 
-/* Makes one random copy between two places; returns 1 if all bytes are then as in the models. */
+/* Makes one random copy between two places; returns 1 if the target's bytes are then as in its model. */
 static int one_copy(struct device_fixture *fixture, struct place *place, int to, int from, int block)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 255, 256, 1000, 4096, 4099};

@@ -121,7 +121,7 @@ static void test_two_recorders(struct device_fixture *fixture, int late)
     scene_free(fixture, &scene);
 }
 
-/* Polls until an event completes; returns 0 if a time limit expires. */
+/* Polls until an event completes; returns 0 on an error, or after very many polls. */
 static int poll_event(struct device_fixture *fixture, struct hs_event *event, int *wrong)
 {
     int is = 0;

@@ -37,7 +37,8 @@ static void lend_end(struct device_fixture *fixture, struct lent *lent)
         fixture->kind->put(fixture->device, lent->memory[i]);
 }
 
-/* Fills with numbers whose sum depends on the order; for min and max also with NaNs and zeros of both signs. */
+/* Fills with numbers whose sum depends on the order, some of them zeros of either sign; for min and max also with NaN
+ * and infinity. */
 static void operand_fill(struct device_fixture *fixture, hsumma_element element, hsumma_op op, void *to, int64_t count)
 {
     static const double odd[] = {0.0, -0.0, 1e-40, -1e-40, 1e30, -1e30, (double)NAN, (double)INFINITY};

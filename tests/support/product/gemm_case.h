@@ -56,7 +56,7 @@ void gemm_unalign(struct gemm_case *call, int seed);
 /* Entry (i, j) of operand x, as stored. */
 double complex gemm_entry(const struct gemm_case *call, int x, int64_t i, int64_t j);
 
-/* Whether local element (r, c) belongs to the operand; sets *i and *j to its global indices, as stored. */
+/* Whether local element (r, c) belongs to the operand; sets *i and *j to its indices in the operand as stored. */
 int gemm_inside(const struct gemm_case *call, int x, const struct gemm_part *local, int64_t r, int64_t c, int64_t *i,
                 int64_t *j);
 void gemm_make(const struct gemm_case *call, struct gemm_part local[3]);
@@ -72,7 +72,7 @@ int64_t gemm_wrong(const struct gemm_case *call, const struct gemm_part *local, 
 /* A hash of the bits of this process's part of C. */
 int64_t gemm_hash_of_c(const struct gemm_case *c, const struct gemm_part *local);
 
-/* The info of a plan; all zeros if plan is NULL. */
+/* The info of a plan; if `plan` is NULL, zeros and empty texts. */
 hsumma_plan_info plan_query(const hsumma_plan *plan);
 hsumma_status gemm_plan_create(hsumma_context *ctx, const struct gemm_case *c, hsumma_plan **plan);
 hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, const struct gemm_part local[3]);

@@ -6,7 +6,7 @@
 
 struct gemm_placed {
     struct gemm_part local[3];
-    void *memory[3]; /* memory of hsumma_malloc that contains the operand, or NULL */
+    void *memory[3]; /* memory of hsumma_malloc for the operand, or NULL */
     int moved;       /* mask of the operands in memory of hsumma_malloc */
 };
 

@@ -14,7 +14,7 @@ extern const char gemm_stays[];
 int gemm_extent_of(const struct gemm_case *c, int axis);
 int gemm_replicated(const struct gemm_case *c, int x);
 
-/* Whether operand x can be stationary: C always; A and B if neither they nor C are replicated. */
+/* Whether operand x can be stationary: C always; A or B if neither it nor C is replicated. */
 int gemm_can_stay(const struct gemm_case *c, int x);
 
 int gemm_is_possible(const struct gemm_case *c, int stationary);

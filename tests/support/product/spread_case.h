@@ -23,7 +23,7 @@ struct spread_side {
     int source; /* process of the first block; -1: every process has all indices */
 };
 
-/* A matrix whose entries follow from its seed; `pad` is ld minus the number of this process's rows. */
+/* A matrix whose entries follow from its seed; `pad` is ld minus the number of this process's rows (at least 1). */
 struct spread_matrix {
     hsumma_type type;
     int extent[2], ranks[SPREAD_RANKS];
@@ -45,8 +45,8 @@ void spread_drop(struct spread_matrix *matrix);
 hsumma_desc spread_desc(const struct spread_matrix *matrix, const hsumma_grid *grid);
 
 /*
- * The number of wrong elements of the target, padding included. Inside the part the right value is beta times the old
- * value plus the entries of all sources, added in order; outside it is the old value. Of the sources only `type`,
+ * The number of wrong elements of the target, padding included. Inside the moved part the right value is beta times the
+ * old value plus the entries of all sources, added in order; outside it is the old value. Of the sources only `type`,
  * `side` and `seed` are used.
  */
 int64_t spread_wrong(const struct spread_matrix *target, double beta, const struct spread_matrix *source, int sources);

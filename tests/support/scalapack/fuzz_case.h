@@ -26,7 +26,7 @@ struct fuzz_side {
 struct fuzz_matrix {
     struct fuzz_side side[2];
     int dtype; /* 1 or 2 */
-    int pad;   /* LLD minus the local rows */
+    int pad;   /* LLD minus the local rows (at least 1) */
 };
 
 struct fuzz_case {

@@ -62,7 +62,8 @@ extern double pgemm_matrix[3][PGEMM_WORDS];
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
-/* Initializes MPI, and unsets the library's environment variables; a program argument node=WORD sets HSUMMA_NODE. */
+/* Calls world_begin; already before MPI_Init unsets the library's environment variables, and sets HSUMMA_NODE to WORD
+ * for a program argument node=WORD. */
 void pgemm_begin(int *argc, char ***argv);
 
 #endif

@@ -128,7 +128,7 @@ static void transition(void)
 /*
  * Abstract and Section 4: "with e.g. p = 24 or 40, the execution time can be reduced by 47 %". In units of
  * 2 m beta + m gamma, 2-1 elimination takes 2 and 3-2 elimination 1 + 1/2^(n+1), n = 3. Both are upper bounds; the true
- * times are lower by 1/p' units.
+ * times are lower by 1/p' units, with p' the power of two below p.
  */
 static void savings(void)
 {

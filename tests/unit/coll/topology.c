@@ -103,7 +103,7 @@ static void parts(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
-/* An algorithm with every kind of step and slot, to be embedded. */
+/* An algorithm with every slot and every kind of step but JOIN and MPI, to be embedded. */
 static void build_all_kinds(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int next = (shape->rank + 1) % shape->size, send = hs_emit_send(builder, next, hs_in(8), 8, -1);

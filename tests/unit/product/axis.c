@@ -107,9 +107,9 @@ static void test_axes(void)
     tap_ok(wrong_of_parts == 0, "parts: %lld axes, %lld wrong", (long long)parted, (long long)wrong_of_parts);
 }
 
-/* Makes all axes of n indices with blocks of at most nb_max, on at most procs_max processes; returns their number. */
 enum { SMALL_MAX = 512 };
 
+/* Makes all axes of n indices with blocks of at most nb_max, on at most procs_max processes; returns their number. */
 static int small_axes(int64_t n, int64_t nb_max, int procs_max, struct hs_axis *axis)
 {
     int count = 0;

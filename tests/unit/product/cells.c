@@ -80,8 +80,8 @@ static const char *take_list(const struct line_level *at, int member, struct hs_
     return NULL;
 }
 
-/* Checks that in the cells of the group only the carriers have a list, that all of them have one or none, and that all
- * use the same tag. *taking_part becomes the number of carriers with a list. */
+/* Checks that in the cells of the group only the carriers have a list, that either all of them have one or none has,
+ * and that all use the same tag. *taking_part becomes the number of carriers with a list. */
 static const char *wrong_carriers(const struct line_level *at, int *taking_part)
 {
     const struct hs_division *division = at->mover->cells->division;

@@ -112,8 +112,8 @@ static double best_forced(const struct plan_question *q, const char *words, stru
     return best;
 }
 
-/* Compares choices with the best forced plans of equal block and lookahead, which are given or chosen by the library.
- */
+/* Compares choices with the best forced plans of equal block and lookahead. Options give both if `given`; else the
+ * library chooses them. */
 static void against_all(int cases, int given)
 {
     static const int even[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};

@@ -13,7 +13,7 @@
 struct hs_cell {
     uint64_t bag;  /* sum of the random keys of all leaves in the value, whatever their order; a leaf is one rank's
                       contribution at one position */
-    uint64_t form; /* hash of the expression over ranks, the same at all positions; swapping or regrouping operands
+    uint64_t form; /* hash of the expression over ranks, independent of the position; swapping or regrouping operands
                       changes it */
     int low, end;  /* all contributing ranks are in low .. end - 1; end = 0 if the element has not been written */
 };

@@ -1,6 +1,6 @@
 /*
- * The executor of step lists over MPI point-to-point messages and shared memory. An instance is started and progressed
- * until it is done; several may be in progress.
+ * The executor of step lists over MPI and shared memory, in host memory or on a device (executor_device.h). An instance
+ * is started and progressed until it is done; several may be in progress.
  */
 #ifndef HS_COLL_RUN_EXECUTOR_H
 #define HS_COLL_RUN_EXECUTOR_H

@@ -1,6 +1,6 @@
 /*
  * The built-in algorithms. A row is defined by HS_ALG in the file of its builder and registered by its line here.
- * `hsumma coll --list` prints them in this order, and the model prefers the first of equally fast rows.
+ * `hsumma coll --list` prints them in this order; of rows that the model cannot tell apart, it chooses the first.
  */
 #ifndef HS_COLL_SCHEDULE_ROWS_H
 #define HS_COLL_SCHEDULE_ROWS_H

@@ -98,8 +98,8 @@ static inline int hs_same_ref(struct hs_ref a, struct hs_ref b)
 }
 
 /*
- * Maximum number of steps in a list whose builder cuts the vector into pieces; longer lists take too much memory and
- * time.
+ * Maximum number of steps in a list of a pipeline through shared memory (pattern/pipeline.h); longer lists take too
+ * much memory and time.
  */
 enum { HS_MOST_STEPS = 1 << 20 };
 

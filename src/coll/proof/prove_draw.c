@@ -22,7 +22,7 @@ void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
 
 /*
  * Draws the partition of the vector: equal parts (NULL), one part with all elements, or elements distributed at random
- * among all or three ranks.
+ * among three ranks or among all.
  */
 static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 {

@@ -1,7 +1,7 @@
 /*
  * Part of verify: the pairs of accesses to the same elements that must be ordered. Every access must follow the
- * preceding write, and a write must also follow the reads since that write; the order of all other pairs follows from
- * these.
+ * preceding write, and a write must also follow the reads since that write; the order of all other pairs that
+ * conflict follows from these.
  */
 #include "coll/proof/verify_parts.h"
 

@@ -29,7 +29,7 @@ struct search {
     int *depth, *order, *seen, *queue, number;
     int *first_cause, *cause; /* the direct predecessors of step g are cause[first_cause[g] .. first_cause[g + 1]) */
     unsigned char *touched;   /* indexed by rank: READ if peers read the rank's slots, WRITTEN if they write them */
-    struct use *use;          /* all accesses, sorted by owner, then by depth */
+    struct use *use;          /* the accesses that may conflict, sorted by owner, then by depth */
     int uses;
     int *found;                  /* 1 + the last step found to follow each step, indexed by step */
     struct hs_accessed accessed; /* accesses to the current owner's OUT and SHARED, as indices in use[] */

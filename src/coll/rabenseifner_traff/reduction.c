@@ -94,7 +94,7 @@ static void exchange_gathered(struct rt_state *state, const struct rt_visit *vis
     state->area_free[turn] = state->have;
 }
 
-/* Receives bytes lo .. hi from a rank on the left or right and adds them to the sum, which is then in `work`. */
+/* Receives bytes [lo, hi) from a rank on the left or right and adds them to the sum, which is then in `work`. */
 static void add(struct rt_state *state, int peer, int64_t lo, int64_t hi, int from_left, int sent)
 {
     int turn;

@@ -31,7 +31,7 @@ enum rt_kind { RT_EXCHANGE, RT_ELIMINATE };
 struct rt_level {
     enum rt_kind kind;
     int groups;      /* number of groups before the level */
-    int ways;        /* EXCHANGE: number of groups in a cluster */
+    int ways;        /* EXCHANGE: number of groups in a cluster, except the one of a 3-2 step; ELIMINATE: 1 */
     int skip, pairs; /* ELIMINATE: number of groups before the first pair; number of pairs */
 };
 

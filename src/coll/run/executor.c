@@ -43,7 +43,7 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* The address in this process of a reference; NULL for a peer's IN or OUT, which only hs_shm_read can access. */
+/* The address of `ref` in this process; NULL for a peer's IN or OUT, which only hs_shm_read can access. */
 static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -23,7 +23,7 @@ struct hs_device_io {
     struct hs_event *event; /* event private to this rank, used if `hold` is set, or if the host performs the call */
 };
 
-/* The address in this process of a reference; NULL for a peer's memory that this process has not mapped. */
+/* The address of `ref` in this process; NULL for a peer's memory that this process has not mapped. */
 char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref);
 
 /*

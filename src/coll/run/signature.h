@@ -26,7 +26,10 @@ struct hs_operation {
     void *memory, *scratch;
     void *copy;         /* memory for a copy of an in-place contribution, allocated when first needed */
     hsumma_operator op; /* a copy of the caller's operator */
-    /* The fields below are for a call on a device (call_device.h), for which `copy` is the memory of staged copies. */
+    /*
+     * The fields below are for a call on a device (call_device.h), for which `copy` has the staged copies outside the
+     * pool.
+     */
     size_t copy_bytes;
     struct hs_device_io io;
     struct hs_binding binding; /* the call's binding; kept because a call that the host performs starts only when its

@@ -116,7 +116,8 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
 struct hs_node_execution hs_plan_count_execution(const hsumma_plan *plan);
 
 /* Makes a plan.  Collective over the context, with the same status on all processes.  With request->alone no process
- * waits for another, and HSUMMA_ERR_MEMORY, _MPI or _INTERNAL concern this process only. */
+ * waits for another, except to make communicators for algorithms "mpi"; HSUMMA_ERR_MEMORY, _MPI or _INTERNAL then
+ * concern this process only. */
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **plan);
 void hs_plan_destroy(hsumma_plan *plan);
 /* Bytes of this process's memory for the plan: the plan's own, and memory lent while the plan runs. */

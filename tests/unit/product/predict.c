@@ -238,8 +238,8 @@ static void roots(void)
            "a line with several processes to a node: the price from a typical root");
 }
 
-/* An exchange of the transposed A. The rows of op(A) have other blocks than C's, so every process exchanges with every
- * other. */
+/* An exchange of the transposed A. The rows of op(A) have other blocks than C's, so every holder sends a part to every
+ * taker. */
 static void exchanges(void)
 {
     struct model_product product = model_product_square(512, 4);

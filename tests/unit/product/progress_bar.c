@@ -46,7 +46,7 @@ static const char *read_until(int out, const char *what, int times)
     return text;
 }
 
-/* The number of bytes that can be read without waiting. */
+/* Reads what can be read without waiting, at most 4096 bytes; returns its length. */
 static size_t left(int out)
 {
     char text[4096];

@@ -111,7 +111,7 @@ static struct hs_cpus cpus_of(int first, int last, int step)
     return cpus;
 }
 
-/* Writes the core shares of `ranks` processes that may use these processors as text. */
+/* Writes, as text, the core shares of `ranks` processes that may use these processors. */
 static void shares(const char *root, const struct hs_cpus *cpus, int ranks, double quota, char *text, size_t room)
 {
     static struct hs_core_users mine[8], all;

@@ -88,7 +88,7 @@ static double time_stream(calibration *cal, messages *m, int active, int64_t byt
     m->active = active;
     m->bytes = bytes;
     m->length = bytes < STREAM_BYTES ? (int)(STREAM_BYTES / bytes)
-                                     : 1; /* long enough to use up what the network can take at once after idling */
+                                     : 1; /* long enough to exceed the burst that an idle network accepts */
     seconds = calibrate_slowest(cal, pass_all, m, budget) / m->length;
     m->length = 0;
     calibrate_note(cal, "stream.network", 2, (int64_t[3]){active, bytes}, seconds);

@@ -20,7 +20,7 @@ int coll_device_init(coll_run *run, const coll_case *c, coll_contender *x);
 
 /* NCCL, loaded if present. */
 typedef struct coll_nccl coll_nccl;
-/* Opens NCCL on all ranks; NULL, with the reason in why (at most n bytes), if one of them cannot. */
+/* Opens NCCL on all ranks; NULL, with the reason in `why` (at most `n` bytes), if one of them cannot. */
 coll_nccl *coll_nccl_open(const coll_run *run, char *why, size_t n);
 /* Enqueues NCCL's call on the context's stream. NULL, or an error message. */
 const char *coll_nccl_run(const coll_nccl *nccl, const coll_case *c);

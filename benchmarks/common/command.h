@@ -38,7 +38,7 @@ int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
 /* A barrier, a broadcast, an allreduce and a gather on rank 0 that yield the processor between tests. MPICH's blocking
- * calls never yield, which is slow with more ranks than processors. */
+ * calls never yield, which is slow with more ranks than processors. In the simulator, MPI's blocking calls. */
 void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
@@ -123,7 +123,7 @@ struct argument {
     const char *name;
     int letter; /* short option; 0: none */
     argument_reader *read;
-    size_t field; /* offset in the command's arguments: `at` */
+    size_t field; /* offset of `at` in the command's arguments */
     int64_t least, most;
     const char *words; /* argument_word: "table|csv|json" means least, least + 1, ...; argument_letter: the letters;
                           other readers: words for spelling guesses */

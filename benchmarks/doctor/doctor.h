@@ -94,7 +94,7 @@ typedef struct doctor_job {
     job_network network;
 } doctor_job;
 
-/* A check's finding on this rank. cure: the remedy; "" if that of the check applies. */
+/* A check's finding on this rank. cure: the remedy; "" stands for the check's. */
 typedef struct finding {
     char what[DOCTOR_TEXT], cure[DOCTOR_TEXT];
 } finding;

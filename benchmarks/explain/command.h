@@ -89,9 +89,9 @@ typedef struct picture {
 
 /*
  * Whether G = sqrt(p) groups minimise or maximise communication in the model of the HSUMMA paper (Section IV-C: van de
- * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element.
- * per_element is alpha / beta if the machine's beta is read as one per element, too; per_byte if it is read as one per
- * byte and converted.
+ * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element,
+ * the machine's per byte. per_byte is alpha / beta with the machine's beta converted to elements; per_element takes its
+ * number as if it were per element.
  */
 typedef struct condition {
     int applies; /* product and grid are square, or nearly */

@@ -22,9 +22,9 @@ typedef struct product_cases {
     int count;
 } product_cases;
 
-/* Fills the list; common and file must be set. A case's library options are `first`, then those of the command line,
- * then those of its line. Rank 0 reads the file. Collective. On error returns nonzero, with options->error set, the
- * same on all ranks; the message names a bad line. Always undo with cases_free. */
+/* Fills the list; `common` and `file` must be set. A case's library options are `first`, then those of the command
+ * line, then those of its line. Rank 0 reads the file. Collective. On error returns nonzero, with options->error set,
+ * the same on all ranks; the message names a bad line. Always undo with cases_free. */
 int cases_read(product_cases *cases, const char *first, command_options *options, int argc, char **argv, MPI_Comm comm);
 void cases_free(product_cases *cases);
 

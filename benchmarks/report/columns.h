@@ -92,7 +92,7 @@ typedef struct report_table {
     const report_column *columns;
     unsigned shown;    /* bits whose columns the table has, besides those without a bit */
     double factor;     /* time units per second */
-    const char *unit;  /* unit of time, replaces "s" */
+    const char *unit;  /* unit of time, below the titles of REPORT_TIME columns */
     const char *blank; /* printed for unknown values; NULL: "-" */
 } report_table;
 

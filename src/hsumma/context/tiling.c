@@ -29,8 +29,8 @@ struct strips {
 };
 
 /* The measure of an arrangement; smaller is better, `most` first, then `all`, then `shares`.  most: rows and columns
- * touched by the worst piece; all: their sum over all pieces; shares: the same sum with each row weighted by the grid's
- * number of columns and each column by its number of rows, which matters if the grid is not square. */
+ * touched by the worst piece; all: the sum of this number over all pieces; shares: the same sum with each row weighted
+ * by the area's number of columns and each column by its number of rows, which matters if the area is not square. */
 struct measure {
     int64_t most, all, shares;
 };

@@ -1,9 +1,9 @@
 /*
- * The measurement of the network.  Pairs of ranks on different nodes send to each other, all pairs of a step at once.
- * After each step all ranks agree on the slowest pair's times and on the time left, so that all skip the same steps.
- * Short messages are measured with all pairs, because all lines of a product send at once.  Long messages are measured
- * with one pair of ranks per pair of nodes, because the model itself divides a node's outgoing link among its ranks
- * (clock.h, Injection).
+ * The measurement of the network.  Pairs of ranks on different nodes (in the last step on one node) send to each other,
+ * all pairs of a step at once.  After each step all ranks agree on the slowest pair's times and on the time left, so
+ * that all skip the same steps.  Short messages are measured with all pairs, because all lines of a product send at
+ * once.  Long messages are measured with one pair of ranks per pair of nodes, because the model itself divides a node's
+ * outgoing link among its ranks (clock.h, Injection).
  */
 #include "hsumma/network/network.h"
 

@@ -160,7 +160,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
-        if (plan->remembered || hs_is_own_failure(status)) /* other processes may have a remembered plan */
+        if (plan->remembered || hs_is_own_failure(status)) /* other processes may execute the remembered plan */
             return status;
         plan->disobeyed = 1;
     }

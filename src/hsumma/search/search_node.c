@@ -91,8 +91,8 @@ static int cut_finer(int64_t *length, int64_t whole, int64_t to)
     return 1;
 }
 
-/* Narrows panels by one step: on devices to half, but not below `to`; otherwise by one more cut.  Returns 0 if they are
- * not wider than `to`, or one more cut would make them narrower. */
+/* Narrows panels by one step: on devices to half, but not below `to`; otherwise by one more cut.  Returns 0 if that
+ * gives no narrower panels of at least `to`. */
 static int narrow(const struct sizes *sizes, int64_t to)
 {
     int64_t *width = &sizes->spec->width[0];

@@ -65,7 +65,8 @@ static int thread_for(struct hs_trace_text *text, int kind, const struct hs_trac
     return thread;
 }
 
-/* The data of a message, copy or sum, by its operand or tag: "A", "B", "C", "agreement", "call" or "" if unknown. */
+/* The data of a message, of work or of a wait, from the operand or tag: "A", "B", "C", "agreement", "call" or "" if
+ * unknown. */
 static const char *carried(const struct hs_trace_entry *entry)
 {
     static const char *const operands[] = {"A", "B", "C"};

@@ -48,7 +48,7 @@ typedef struct gemm_arguments {
 /* Runs the command with these arguments. Collective; an exit status. */
 int gemm_run(const void *args, const char *options, MPI_Comm comm);
 
-/* A contender and its results. Unknown numbers are NaN or -1: another library does not count its messages. */
+/* A contender and its results. Unknown numbers, such as another library's messages, are NaN or -1. */
 typedef struct contender {
     const char *name, *api;
     gemm_contender who;

@@ -6,11 +6,12 @@
 #include "measure/timing.h"
 #include "product/problem.h"
 
-/* The copies of one round, in seconds of the slowest rank; all ranks copy at once. */
+/* The copies of one round, in seconds of the slowest rank; all ranks copy at once. In: the bytes of this rank's host
+ * matrices that the product reads; out: those of its C, if it is in host memory. */
 enum floor_way {
-    FLOOR_IN,     /* this rank's host-resident operands that the product reads, from pinned memory to the device */
-    FLOOR_OUT,    /* C back to pinned memory */
-    FLOOR_OWN_IN, /* like FLOOR_IN and FLOOR_OUT, but from and to the matrices' own pages, by hsumma_copy */
+    FLOOR_IN,     /* from pinned memory to the device */
+    FLOOR_OUT,    /* from the device to pinned memory */
+    FLOOR_OWN_IN, /* from and to the matrices' own pages, by hsumma_copy */
     FLOOR_OWN_OUT,
     FLOOR_WAYS
 };

@@ -15,7 +15,7 @@ spread spread_of(const double *values, int n);
  * affects both. */
 spread spread_of_ratio(const double *over, const double *under, int n);
 
-/* The median of the faster half, which is moved to the front: other load only ever slows a measurement. */
+/* The median of the faster half of the values, because other load only ever slows a measurement. Sorts the values. */
 double fast_median(double *values, int n);
 
 /* Sleeps, except in the simulator; a signal may end the sleep early. */

@@ -133,7 +133,7 @@ int trace_sum(trace_file *trace)
         if (trace->products == 0)
             rank->all = trace->end - trace->begin;
         rank->rest = rank->all - rank->gemm - rank->copy - rank->wait;
-        if (rank->rest < 0) /* calls between products */
+        if (rank->rest < 0) /* copies and waits outside products are not part of `all` */
             rank->rest = 0;
     }
     qsort(trace->by_rank, (size_t)trace->rank_debts, sizeof *trace->by_rank, longest_first);

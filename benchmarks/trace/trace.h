@@ -16,7 +16,7 @@ typedef struct trace_arguments {
 
 typedef enum trace_kind { TRACE_GEMM, TRACE_COPY, TRACE_WAIT, TRACE_SEND, TRACE_RECEIVE, TRACE_PRODUCT } trace_kind;
 
-/* One entry; times in seconds since the file's zero. */
+/* One entry; times in seconds from the zero of the file's clock. */
 typedef struct trace_span {
     trace_kind kind;
     int rank, peer; /* peer -1: none */

@@ -10,7 +10,7 @@
 #include "report/progress.h"
 #include "tune/coll.h"
 
-/* An entrant this many times slower than the best is dropped after some turns. */
+/* An entrant that takes more than this many times as long as the best is dropped after FIRST_ROUNDS rounds. */
 static const double far_behind = 3;
 
 enum { MOST_RULE_CALLS = 1000, FIRST_ROUNDS = 2, LEAST_ROUNDS = 3 };
@@ -122,8 +122,8 @@ static void leave_out(tune_point *point)
         point->entrant[i].out = i != point->model && shortest[i] > far_behind * best;
 }
 
-/* Measures in LEAST_ROUNDS to TUNE_ROUNDS turns, until the point's share of the time is used up; each turn starts with
- * another entrant. */
+/* Measures in LEAST_ROUNDS to TUNE_ROUNDS rounds, until the point's share of the time is used up; each round starts
+ * with another entrant. */
 static int take_turns(const tuning *run, const coll_case *c, tune_point *point, double end)
 {
     int code = COMMAND_OK;

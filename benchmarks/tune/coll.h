@@ -14,7 +14,7 @@ typedef struct tune_entrant {
     int out;                            /* 1: dropped, because it is far behind */
     int calls;                          /* number of calls per measurement */
     int count;                          /* number of measurements */
-    double times[TUNE_ROUNDS], seconds; /* seconds on the slowest rank; `seconds`: their median, 0: none, or dropped */
+    double times[TUNE_ROUNDS], seconds; /* seconds on the slowest rank; `seconds`: their median, 0 if none or dropped */
 } tune_entrant;
 
 /* All entrants at one size. */
@@ -31,10 +31,10 @@ int tune_words(hsumma_collective collective, const struct hs_topology *topology,
                const char *list[TUNE_WORDS]);
 
 /* rules.c: chooses an entrant at each of ascending sizes: that of the previous size (at the first size, the model's),
- * unless another is clearly faster. */
+ * unless it was not measured or another is clearly faster; then the fastest. */
 void tune_choose(tune_point *point, int points);
-/* Writes lines "COLLECTIVE RANKS NODES RANGE WORD" for chosen points into line[], at most COLL_SIZES. Returns their
- * number. */
+/* Writes the rules for the chosen entrants into line[], as "COLLECTIVE RANKS NODES RANGE WORD". Returns the number of
+ * lines. */
 enum { TUNE_LINE = 320 };
 int tune_rules(hsumma_collective collective, int ranks, int nodes, const tune_point *point, int points,
                char line[COLL_SIZES][TUNE_LINE]);

@@ -119,7 +119,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the path of the tuned file. NULL, or an error message. */
+/* Finds the path of the tuned file. Returns NULL or an error message. */
 static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
 {
     const char *said = args->file ? args->file : getenv("HSUMMA_TUNED");

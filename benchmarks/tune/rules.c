@@ -5,8 +5,8 @@
 #include "coll/schedule/registry.h"
 #include "tune/coll.h"
 
-/* The choice of the previous size is replaced only if the fastest time is below this fraction of its time; smaller
- * gains may be noise. */
+/* The previous size's choice (at first, the model's) is replaced only if the fastest time is below this fraction of its
+ * time; smaller gains may be noise. */
 static const double clearly = 0.97;
 
 /* The first rule begins at 0 if the first measured size is at most `smallest` bytes per rank; the last has no end if

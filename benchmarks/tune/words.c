@@ -5,8 +5,8 @@
 enum {
     NODES = 1,    /* more than one node */
     SOCKETS = 2,  /* more than one socket on a node */
-    POWER = 4,    /* the ranks are a power of two */
-    NO_POWER = 8, /* the ranks are not a power of two */
+    POWER = 4,    /* the number of ranks is a power of two */
+    NO_POWER = 8, /* the number of ranks is not a power of two */
 };
 
 enum { ALIKE = 8 };

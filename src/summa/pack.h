@@ -22,10 +22,10 @@ struct hs_matrix {
 /* Times in seconds and traffic of one execution on this process. */
 struct hs_times {
     double begin, seconds, gemm, copy, wait;
-    int64_t bytes, messages; /* bytes and messages sent; inside a node, bytes copied into shared memory */
+    int64_t bytes, messages; /* bytes and messages sent; in node.h, bytes copied into shared memory, and no messages */
 };
 
-/* The run of innermost panels [begin, end), which lie in one tier panel, of one moving operand. */
+/* The innermost panels [begin, end) of one moving operand, all in one tier panel. */
 struct hs_run_of_panels {
     const struct hs_panels *panels;
     const struct hs_role *role;

@@ -65,7 +65,7 @@ hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *o
 /* Waits until this state's work on the device is complete, then frees the state; NULL is ignored. */
 void hs_local_free(struct hs_local *local);
 
-/* In the functions below `local` may be NULL, except where noted; the BLAS then computes all products. */
+/* In the functions below `local` may be NULL (the BLAS then computes all products), except where noted. */
 
 /* The reason why the device is no longer used; "" while it is used. */
 const char *hs_local_note(const struct hs_local *local);

@@ -12,8 +12,8 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Cuts a dimension into the fewest tiles of at most `edge` indices: of equal size, rounded up to a multiple of ROUND if
- * that is within `edge`. */
+/* Cuts a dimension into the fewest tiles of at most `edge` indices.  All but the last have one size, a multiple of
+ * ROUND unless that exceeds `edge`. */
 static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
 {
     int64_t extent = tiling->extent[dim], even = ceiling(extent, ceiling(extent, edge));

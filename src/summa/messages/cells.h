@@ -18,7 +18,7 @@ struct hs_cells {
     int members;                        /* number of members of this process's cell */
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
     int *carrier; /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
-    int *mate;    /* index of each member of this process's cell in the node's directory */
+    int *mate;    /* mate[i]: index in the node's directory of member i of this process's cell */
     /* [0]: number of lines along the axis with several members on this node; [1]: number of all these members. */
     int before[2]; /* counts only the lines before this process's line */
     int all[2];    /* counts all lines */
@@ -56,7 +56,7 @@ static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
     return cells->division->index[root] % cells->members;
 }
 
-/* An execution that uses product memory. */
+/* The use of product memory by one execution. */
 struct hs_node_execution {
     struct hs_product_memory *shared; /* NULL if nothing is shared */
     uint64_t number;                  /* number of the execution (hs_node_count) */

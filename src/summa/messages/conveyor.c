@@ -72,7 +72,7 @@ static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, 
     return buffers + (several && spec->lookahead == 0);
 }
 
-/* Number of panel buffers of channel s.  The drain's last channel has one for each sum of a reduction in flight. */
+/* Number of panel buffers of channel s.  The drain's last channel has one per reduction in flight, for its sum. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))

@@ -55,7 +55,7 @@ struct hs_conveyor {
 
     /* Fields of a feed. */
     int ahead[HS_CONVEYOR_CHANNELS]; /* number of panels that may be in flight beyond the current one */
-    int owners; /* number of panels of a batch (hs_batch_end), which replaces `ahead`; 0 if there are no batches */
+    int owners; /* number of outermost panels of a batch, which replaces `ahead`; 0 if there are no batches */
     /* 1 if the channel uses the ring of channel 0, because the panels of both are equally wide.  Each process receives
      * a panel through one channel only, so only one of the two writes a panel's buffer. */
     int reuses_ring[HS_CONVEYOR_CHANNELS];

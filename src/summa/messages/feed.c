@@ -62,7 +62,8 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
     return feed->mover.members == 1 || hs_cells_all_signalled(feed->mover.cells, feed->execution, HS_USED, last + 1);
 }
 
-/* Uses the panel in place if no other member of the cell reads it and it can be sent and multiplied from the matrix. */
+/* Uses the panel in place if no other member of the cell reads it and it can be sent and multiplied from the matrix;
+ * otherwise packs it. */
 void hs_feed_fill(struct hs_conveyor *feed, int o)
 {
     const struct hs_mover *mover = &feed->mover;
@@ -104,8 +105,8 @@ static int window_end(const struct hs_conveyor *feed, int s, int now)
     return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
 }
 
-/* 1 if the next panel is inside the window, has been started by the outer channels (is_next), and its buffer is free,
- * if channel s fills or receives it, or it has arrived, if channel s forwards it. */
+/* 1 if the next panel is inside the window and the outer channels have started it (is_next).  If channel s fills or
+ * receives it, its buffer must also be free; if channel s forwards it, it must have arrived. */
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];

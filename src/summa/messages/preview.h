@@ -22,7 +22,7 @@ int hs_preview_tier(const struct hs_mover *mover, int transfer);
 /* How this process receives the panels of a pair of owners or, for C, sends its sums. */
 struct hs_arrival {
     int level; /* plan level (1: outermost) on which this process's cell receives (C: sends); 0 in the root's cell */
-    int reads; /* 1 if another member of the cell is the carrier; this process reads from the node's memory */
+    int reads; /* 1 if another member of the cell is the carrier; this process reads A and B from the node's memory */
     int moves; /* 0 if the line is one process and nothing is exchanged, so that no data move */
     int holds; /* 1 if the operand is exchanged and this process holds a part of the panels */
     int64_t length; /* local extent of the pinned dimension; 0 if this process has no part of the panels */

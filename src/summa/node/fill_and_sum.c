@@ -51,7 +51,7 @@ static int runs_next(struct runs *runs, struct index_run *run)
     return found;
 }
 
-/* The runs of pinned indices in a part of line p that the process with coordinate `own` has. */
+/* The runs of those pinned indices in a part of line p that the process with coordinate `own` owns. */
 static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
 {
     const struct hs_role *role = supply->role;

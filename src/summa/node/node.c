@@ -114,8 +114,8 @@ static int all_signalled(struct hs_node_product *node, const struct hs_peers *pe
     return 1;
 }
 
-/* Copies this process's part of the next step's tiles into shared memory; returns 0 if they may not be overwritten yet.
- */
+/* Copies this process's part of the next step's tiles into shared memory; returns 0 if the tiles may not be overwritten
+ * yet. */
 static int fill(struct hs_node_product *node)
 {
     int64_t step = node->fill, bytes = 0;

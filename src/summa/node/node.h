@@ -84,7 +84,7 @@ struct hs_node_product {
     /* On a device whose events other processes cannot wait for: the values of fill, step and sum signalled so far. */
     int64_t announced[3];
     int closed;           /* 1 after the end of the execution has been enqueued on a device */
-    hsumma_status failed; /* first error of the system or the device; the result in C is then invalid */
+    hsumma_status failed; /* first error of a local product or of the device; the result in C is then invalid */
     struct hs_times times, last;
 };
 
@@ -107,7 +107,8 @@ void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memor
 /* Numbers an execution by the processes of `grid`, which may be a part of the whole grid, and returns the number. Every
  * process of the whole grid must call this function, on all nodes. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
-/* Whether all other processes have finished their earlier executions, so that `execution` may write to the memory. */
+/* Whether all other processes of this node have finished the executions before `execution`, so that it may write to the
+ * memory. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
 /* Signals that this process has finished an execution. */
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);

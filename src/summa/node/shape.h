@@ -57,7 +57,8 @@ int hs_supply_resident(const struct hs_role *role);
 
 /* Whether a step begins a new tile of a supply.  An operand that is not cut has one tile for all chunks of a panel. */
 int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
-/* Number of steps that all readers must have multiplied before the tile of a step may be written. */
+/* Number of steps that all readers must have multiplied (for C: whose partial results must have been added up) before
+ * the tile of a step may be written. */
 int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 
 /* Address of part p of a step's tile, in shared memory or device memory. */

@@ -6,7 +6,8 @@
  * Every pair of processes shares a dense block (shares.h).  All blocks are cut into the same number of pieces; in each
  * round a process sends and receives one piece of each of its blocks.  So all links are busy throughout, processes do
  * not wait their turn at one receiver, and buffers stay within a limit.  Within a round messages are ordered by the
- * distance between sender and receiver, first in nodes, then inside them.  Data that stay on a process are copied.
+ * distance from sender to receiver: first in nodes, then in places inside a node.  Data that stay on a process are
+ * copied.
  *
  * The sources are added in their order, independent of arrival: the bits do not depend on timing.
  */
@@ -45,7 +46,7 @@ struct hs_redistribution {
     int channel, sources;
     int64_t rounds;
     struct hs_side target, *source; /* source[i] is the side of source i */
-    struct hs_transfer *transfer;   /* all sends, then all receives, which are ordered by block, then source */
+    struct hs_transfer *transfer;   /* sends; then receives and kept blocks, which are ordered by block, then source */
     int sends, recvs;
     const struct hs_transfer **message; /* all transfers, in the order in which their messages are posted */
     int *rank;                   /* rank[i]: rank of the other process of transfer[i]; the group of all instances */

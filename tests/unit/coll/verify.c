@@ -1,7 +1,7 @@
 /*
  * Algorithms with known numbers of messages, bytes and rounds: verify counts exactly these, for every number of ranks
- * up to 40 and some larger ones, every root, odd sizes, units, segments, partitions and schedules. (unit/coll/prove
- * covers all other algorithms.)
+ * up to 40 with every root and for some larger ones with a few roots, for odd sizes, units, segments, partitions and
+ * schedules. (unit/coll/prove covers all other algorithms.)
  */
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
@@ -13,8 +13,8 @@
 
 enum { MOST_RANKS = 128 };
 
-/* The counts that theory predicts, for at least two ranks and one byte. With empty parts, messages and rounds are upper
- * bounds. */
+/* The counts that theory predicts, for at least two ranks and one byte. With empty parts, rounds are upper bounds, and
+ * so are messages without COUNTS_PARTS. */
 struct theory {
     int64_t messages, bytes, rounds;
     int sooner; /* nonzero: `rounds` is an upper bound only */

@@ -417,7 +417,7 @@ static void test_factors(void)
            merged_away, made, wrong_merges);
 }
 
-/* Block sizes near INT64_MAX: callers may use them to put everything into one block. */
+/* Block sizes of INT64_MAX: callers may use them to put everything into one block. */
 static void test_huge_blocks(void)
 {
     int64_t wrong = 0;

@@ -71,8 +71,8 @@ static void test_grids(void)
 
 /* Layers. */
 
-/* The part that has index `at`, if n indices are cut into `parts` parts as even as possible; its first index and
- * length. */
+/* The part that has index `at`, if n indices are cut into `parts` parts as even as possible; sets its first index
+ * and length. */
 static int owner(int n, int parts, int at, int *first, int *length)
 {
     int begin = 0;

@@ -1,6 +1,6 @@
 /*
- * The quality of the choice by the model itself: a faster network never makes the chosen plan slower, and the search,
- * which skips most candidates, is compared with all candidates.
+ * The quality of the choice by the model itself: a faster network makes the chosen plan at most 1 % slower, and the
+ * search, which skips most candidates, is compared with all candidates.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"

@@ -72,7 +72,7 @@ struct hsumma_plan {
     struct hs_agreement agreement;  /* the agreements of executions, over the whole grid */
     enum hs_plan_phase phase;
     int on_device; /* 1 if all processes have agreed to run on devices */
-    int staged;    /* 1 if the plan runs on the host and a process copies matrices from device memory to host memory */
+    int staged;    /* 1 if the plan runs on the host and some process copies matrices from device to host memory */
     hsumma_status failure; /* this process's error, to be reported at the end, or returned by wait or test */
     double began;
     union hs_value alpha, beta; /* kept for the multiplication, which begins after the agreement */

@@ -105,9 +105,9 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
         return -1;
     const struct hs_alg *alg = row_of(stage, &inner);
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
-    if (topology && alg->flags & HS_USES_LEVEL) /* the row's own stages would use the signal values of this list's next
-                                                   stages */
-        topology->shared_bytes = topology->direct = 0;
+    if (topology && alg->flags & (HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER))
+        topology->shared_bytes = topology->direct = 0; /* the row's own stages would use the signal values of this
+                                                          list's next stages */
     struct hs_embedding embedding = {.rank = stage->rank,
                                      .in = stage->in,
                                      .out = stage->out,

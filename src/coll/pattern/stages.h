@@ -19,7 +19,8 @@
  * The limit of stage numbers. The number of a stage selects its signal values and its share of SHARED. Within a
  * list, stages that may use shared memory have different numbers, which ascend in list order, are equal on all ranks
  * and below HS_STAGES_MOST. No two stages share bytes of SHARED, since peers may still read a rank's SHARED after its
- * stage has ended. As a stage, a row with HS_USES_LEVEL, which has stages of its own, runs without shared memory.
+ * stage has ended. As a stage, a row that has stages of its own (HS_USES_LEVEL, HS_USES_OUTER
+ * or HS_USES_INNER) runs without shared memory.
  */
 enum { HS_STAGES_MOST = HS_SIGNAL_MAX / HS_STAGE_SIGNALS };
 

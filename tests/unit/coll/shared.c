@@ -289,6 +289,25 @@ static void test_inside(const char *outer, const char *inner, int nodes, int lev
               level ? " of sockets" : "", used);
 }
 
+/* Stages between the sockets of a node share its memory; "reduce_bcast" has two stages of its own inside one of them.
+ */
+static void test_between_sockets(void)
+{
+    struct coll_sweep sweep = {0};
+    for (int p = 4; p <= 12; p++)
+        for (int turn = 0; turn < 12; turn++) {
+            struct hs_topology topology =
+                topology_blocks(p, 1, 2 + turn % 3, (turn % 2 ? 300 : 30 * p) * UNIT, turn % 4 > 1);
+            struct hs_shape shape = {.size = p, .unit = UNIT, .bytes = (1 + turn * 5) * UNIT, .topology = &topology};
+            struct hs_verify_report report;
+            shape.with.level = HS_SOCKET;
+            shape.with.outer = hs_alg_find(HS_ALLREDUCE, "reduce_bcast");
+            sweep_verify(&sweep, hs_alg_find(HS_ALLREDUCE, "smp"), &shape, &report);
+            hs_topology_free(&topology, &hs_heap);
+        }
+    sweep_end(&sweep, 1, "smp(level=socket,outer=reduce_bcast)");
+}
+
 /* Removes the dependencies of steps of kind `kind` on steps of kind `on` from a list; returns their number. */
 static int untie(struct hs_list *list, enum hs_kind kind, enum hs_kind on)
 {
@@ -372,5 +391,6 @@ int main(void)
     test_inside("dpml", "spread", 3, 0);
     test_inside("reduce_bcast", "shared_buffer", 1, 0);
     test_inside("reduce_bcast", "spread", 1, 0);
+    test_between_sockets();
     return tap_done();
 }

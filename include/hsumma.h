@@ -190,7 +190,8 @@ typedef struct hsumma_plan_info {
      * when all operations are enqueued; to time the operations themselves, time the stream. */
     double seconds;
     double gemm_seconds; /**< time in the local GEMM */
-    double copy_seconds; /**< time in packing and unpacking panels, and in copies into shared memory */
+    double copy_seconds; /**< time in packing and unpacking panels, in copies into shared memory, and in sums of C
+                            inside a node */
     double comm_seconds; /**< the rest of seconds: messages, waiting, and the caller's own work between start and
                               wait */
     /** The part of comm_seconds in which this process could only wait for others; 0 if node is "messages" or there are

@@ -161,7 +161,8 @@ static void measure_tier(calibration *cal, messages *m, enum hs_tier_kind tier, 
     one = all = measure(cal, m, names[tier], 1, several ? 0.3 * budget : 0.9 * budget);
     if (several)
         all = measure(cal, m, names[tier], m->pairs.count, 0.3 * budget);
-    /* Inside a node, all pairs at once are fitted: the model divides only a node's network among its ranks. */
+    /* Inside a node, the times with all pairs active are fitted, since the model has no contention there; only a node's
+     * network is shared among its ranks. */
     if (tier == HS_BETWEEN_NODES) {
         all = series_between_nodes(cal, m, &one, &all, 0.1 * budget);
         fitted->inject = m->pairs.per_node > 1 ? inject_of(cal, m, 0.1 * budget) : 0;

@@ -110,7 +110,8 @@ static int first_turn(contest *r)
     return code;
 }
 
-/* Places A, B and C as --memory says; if products then copy to the device, prepares the floor. */
+/* Places A, B and C as --memory says. If there is a device but not all of them lie in its memory, prepares the lower
+ * bound (floor.h). */
 static int place(contest *r)
 {
     const gemm_arguments *args = r->args;

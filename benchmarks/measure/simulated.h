@@ -15,8 +15,8 @@ int is_timed_only(const hsumma_context *ctx);
 /* Starts all ranks at the same simulated time; outside the simulator, a quiet_barrier. Collective. */
 void common_start(MPI_Comm comm);
 
-/* Measure the traffic of links between begin and end; end fills *links on rank 0. Only if hsumma_sim asks for it
- * (HSUMMA_SIM_LINKS in the environment); else *links is zero. */
+/* If hsumma_sim asks for it (HSUMMA_SIM_LINKS in the environment), measure the traffic on the links from begin to end.
+ * end fills *links on rank 0; in all other cases it zeroes it. */
 void simulated_links_begin(MPI_Comm comm);
 void simulated_links_end(MPI_Comm comm, struct hs_simulated_links *links);
 

@@ -51,7 +51,7 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* both are the same on all ranks */
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* all ranks get the same of these errors */
         if (record->rank == 0)
             pmpi_warn(PMPI_PASSED_ON, hsumma_message(record->ctx));
         return 0;

@@ -20,7 +20,8 @@ struct hs_product_memory {
     char *memory;    /* the tiles */
     /* Bytes of the tiles, equal on all nodes.  Zero if there is no memory; `refused` then gives the reason. */
     size_t bytes;
-    uint64_t executions;              /* number of executions of all plans of the grid; equal on all its processes */
+    uint64_t executions; /* number of executions, or spans of trials, that shared this memory; equal on all the grid's
+                            processes */
     struct hs_taken *taken;           /* indexed like the directory, by the ranks of this node */
     struct hs_region *const *regions; /* memory of hsumma_malloc, mapped by all ranks of this node */
     void *mapped;                     /* the mapping, which contains the directory and the tiles */

@@ -30,7 +30,7 @@ void rt_halve(struct rt_plan *plan)
         rt_exchange(plan, 2);
 }
 
-/* 1 if the level begins with a cluster of three: an exchange of two among an odd number of groups. */
+/* 1 if the level begins with a cluster of three: an exchange in pairs among an odd number of groups. */
 static int odd_one(const struct rt_level *level)
 {
     return level->ways == 2 && level->groups % 2;

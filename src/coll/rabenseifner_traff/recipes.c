@@ -49,8 +49,8 @@ static void elimination_21(struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * Exchanges of two. Where the number of groups is odd, the first three perform a 3-2 step; for powers of two this is
- * the butterfly.
+ * Exchanges in pairs; among an odd number of groups, the first three groups perform a 3-2 step. If p is a power of two,
+ * this is the butterfly.
  */
 static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 {
@@ -59,8 +59,8 @@ static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
 }
 
 /*
- * Exchanges of two while the number of groups is even, one level with a 3-2 step, then 2-1 steps among groups that
- * exchanged in pairs on this level and therefore have time for another step; then exchanges of two.
+ * Exchanges in pairs while the number of groups is even, one level with a 3-2 step, then 2-1 steps among groups that
+ * exchanged in pairs on this level and therefore have time for another step; then exchanges in pairs.
  */
 static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
 {

@@ -37,7 +37,7 @@ static void meet(struct rt_state *state, int receives)
     state->have = met;
 }
 
-/* Allgather of the cuts, which are received in place; for exchanges of two and rings of three. */
+/* Allgather of the cuts, which are received in place; for exchanges in pairs and rings of three. */
 static void gather_directly(struct rt_state *state, const struct rt_visit *visit)
 {
     const struct hs_shape *shape = state->shape;

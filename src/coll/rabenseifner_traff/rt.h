@@ -45,8 +45,8 @@ struct rt_plan {
 void rt_exchange(struct rt_plan *plan, int ways);
 void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
 /*
- * Add exchanges of two: rt_halve_while_even while the number of groups is even; rt_halve until one group is left, with
- * 3-2 elimination.
+ * Add exchanges in pairs: rt_halve_while_even while the number of groups is even; rt_halve until one group is left,
+ * with 3-2 elimination.
  */
 void rt_halve_while_even(struct rt_plan *plan);
 void rt_halve(struct rt_plan *plan);

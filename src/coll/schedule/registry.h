@@ -68,7 +68,7 @@ enum hs_alg_flags {
     HS_FOR_DEVICES = 131072,
     /* sums level by level are bracketed like one sum over all ranks, if levels are merged as in dist/grid.h */
     HS_NESTS = 16384,
-    /* an algorithm of MPI libraries; the model gives row "mpi" the price of the cheapest of them */
+    /* an algorithm that MPI libraries use; the model prices row "mpi" as the cheapest such row */
     HS_LIKE_MPI = 524288,
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED

@@ -107,8 +107,8 @@ struct hs_list {
     struct hs_step *step;
     int *dep;
     int steps;
-    int64_t extent[HS_SLOTS]; /* bytes that the steps, except MPI, use of this rank's slots, indexed by slot: 1 + the
-                                 offset of the last byte accessed */
+    int64_t extent[HS_SLOTS]; /* bytes of each of this rank's slots that the steps, except MPI, use: 1 + the offset of
+                                 the last byte accessed */
     unsigned exposed;         /* slots of this rank that peers may read: bits 1 << HS_IN and 1 << HS_OUT, set by
                                  hs_expose */
 };

@@ -10,8 +10,9 @@
 
 /*
  * Computes an exchanged operand's pace, which does not depend on panel widths.  The messages are those of
- * hs_mover_exchange_lists: every holder (of replicas, one for each taker) sends to every taker but itself the pinned
- * indices that both have.  Messages of C go in the other direction and take as long.  HSUMMA_ERR_MEMORY.
+ * hs_mover_exchange_lists: every holder sends every taker except itself the pinned indices that both layouts assign to
+ * them; if there are replicas, each taker has only one holder.  Messages of C go in the other direction and take as
+ * long.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role *role, int spread,
                                const struct hs_machine *machine, const struct hs_allocator *memory,

@@ -58,8 +58,8 @@ struct hs_exchanged {
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 
-/* The placement of a grid's processes, with the results computed so far. */
 enum { HS_LINES = 128 };
+/* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;
     /* Topology of all ranks; NULL if all ranks are on one node, or each rank on its own. */

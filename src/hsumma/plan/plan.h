@@ -102,9 +102,9 @@ hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *req
 /* The problem of a request; simulated: storage for its scalar in a simulated run. */
 void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem);
 
-/* Implemented in imagined.c: makes a grid for plans that only this process makes and that never run.  Rearranges its
- * ranks, rank[], by order 'A', and assumes that nodes share memory.  The plans must be destroyed before rank[] is
- * freed. HSUMMA_ERR_MEMORY. */
+/* Implemented in imagined.c: makes a grid for plans that only this process makes and that never run.  Puts the
+ * grid's ranks, rank[], into order 'A', and assumes that the ranks of a node share memory.  The plans must be destroyed
+ * before rank[] is freed. HSUMMA_ERR_MEMORY. */
 hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *rank, hsumma_grid *grid);
 
 /* Makes an agreement over the whole grid, of which this process must be a member.  HSUMMA_ERR_MEMORY. */

@@ -21,7 +21,7 @@ struct hs_mover {
     int64_t held;   /* the same in this operand's own layout; differs from `length` only with an exchange */
     int line;       /* coordinate of this process on the line */
     const struct hs_topology *topology_of_all; /* topology of the communicator; NULL if unknown or a single node */
-    const struct hs_cells *cells; /* cells of the line; NULL if members share nothing, and each counts as a cell */
+    const struct hs_cells *cells; /* cells of the line; NULL if members share nothing: each is then a cell of its own */
     int members;                  /* number of members of this process's cell */
     int place;                    /* index of this process's cell on the line; levels divide the cells */
     int loop_coord;               /* coordinate of this process on the grid axis of the looped dimension */

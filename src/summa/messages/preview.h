@@ -54,8 +54,8 @@ struct hs_hop {
 
 /*
  * Lists the messages of one transfer, sorted by round, then sender, then receiver.  part: the lists of all processes of
- * the grid (hs_preview_part).  The caller frees *hop with hs_put; it is NULL if there is no message. HSUMMA_ERR_MEMORY;
- * HSUMMA_ERR_INTERNAL if the lists do not match.
+ * the grid (hs_preview_part).  The caller frees *hop with hs_put; it is NULL if there is no message.  Errors:
+ * HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL if the lists do not match; HSUMMA_ERR_UNSUPPORTED for row "mpi".
  */
 hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const struct hs_allocator *memory,
                               struct hs_hop **hop, int *hops);

@@ -51,7 +51,7 @@ static int runs_next(struct runs *runs, struct index_run *run)
     return found;
 }
 
-/* The runs of those pinned indices in a part of line p that the process with coordinate `own` owns. */
+/* The runs of pinned indices that process `own` owns, within the range `part` of line p's local indices. */
 static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
 {
     const struct hs_role *role = supply->role;

@@ -2,8 +2,8 @@
  * The node's product on devices: the steps of node.c, with copies, products and sums enqueued on streams, and tiles in
  * device memory that all processes have mapped.
  *
- * A counter in the directory means that the work of a step has been enqueued, and an event of the counter's owner that
- * the work is complete.  A process that has seen the counter makes its stream wait for the event.  So the host runs
+ * A counter in the directory shows that the work of a step has been enqueued; an event of the counter's owner shows
+ * that it is complete.  A process that has seen the counter makes its stream wait for the event.  So the host runs
  * ahead of the devices, and nothing on a device polls.  An event serves every HS_NODE_EVENTS-th step; re-recording it
  * before a peer waits can delay that peer, never deadlock it (base/device.h).  If other processes cannot wait for
  * events, a counter is signalled only when its event is complete.

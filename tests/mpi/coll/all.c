@@ -85,7 +85,7 @@ static int64_t available_bytes(void)
     return (int64_t)kib * 1024;
 }
 
-/* Broadcasts more than 2^31 bytes, in words that contain their index. */
+/* Broadcasts more than 2^31 bytes; every 8-byte word has a different value. */
 static void test_large(const char *algorithm)
 {
     const int64_t words = ((int64_t)1 << 28) + 12345, bytes = 8 * words + 3;

@@ -51,7 +51,7 @@ static int survives(const char *word, int64_t count, int victim, int64_t n, int 
 
 static void test_word(const char *word)
 {
-    static int64_t count = 1; /* a new count for every case, so that each call is prepared */
+    static int64_t count = 1; /* a new count for every case, so that no earlier call has prepared it */
     for (int mode = 0; mode < 4; mode++) {
         int victim = mode % 2 ? size - 1 : 0, for_good = mode / 2, reached = 1, bad = 0;
         int64_t n = 0, places = 0;

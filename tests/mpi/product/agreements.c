@@ -84,7 +84,7 @@ static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)
     tap_ok(everywhere(!directory || quiet || (in_grid && is_leader(ctx, grid))), "messages between leaders alone");
 }
 
-/* Tests a grid of the first `ranks` ranks in a random order. */
+/* Tests a grid of the first `ranks` entries of a random order of all ranks. */
 static void test_grids(hsumma_context *ctx, int ranks, const char *what)
 {
     hsumma_grid *grid = NULL;

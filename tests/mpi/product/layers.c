@@ -344,7 +344,7 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
 }
 
 /* Like survives() in memory.c: makes allocation n of the victim fail, in a plan with layers, which also makes grids.
- * Returns 1 if all ranks report the error, or the plan works, and nothing leaks. */
+ * Returns 1 if nothing leaks and either all ranks report the error or the plan works. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};

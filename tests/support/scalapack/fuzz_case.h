@@ -1,8 +1,9 @@
 /*
  * A random case of p?gemm, determined by its seed and the number of processes.
  *
- * All cases are valid for ScaLAPACK 2.2, too: sources of -1 (every process row or column has all rows or columns) on
- * either side of A, B and C; first blocks larger than the others; a null pointer on a process without entries.
+ * All cases are valid for ScaLAPACK 2.2, too. They may have sources of -1 (rows replicated in every process row, or
+ * columns in every process column), first blocks larger than the others, and null pointers on processes without
+ * entries.
  */
 #ifndef HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
 #define HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H

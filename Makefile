@@ -15,6 +15,8 @@ TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite o
 CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
 CASES    ?= 100000## what "make fuzz" compares
 SEED     ?=## and its first case, to see one again; else a new one
+FIGURES  ?=## what "make figures" makes anew: fresh (model,simulated), node, emulated, gpu, all; else kept data
+ONLY     ?=## a pattern: only the figures that match
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
 RANKS    ?= 2## and on how many ranks
 
@@ -133,7 +135,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
+.PHONY: all everything figures sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
 # Targets that start another make run one at a time, because they may install packages first; the makes that they start
 # run in parallel.
 ifneq ($(filter bench check check-all check-rest check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
@@ -341,6 +343,13 @@ asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 
 check-layers: ## the borders between the rooms of src/
 	@scripts/check-layers $(if $(wildcard $(BUILD)/obj/src),--build $(BUILD))
+
+# The figures of the papers.
+FRESH = $(patsubst fresh,model$(comma)simulated,$(FIGURES))
+figures: $(if $(FIGURES),all) ## draws doc/results/papers from the kept data; FIGURES=fresh: from new models and simulations
+	@scripts/deps --tests
+	$(if $(findstring simulated,$(FRESH))$(findstring all,$(FRESH)),@$(MAKE) sim)
+	@BUILD=$(BUILD) benchmarks/papers/figures.py $(if $(FRESH),--fresh $(FRESH)) $(if $(ONLY),--only '$(ONLY)')
 
 # The manual.
 man: $(command) ## man pages of the commands and options, in BUILD/man; "make install" installs them

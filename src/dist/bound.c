@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Elements of A, B and C that a process must access to do its share of the multiplications; x >= y >= z are the
- * extents. */
+/* Number of elements of A, B and C that one of p processes must access to do its share of the multiplications.  x >= y
+ * >= z: m, n and k in descending order. */
 static double touched(double x, double y, double z, double p)
 {
     if (p <= x / y)

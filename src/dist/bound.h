@@ -6,7 +6,8 @@
  * Multiplication Communication Lower Bounds (SPAA 2022), Theorem 3.  With memory for M elements per process, a process
  * that does mnk/p multiplications moves at least 2mnk / (p sqrt(M)) elements in and out of its memory (Kwasniewski et
  * al., Red-Blue Pebbling Revisited, SC19, Theorem 1; the form of Irony, Toledo and Tiskin 2004 with the attainable
- * constant).  Neither bound counts the elements that a process stores at the start and at the end.
+ * constant).  The elements that a process stores at the start and at the end are subtracted from both bounds, since
+ * they need no message.
  */
 #ifndef HS_DIST_BOUND_H
 #define HS_DIST_BOUND_H

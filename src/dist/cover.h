@@ -1,4 +1,5 @@
-/* The processes along a grid axis that own any index: a block-cyclic layout with few blocks leaves some idle. */
+/* The processes along a grid axis that own at least one index.  A block-cyclic layout with few blocks leaves the others
+ * idle. */
 #ifndef HS_DIST_COVER_H
 #define HS_DIST_COVER_H
 
@@ -14,7 +15,8 @@ struct hs_cover {
 struct hs_cover hs_cover_make(const struct hs_axis *const *axis, int axes, int nprocs);
 /* The index of a process within the cover; -1 if it is outside. */
 int hs_cover_index(const struct hs_cover *cover, int nprocs, int proc);
-/* `axis` with its processes renumbered by their index within the cover. */
+/* `axis` with its processes renumbered by their index within the cover.  Not for a replicated axis, unless it is empty.
+ */
 struct hs_axis hs_cover_axis(const struct hs_cover *cover, const struct hs_axis *axis);
 
 #endif

@@ -33,9 +33,9 @@ struct hs_layers hs_layers_count(const int64_t extent[3], int p, int q, int l);
 /*
  * The P x Q x L with the fewest elements received, among those with P <= m, Q <= n, L <= k, least <= P Q L <=
  * processes, L <= layers (0: any number) and at most `memory` elements per process (0: no limit).  Ties go to fewer
- * layers, then to more processes, then to fewer rows.  If there is none, the largest possible number of processes below
- * `least` is used.  Each extent is at least 1; mn, mk and kn are below 2^60.  The search takes some milliseconds for
- * 18,432 processes.
+ * layers, then to more processes, then to a smaller P.  If no P x Q x L satisfies all conditions, the largest possible
+ * number of processes below `least` is used.  Each extent is at least 1; mn, mk and kn are below 2^60.  The search
+ * takes some milliseconds for 18,432 processes.
  */
 struct hs_layers hs_layers_choose(const int64_t extent[3], int processes, int least, int layers, int64_t memory);
 

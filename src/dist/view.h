@@ -9,7 +9,7 @@ struct hs_view {
     /* Axes of the part as stored: [0] its rows, distributed over the grid's rows; [1] its columns, over the grid's
      * columns. */
     struct hs_axis axis[2];
-    int64_t origin[2];  /* this process's local indices of the part's first row and column */
+    int64_t origin[2];  /* local row and column at which the part begins on this process */
     int64_t rows, cols; /* local extent: rows and columns of the part on this process */
     int64_t ld;
     char op; /* 'N', 'T' or 'C' */

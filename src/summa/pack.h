@@ -1,11 +1,11 @@
 /*
  * Copies between a user's local matrix and panels.
  *
- * A panel in memory is a sequence of its innermost panels.  Each of those (a slab) is contiguous and keeps the
- * operand's own orientation: width x length (leading dimension: its width) where the looped dimension is on the stored
- * rows, length x width (leading dimension: the length) where it is on the stored columns; the length is the local
- * extent of the pinned dimension.  So any inner part of an outer panel is contiguous, can be forwarded without packing,
- * and goes to the local GEMM with the operand's own transposition flag.
+ * A panel in memory is the sequence of its innermost panels.  Each innermost panel is a contiguous array, a slab, which
+ * keeps the operand's own orientation.  If the looped dimension is on the stored rows, a slab is width x length with
+ * leading dimension `width`; otherwise length x width with leading dimension `length`.  `width` is the panel's width,
+ * `length` the local extent of the pinned dimension.  So any inner part of an outer panel is contiguous, can be
+ * forwarded without packing, and goes to the local GEMM with the operand's own transposition flag.
  */
 #ifndef HS_SUMMA_PACK_H
 #define HS_SUMMA_PACK_H

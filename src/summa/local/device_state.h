@@ -18,7 +18,7 @@ struct hs_tile_slot {
     int64_t tile;           /* number of the tile in the slot; -1 if the slot is empty */
     int64_t used;           /* number of the last planned multiplication that uses the tile */
     char *at;               /* device address */
-    struct hs_event *ready; /* recorded when the tile has arrived or, for C, when it has been multiplied */
+    struct hs_event *ready; /* recorded after the copy of the tile or, for C, after its last multiplication */
     struct hs_event *free;  /* recorded after the tile's uses so far; awaited before the slot is overwritten */
 };
 
@@ -46,7 +46,7 @@ struct hs_loading {
     int64_t columns; /* number of columns sent so far */
 };
 
-/* A completely multiplied tile of C that leaves the device. */
+/* A tile of C whose last multiplication is enqueued, and which then leaves the device. */
 struct hs_complete {
     struct hs_job job;
     struct hs_tile_slot *slot;
@@ -82,7 +82,8 @@ struct hs_local {
     struct hs_walk multiplied; /* the next multiplication to enqueue */
     struct hs_loading loading;
     struct hs_complete queue[HS_TILES_MOST]; /* complete tiles of C in a ring: [left, complete) */
-    /* Numbers of tiles of C: `complete` are multiplied, the copies of `left` are enqueued, `gone` are written to C. */
+    /* Numbers of tiles of C: the last multiplications of `complete` and the copies of `left` are enqueued; `gone` are
+     * written to C. */
     int64_t complete, left, gone;
     /* Numbers of columns of the next tile: the copies of `columns_left` are enqueued, `columns_gone` are written. */
     int64_t columns_left, columns_gone;

@@ -9,9 +9,9 @@
  * it sooner, for instance because it is small.
  *
  * C in host memory is only overwritten with complete results.  So if the device fails or runs out of memory, the BLAS
- * does the rest, the device is not used again, and hs_local_note says why.  Two kinds of product cannot be completed
- * like this and return the device's status: those with an operand on the device; and those with pinned C and beta not
- * 0, if the failure occurs while a tile of C is being written.
+ * does the rest, the device is not used again, and hs_local_note says why.  The BLAS cannot complete a product with an
+ * operand on the device, nor one with pinned C and beta not 0 if the failure occurs while a tile of C is being written;
+ * these return the device's status.
  */
 #ifndef HS_SUMMA_LOCAL_LOCAL_H
 #define HS_SUMMA_LOCAL_LOCAL_H

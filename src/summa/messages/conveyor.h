@@ -3,10 +3,10 @@
  *
  * A feed brings panels of A or B to the local GEMM, ahead of their multiplication.  Channel 0 fills: the owner's panel
  * of the outermost level is used in place, packed, or passed through the exchange.  Exchanges of panels of different
- * owners are in flight together, so that all links are used: per process one panel as a holder, and one as a taker
- * (any number as a taker if hs_role.direct).  Channels 1..levels broadcast, outermost first.  A process receives each
- * panel exactly once, on the innermost level on which its coordinate differs from the root's, and forwards inner panels
- * on the levels inside.
+ * owners are in flight together, so that all links are used.  A process has at most one panel in flight as a holder and
+ * one as a taker; any number as a taker if hs_role.direct.  Channels 1..levels broadcast, outermost first.  A process
+ * receives each panel exactly once, on the innermost level on which its coordinate differs from the root's, and
+ * forwards inner panels on the levels inside.
  *
  * The drain returns the sums of C when C moves (stationary A or B).  The local GEMM writes partial panels; channels
  * 0..levels-1 reduce them, innermost level first, each into the panel of the next level outward.  On the last channel

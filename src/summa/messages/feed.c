@@ -85,8 +85,9 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
     hs_conveyor_copied(feed, mover->tier0, o, HS_TRACE_COPY, begin);
 }
 
-/* Whether channels 0 .. s - 1 have started their panels that contain innermost panel `first`.  If instances run one at
- * a time, an inner instance that started earlier would block these outer ones, for which other processes wait first. */
+/* Whether channels 0 .. s - 1 have started their panels that contain innermost panel `first`.  The order matters if
+ * instances run one at a time: an inner instance that started first would block the outer ones, which other processes
+ * need first. */
 static int is_next(const struct hs_conveyor *feed, int s, int first)
 {
     for (int j = 0; j < s; j++)

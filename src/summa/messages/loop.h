@@ -13,11 +13,11 @@
  * slices of the local GEMM, but may differ in levels, algorithms, segments and lookahead.  If C moves, their reductions
  * must also bracket sums alike, as binomial trees do.
  *
- * Processes may be in different spans at a time, and all spans use the same tags.  Messages still match: a process ends
- * a span only after all its operations of the span are complete, so it sends and posts everything of one span before
- * anything of the next.  Inside a span both sides have the same sequence of messages per pair and tag (executor.h), and
- * MPI matches these in order.  So trees and the meaning of tags may differ from loop to loop.  With rows "mpi" each
- * loop has its own communicators.
+ * At any time different processes may be in different spans, and all spans use the same tags.  Messages still match: a
+ * process ends a span only after all its operations of the span are complete, so it sends and posts everything of one
+ * span before anything of the next.  Inside a span both sides have the same sequence of messages per pair and tag
+ * (executor.h), and MPI matches these in order.  So trees and the meaning of tags may differ from loop to loop.  With
+ * rows "mpi" each loop has its own communicators.
  */
 #ifndef HS_SUMMA_MESSAGES_LOOP_H
 #define HS_SUMMA_MESSAGES_LOOP_H
@@ -83,9 +83,10 @@ int hs_loop_boundary(const struct hs_loop *loop, int at);
  * Begins an execution of the innermost panels from .. to - 1.  Local.  from and to are boundaries, equal on all
  * processes; 0, HS_ALL is the whole product.  buffers: loop->buffer_bytes of memory, in use until the execution is
  * done.  All processes must have agreed that the arguments are valid; alpha, beta and matrix are the same for all spans
- * of a product.  The span that begins at panel 0 applies beta to a stationary C; a product without panels is one empty
- * span, which scales C, and any other empty span does nothing.  execution: has a new number for each span
- * (hs_node_count); NULL if nothing is shared.  begin: the time (hs_now) from which the execution is timed.
+ * of a product.  The span that begins at panel 0 applies beta to a C that is stationary or only scaled
+ * (hs_only_scales).  A product without panels is one empty span, which scales C; any other empty span does nothing.
+ * execution: has a new number for each span (hs_node_count); NULL if nothing is shared.  begin: the time (hs_now) from
+ * which the execution is timed.
  */
 void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matrix matrix[3], const void *beta,
                    char *buffers, const struct hs_node_execution *execution, double begin, int from, int to);

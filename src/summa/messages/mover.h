@@ -58,8 +58,8 @@ void hs_mover_free_tables(struct hs_mover *mover, const struct hs_allocator *mem
  * operand to the other axis.  Then any member can be the root.  If the holder of the line's first index is on the line,
  * it is the root.  Otherwise the owners are dealt to the members on the holder's node, so that panels need not leave
  * that node before they are broadcast; or to all members if none is on that node.  If `nodes` is NULL (unknown), the
- * owners are dealt to all members.  *among: number of members that owners are dealt to.  line: the line's coordinate on
- * role->want_axis.
+ * owners are dealt to all members.  Sets *among to the number of members that owners are dealt to, or to the size of
+ * the line if `owner` is not dealt.  line: the line's coordinate on role->want_axis.
  */
 int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, const struct hs_topology *nodes, int line,
                      int owner, int *among);

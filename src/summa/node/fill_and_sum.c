@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * A walk over runs.  A run is a sequence of indices that are consecutive both on process p of axis x, from local index
- * `from` on, and on process q of axis y, from local index `to` on.  If y is NULL, `to` counts from the first index of
- * the walk.
+ * A run is a sequence of indices that are consecutive both on process p of axis x, from local index `from` on, and on
+ * process q of axis y, from local index `to` on.  If y is NULL, they are consecutive in the whole dimension, and `to`
+ * counts from the first index of the walk over all runs.
  */
 struct index_run {
     int64_t from, to, length;

@@ -273,8 +273,8 @@ static const void *beta_of(const struct hs_node_product *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
-/* Begins the next step's product; returns 0 if its inputs are not ready or, if C moves, its tile is not free.  An empty
- * product waits for nothing. */
+/* Begins the next step's product.  Returns 0 if its inputs are not ready, if this process has not filled its own part
+ * of the step or, if C moves, if the tile of the partial result is not free.  An empty product waits for nothing. */
 static int start(struct hs_node_product *node)
 {
     const struct hs_problem *problem = node->problem;

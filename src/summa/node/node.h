@@ -1,13 +1,13 @@
 /*
  * The product inside one node, through shared memory, without messages.
  *
- * The looped dimension is cut into panels in its natural order, as wide as the local GEMM prefers, independent of the
- * blocking, so a panel may have several owners.  One pinned dimension may be cut into chunks, so that the tiles of a
- * step fit into a cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into
- * shared memory once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).
- * Where the layout permits (hs_supply_owner), a panel in the reader's own matrix, or in memory that all processes have
- * mapped, is read in place.  Where C moves (stationary A or B), each process computes its partial result in
- * shared memory, and the owners of C add these up in the order of the line.
+ * The looped dimension is cut into panels of width hs_spec.width[0] in its natural order, whatever the blocking, so a
+ * panel may have several owners.  One pinned dimension may be cut into chunks, so that the tiles of a step fit into a
+ * cache.  A step is a panel and a chunk.  Each owner copies its part of a step's tiles of A and B into shared memory
+ * once, for all readers and from any layout (fill_and_sum.c); the readers multiply from there (node.c).  Where the
+ * layout permits (hs_supply_owner), a panel in the reader's own matrix, or in memory that all processes have mapped, is
+ * read in place.  Where C moves (stationary A or B), each process computes its partial result in shared memory, and the
+ * owners of C add these up in the order of the line.
  *
  * Counters in the directory publish how many steps each process has done.  A process waits only for processes whose
  * data it reads or overwrites.  All processes do the steps in the same order, and each fills, multiplies or sums as
@@ -27,12 +27,11 @@ struct hs_peers {
     int *rank, *coord;
 };
 
-/* A moving operand: A or B, whose tiles its owners fill for the readers, or C, whose partial results its owners add up.
- */
+/* A moving operand.  The owners of A or B fill tiles for the readers; the owners of C add up partial results. */
 struct hs_supply {
     int operand;
     const struct hs_role *role;
-    int lines;     /* number of parts of a tile: one per line of processes that needs it; for C one per process */
+    int lines;     /* number of parts of a tile: one per line of processes; for C one per process */
     int64_t ld;    /* leading dimension of a part */
     int64_t pitch; /* distance in bytes between consecutive parts */
     int ring;      /* number of tiles in the ring */
@@ -95,11 +94,13 @@ static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
 {
     return execution << HS_NODE_STEP_BITS | (uint64_t)steps;
 }
-/* Bytes of shared memory for all processes together; negative if there are too many steps. */
+/* Bytes of shared memory for all processes together; negative if there are too many steps, INT64_MAX if the tiles are
+ * larger than any memory. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
 /* Makes a node product.  problem and spec must outlive it.  mate: hs_product_memory.mate of the problem's grid, whose
- * ranks must all be on this node.  Local; after an error nothing stays allocated. */
+ * ranks must all be on this node.  Local; after an error nothing stays allocated.  HSUMMA_ERR_MEMORY, or an error of
+ * hs_variant_make. */
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
                            const int *mate, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
@@ -107,15 +108,16 @@ void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memor
 /* Numbers an execution by the processes of `grid`, which may be a part of the whole grid, and returns the number. Every
  * process of the whole grid must call this function, on all nodes. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
-/* Whether all other processes of this node have finished the executions before `execution`, so that it may write to the
- * memory. */
+/* Whether all other processes of this node have finished the executions before `execution`, so that this execution may
+ * write to the shared memory. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
 /* Signals that this process has finished an execution. */
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
 
 /*
  * Begins an execution.  where: places of A and B from which other processes may read them.  device: NULL, or the device
- * that runs the execution and has the matrices in its memory.
+ * that runs the execution and has the matrices in its memory.  begin: the time (hs_now) from which the execution is
+ * timed.
  */
 void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
                    uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],

@@ -56,7 +56,8 @@ void hs_node_device_mark(struct hs_node_product *node, struct hs_stream *stream,
 /* Signals the counters whose events are complete, if other processes cannot wait for events.  Returns whether it
  * signalled any. */
 int hs_node_device_announce(struct hs_node_product *node);
-/* Whether this process may leave the execution.  The first call makes the caller's stream wait for all its work. */
+/* Whether this process may leave the execution.  The first call makes the caller's stream wait for all work of the
+ * execution. */
 int hs_node_device_left(struct hs_node_product *node);
 
 /* Enqueues a copy of rows x cols elements. */

@@ -36,8 +36,9 @@ struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 /* The part of a tile's pinned dimension that line p reads in a step: the whole extent, or a chunk. */
 struct hs_range hs_supply_part(const struct hs_node_product *node, const struct hs_supply *supply, int p, int64_t step);
 
-/* The process that has a whole panel consecutively in its matrix, by its coordinate on the grid axis of the looped
- * dimension; -1 if there is none or the operand is exchanged.  Sets *local to the panel's first local index there. */
+/* The process whose matrix contains a whole panel in consecutive local indices, as a coordinate on the grid axis of the
+ * looped dimension.  Sets *local to the first of these indices.  Returns -1 if there is no such process or the operand
+ * is exchanged. */
 int hs_supply_owner(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int64_t *local);
 
 /* hs_supply_owner without the local index. */
@@ -55,7 +56,8 @@ static inline int hs_owner_is_here(const struct hs_node_product *node, const str
 /* Whether every process owns all data that it reads of an operand, so that nothing is copied. */
 int hs_supply_resident(const struct hs_role *role);
 
-/* Whether a step begins a new tile of a supply.  An operand that is not cut has one tile for all chunks of a panel. */
+/* Whether a step begins a new tile of a supply.  An operand that is not cut into chunks has one tile for all chunks of
+ * a panel. */
 int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 /* Number of steps that all readers must have multiplied (for C: whose partial results must have been added up) before
  * the tile of a step may be written. */

@@ -201,8 +201,8 @@ static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
     return hs_agree_by_mpi(((hsumma_context *)ctx)->comm.comm, vote);
 }
 
-/* Gives every process of a failed creation a message: processes without an error of their own get another's. Does
- * nothing after an error of MPI or a device, or an internal one. */
+/* Gives every process of a failed creation a message: processes without an error of their own get that of a process
+ * with one. Does nothing after an error of MPI or a device, or an internal one. */
 static void share_refusal(hsumma_context *ctx, hsumma_status status)
 {
     const struct hs_voters voters = {.agree = agree_by_mpi, .state = ctx, .rank = ctx->comm.rank};

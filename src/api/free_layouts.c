@@ -78,7 +78,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
 {
-    /* Largest ratio of a nearly square grid. If all processes form none, fewer are tried: with 7 also 2x3. */
+    /* Largest ratio of the sides of a nearly square grid. If all processes form no such grid, fewer processes are tried
+     * too: with 7 also 2x3. */
     enum { SQUARE = 2 };
     struct hs_request request = {
         .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};

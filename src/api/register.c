@@ -216,7 +216,7 @@ void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *
     *own = (struct hs_registry){0};
 }
 
-/* Proves one shape under all interleavings (enum hs_schedule), with eager and rendezvous sends: one call without a
+/* Proves one shape with each interleaving of enum hs_schedule, and with eager and rendezvous sends: one call without a
  * window, and two calls at the same time with a window of 64 steps. */
 static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape *shape, char *text, size_t n)
 {

@@ -57,8 +57,8 @@ struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis
                         args->shape[axis]);
 }
 
-/* A lower bound that a leading dimension violates only if it is wrong: it must cover the local rows, but only where
- * this process stores columns. */
+/* The least valid leading dimension: the number of local rows if this process stores columns, else 1. Returns 1 without
+ * counting columns if the given leading dimension already covers the local rows. */
 static int64_t least_ld(const struct hs_arguments *args, int x)
 {
     struct hs_axis rows = hs_argument_axis(args, x, 0), cols = hs_argument_axis(args, x, 1);

@@ -52,8 +52,8 @@ static int is_of_all(hsumma_status status)
     return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
 }
 
-/* Handles a call that failed: if all processes have the error, C is unchanged and the program has ScaLAPACK's routine,
- * that routine performs the call; else PBLAS's error exit is called. */
+/* Handles a call that failed. Calls ScaLAPACK's routine if all processes have the error, C is unchanged and the program
+ * has that routine; otherwise calls PBLAS's error exit. */
 static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
 {
     hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;

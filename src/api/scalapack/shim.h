@@ -187,8 +187,8 @@ int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struc
 
 /* ScaLAPACK's own routine; NULL if the program has none. */
 hsumma_pgemm *hs_original(const struct hs_pgemm *call);
-/* `routine` points to a function pointer. Sets that to the next definition of a name that this library also defines,
- * else to the one that the caller's library finds; to NULL if there is none. */
+/* Sets the function pointer at `routine` to the next definition of a name after this library's own, else to the
+ * definition that the caller's library finds; to NULL if there is none. */
 void hs_next_routine(const void *caller, const char *name, void *routine);
 
 int hs_log_open(void);

@@ -86,7 +86,7 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
     return HSUMMA_OK;
 }
 
-/* Maps private memory.  Unlike malloc's, it is zeroed, and pages that are never touched take no memory. */
+/* Maps private memory.  Unlike memory of malloc, it is zeroed, and its pages take no memory until they are touched. */
 static hsumma_status map_mine(struct hs_allocation *allocation)
 {
     allocation->bytes = in_pages(allocation->mine_bytes);

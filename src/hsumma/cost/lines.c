@@ -237,7 +237,7 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
     }
 }
 
-/* Adds a line's weight to the nodes of its busy cells, which are every stride-th.  A line of one cell sends nothing. */
+/* Adds a line's weight to the nodes of its busy cells: every stride-th cell.  A line of one cell sends nothing. */
 static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, double weight)
 {
     int *seen = lines->on_node;
@@ -370,7 +370,7 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     line.crowd = line.sharing;
     if (own)
         spread_roots(lines, exchanged, stride, &line);
-    line.sharing = in_sixteenths(line.sharing); /* few distinct values for the clock */
+    line.sharing = in_sixteenths(line.sharing); /* few distinct values, so that the clock is evaluated for few */
     line.crowd = in_sixteenths(line.crowd);
     line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
     return lines->line[lines->known++] = line;

@@ -1,7 +1,7 @@
 /*
- * The placement of a grid's lines on nodes.  The price of a collective is the price on one line among many: this file
- * finds the line that represents all, the links that it shares with other lines and, if the processes of a node share
- * panels, its cells.
+ * The placement of a grid's lines on nodes.  All lines of a grid run a collective at the same time, and its price is
+ * computed for one of them.  This file finds the line that represents all, the number of lines that share its nodes'
+ * links and, if the processes of a node share panels, its cells.
  */
 #ifndef HS_HSUMMA_COST_LINES_H
 #define HS_HSUMMA_COST_LINES_H
@@ -20,8 +20,8 @@ struct hs_line {
     struct hs_group group; /* `me` is unused */
     uint64_t where;        /* a hash, equal for lines with the same placement, sharing and crowd */
     const struct hs_axis *own, *want;
-    /* Number of busy lines, including this one, that share a node's outgoing link, on the node of this line with most
-     * of them; each is weighted by its data relative to the longest line's. */
+    /* The largest number, over this line's nodes, of busy lines that share the node's outgoing link, including this
+     * one.  Each line is weighted by its data relative to the longest line's. */
     double sharing;
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
      * roots are on different nodes. */
@@ -83,7 +83,7 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 /* The line that represents all lines of `size` members (or cells), `stride` apart, for a moving operand. */
 struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size);
 
-/* The entry of an exchanged operand. */
+/* The entry of an exchanged operand, which is made if there is none. */
 struct hs_exchanged *hs_exchanged_of(struct hs_line_table *lines, const struct hs_role *role);
 
 /* The outermost level whose groups cut through a cell of a line, or have unequal numbers of cells; -1 if there is none.

@@ -15,11 +15,11 @@ struct hs_prediction {
  * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
  * and their exchanges, by the clock.  With one panel in flight, and inside a node (where the cores do the
  * communication), panels are communicated one after the other.  Otherwise, after the first panel, a window of panels of
- * each operand is in flight.  Ideally their communication takes as long as ports are busy, or as one operand's panels
- * take with a window of them in flight, whichever is longer; HS_PIPELINED of the ideal saving is counted.  copy:
- * packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With lookahead between nodes, the
- * share hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the communication of
- * the first panel in and the last panel out never is.  Inside a node nothing is hidden.
+ * each operand is in flight.  Ideally the communication then takes as long as the busiest ports work, or as long as the
+ * slowest operand's panels take one after the other, divided by the window, whichever is longer; HS_PIPELINED of the
+ * ideal saving is counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With
+ * lookahead between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is
+ * hidden; the communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
@@ -50,7 +50,8 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
                                   const struct hs_pairs *pairs, int index, int stride);
 
-/* Combines communication, multiplication and copies into a total. */
+/* Combines communication, multiplication and copies into a total.  first: the part of comm that cannot be hidden.  All
+ * in seconds. */
 double hs_together(const struct hs_profile *profile, const struct hs_spec *spec, double comm, double first, double gemm,
                    double copy);
 

@@ -38,8 +38,8 @@ static hsumma_status topology_of(const struct hs_line_table *lines, const struct
 
 /*
  * The machine as seen by one line.  All lines of a kind do the same work at the same time, so the lines that send from
- * a node share its outgoing link evenly.  (In the clock's own fluid model an early message of a line could delay a late
- * message of the same line, so that a faster network could take longer.)
+ * a node share its outgoing link evenly.  The clock's own model of injection is not used: in that model an early
+ * message of a line can delay a late message of the same line, so a faster network could take longer.
  */
 static struct hs_machine shared_machine(const struct hs_machine *machine, double sharing)
 {

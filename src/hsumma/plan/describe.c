@@ -12,8 +12,8 @@ struct plan_text {
 };
 #define ADD(text, ...) hs_append((text).at, (text).size, __VA_ARGS__)
 
-/* Writes the algorithms of all levels.  unsaid: 1 if the line leaves the hierarchy open; its plan may then have another
- * number of levels, so only the outermost and innermost algorithms are written. */
+/* Writes the algorithms of all levels.  unsaid: 1 if the line leaves the hierarchy open; a plan made from the line may
+ * then have another number of levels, so only the outermost and innermost algorithms are written. */
 static void add_names(struct plan_text text, const char *option, const struct hs_spec *spec,
                       const struct hs_alg *const alg[], const struct hs_parameters with[], int unsaid)
 {

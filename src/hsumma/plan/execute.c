@@ -406,7 +406,7 @@ static hsumma_status idle(void *state, int times)
     if (multiplying && !plan->on_device && plan->choice.spec.cells)
         return idle_in_cells(plan, times);
     int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
-    int busy = hs_local_is_busy(plan->problem.local); /* no bell rings when a device completes */
+    int busy = hs_local_is_busy(plan->problem.local); /* no signal wakes this process when its device completes */
     if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
         sched_yield(); /* this process polls for completion of its own device work, which other processes wait for */
     } else if (sharing) {

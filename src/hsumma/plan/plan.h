@@ -50,7 +50,8 @@ struct hsumma_plan {
     int in_grid;       /* 1 if this process is in `grid` */
     int member;        /* 1 if this process is in the problem's grid, which may lack processes that own nothing */
     int *ranks;        /* rank table of the problem's grid, if that is smaller than `grid` */
-    int cached; /* 1 if the cache or another plan, not the caller, holds the plan; it then does not hold the context */
+    int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
+                 */
     struct hs_problem problem;
     struct hs_scalar scalar;   /* the problem's scalar type in a simulated run */
     int64_t local_rows[3];     /* local rows of the whole matrices, to check leading dimensions */
@@ -123,7 +124,8 @@ void hs_plan_destroy(hsumma_plan *plan);
 /* Bytes of this process's memory for the plan: the plan's own, and memory lent while the plan runs. */
 int64_t hs_plan_bytes(const hsumma_plan *plan);
 
-/* Checks the leading dimensions of the whole matrices locally.  Sets *about to the wrong one (HS_ABOUT_A, ...). */
+/* Checks the leading dimensions of the whole matrices locally.  If one is wrong, sets *about to its operand
+ * (HS_ABOUT_A, ...). */
 hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
 
 /* Implemented in execute.c: begins an execution, after a local check of pointers and of the leading dimensions, which
@@ -131,9 +133,9 @@ hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], 
 hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                             const void *beta);
 /*
- * Like hs_plan_start and hs_plan_wait, but without the agreement at the start: for p?gemm, whose callers are
- * responsible for arguments that differ, and which returns no error.  The only communication is the multiplication's
- * own.  HSUMMA_ERR_ARGUMENT concerns this process only, and nothing has been sent.
+ * Like hs_plan_start and hs_plan_wait, but without the agreement at the start: for p?gemm, which returns no error and
+ * leaves arguments that differ between processes to its callers.  The only communication is the multiplication's own.
+ * HSUMMA_ERR_ARGUMENT concerns this process only, and nothing has been sent.
  */
 hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                           const void *beta);
@@ -150,8 +152,8 @@ void hs_plan_drive(hsumma_plan *plan, int *worked);
 /*
  * Implemented in execute_device.c, for contexts with a device.  Locates the matrices and sets *vote to this process's
  * vote in the agreement at the start, in which the largest vote wins: if devices are possible, 0 for devices or 1 for
- * the host; otherwise 1 if this process needs staged copies.  Allocates the staged copies, except those for the host if
- * devices are possible, which hs_plan_settle allocates.
+ * the host; otherwise 1 if this process needs staged copies.  Allocates the staged copies; if devices are possible,
+ * only those on the device, and hs_plan_settle allocates those in host memory.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* Continues after the agreement, with the winning vote.  The next phase is staging, with a new agreement already

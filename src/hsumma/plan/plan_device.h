@@ -30,7 +30,7 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
                                      const struct hs_settings *settings, const struct hs_options *options,
                                      struct hs_message *message);
 /* Allocates memory for tiles.  If that is impossible, the plan runs on the host; only with node=device it is an error.
- * Collective over the context, after hs_plan_device_prepare on all processes. */
+ * Collective over the context, after hs_plan_device_prepare on all processes, with the same status on all. */
 hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *settings);
 
 #endif

@@ -166,7 +166,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
     }
     plan_spans(trial);
-    if (!plan->in_grid) /* this process took part in making the rivals, but does not execute them */
+    if (!plan->in_grid) /* this process participated in making the rivals, but does not execute them */
         hs_trial_end(plan);
     return HSUMMA_OK;
 }

@@ -8,10 +8,11 @@
  *      outer panels.  The processes agree on the slowest process's time per panel, and the fastest candidate executes
  *      the remaining panels.
  *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.  If there
- *      are too few panels for step 1, all candidates do.
+ * are too few panels for step 1, all candidates alternate.
  *
- * Then the processes agree on the times.  The fastest candidate runs all later executions, and is remembered in the
- * context and in the tuned file, unless options have excluded candidates.
+ * Then the processes agree on the times.  The fastest candidate runs all later executions.  It is remembered in the
+ * tuned file and, if the grid has all processes of the context, in the context, unless options have excluded
+ * candidates.
  */
 #ifndef HS_HSUMMA_PLAN_TRIAL_H
 #define HS_HSUMMA_PLAN_TRIAL_H

@@ -343,8 +343,8 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     return HSUMMA_OK;
 }
 
-/* Uses cells, unless the candidate is impossible with them: the nodes' shared memory or the range of their counters may
- * be too small. */
+/* Uses cells, unless the candidate is impossible with them: a node's shared memory, or the range of the directory's
+ * counters, may be too small. */
 static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     choice->apart = chooser->apart;

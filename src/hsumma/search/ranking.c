@@ -28,8 +28,9 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
 }
 
 /* Whether two candidates are of one kind.  Over messages they then differ only in widths, turn, lookahead, owners,
- * segment or exchange, or in hierarchies or algorithms of equal effect (as two names between two ranks); inside a node
- * they have the same panel width.  Only the best of a kind is ranked, so that rivals are worth measuring. */
+ * segment or exchange, or in hierarchies or algorithms of equal effect (for example two broadcasts on lines of two
+ * ranks); inside a node they have the same panel width.  Only the best of a kind is ranked, so that rivals are worth
+ * measuring. */
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *x = &a->spec, *y = &b->spec;
@@ -70,7 +71,7 @@ void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
     ranking->count = end < ranking->count ? ranking->count : end + 1;
 }
 
-/* The last candidate whose stationary operand another candidate in the ranking has, too; -1 if there is none. */
+/* The last candidate whose stationary operand is also that of another candidate in the ranking; -1 if there is none. */
 static int last_of_several(const struct hs_ranking *ranking)
 {
     int count[3] = {0, 0, 0}, last = ranking->count;

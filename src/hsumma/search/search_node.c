@@ -125,9 +125,9 @@ static int shrink(const struct sizes *sizes)
 }
 
 /*
- * The panel width for reading in place, which requires panels to end at block boundaries: if blocks are at least a
- * quarter of `wanted` wide, the widest divisor of a block that is at most `wanted` and at least an eighth of the block;
- * if there is none, even cuts of at most `wanted`.
+ * The panel width for reading in place, which requires panels to end at block boundaries.  If blocks are at least a
+ * quarter of `wanted` wide and begin at multiples of this width, the widest divisor of it that is at most `wanted` and
+ * at least an eighth of it.  If there is none, even cuts of at most `wanted`.
  */
 static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
 {

@@ -50,8 +50,8 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
 
-/* The number of devices that a machine's processes use, on the machine with most; 0, which means one per process, if
- * MPI fails. */
+/* The number of devices that a machine's processes use, on the machine with most; 0 if MPI fails, which means one per
+ * process. */
 static int count_devices(const hsumma_context *ctx)
 {
     const char *place = ctx->device->location;

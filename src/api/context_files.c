@@ -13,7 +13,7 @@ enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 /* The result of reading the files, which rank 0 broadcasts. */
 struct found_files {
     hsumma_status status;
-    int length; /* of the tuned file's text, which is broadcast next; 0 if there is no file */
+    int length; /* bytes of the tuned file's text, which is broadcast next; 0 if there is no file */
     struct hs_message message;
     struct hs_profile profile;
     int measures; /* 1: no profile describes the network between nodes, so it must be measured */

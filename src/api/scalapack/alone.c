@@ -1,6 +1,6 @@
 /*
  * Products whose matrices all lie on one process: that process multiplies, the others return, and no process waits for
- * another, as in PBLAS. They need no context, whose creation is collective.
+ * another, as in PBLAS. These products need no context; creating one would be collective.
  */
 #include "api/scalapack/shim.h"
 

@@ -108,7 +108,7 @@ void hs_blacs_abort(int context, const char *routine, int info)
         end(context, name, info);
         return;
     }
-    /* PBLAS's exit would also end the program; returning would pass C off as the product */
+    /* PBLAS's error exit would also end the program; after a return the caller would take C for the product */
     fprintf(stderr, "hsumma: %s: info = %d; aborting, since the program has no PB_Cabort\n", name, info);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -151,7 +151,7 @@ struct hs_repeated {
 struct hs_shim {
     int log; /* file descriptor, or -1 */
     int connected;
-    hsumma_status status; /* the error for which the context could not be created */
+    hsumma_status status; /* the error with which the creation of the context failed */
     hsumma_context *ctx;
     hsumma_grid *grid;
     double left;                  /* calls with m n k up to this number are left to ScaLAPACK */

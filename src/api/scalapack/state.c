@@ -1,6 +1,6 @@
 /*
- * The state of the shim is an attribute of the communicator of a BLACS context. The context's number would not do:
- * BLACS frees the communicator at gridexit and reuses the number.
+ * The state of the shim is an attribute of the communicator of a BLACS context. The context's number cannot identify
+ * the state, because BLACS frees the communicator at gridexit and reuses the number.
  */
 #include "api/scalapack/shim.h"
 

@@ -296,7 +296,7 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     return first.nodes >= last.nodes ? first : last;
 }
 
-/* Adds, per node, a line's weight for its busy members and for the roots of its groups. */
+/* Adds a line's weight to the nodes of its busy members and, separately, to the nodes of its groups' roots. */
 static void add_rooted(const struct hs_line_table *lines, const struct hs_line *line, int stride, int number, int root,
                        double weight)
 {

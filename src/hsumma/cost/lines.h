@@ -10,9 +10,10 @@
 
 /*
  * A line that represents all lines of its kind (same axis and level): the first or the last of them, whichever spans
- * more nodes.  A level divides each line of the grid into groups of members `stride` apart.  A group is busy if its
- * members' coordinates equal the root's modulo the stride: one group on the outermost level, all groups on the
- * innermost.  The busy groups of all parallel lines work at the same time and share their nodes' outgoing links.
+ * more nodes; with cells, any of them.  A level divides each line of the grid into groups of members `stride` apart.  A
+ * group is busy if its members' coordinates equal the root's modulo the stride: one group on the outermost level, all
+ * groups on the innermost.  The busy groups of all parallel lines work at the same time and share their nodes' outgoing
+ * links.
  */
 struct hs_line {
     int axis, nodes;
@@ -36,7 +37,7 @@ struct hs_line_cells {
     int together;
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;
-    /* The most lines that have several members on one node; the most members that such lines have on one node. */
+    /* Maxima over nodes: number of lines with several members on the node; number of these members. */
     int lines, members;
 };
 

@@ -36,8 +36,8 @@ static inline double hs_least_in_pipeline(double seconds, double busy, int windo
 {
     return window == 1 || busy < seconds / window ? seconds / window : busy;
 }
-/* The share of the ideal saving that panels in flight together achieve; ideally they would share only ports.  The value
- * is slightly below measurements on TCP (doc/results/planner.md). */
+/* The share of the ideal saving that is counted for panels in flight together.  Ideally panels would delay each other
+ * only at shared ports.  The value is slightly below measurements on TCP (doc/results/planner.md). */
 #define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {

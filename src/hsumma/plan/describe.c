@@ -55,8 +55,8 @@ static int node_to_say(const hsumma_plan *plan, const struct hs_choice *choice, 
     return several && options->settings.node == HS_NODE_MESSAGES ? HS_NODE_MESSAGES : -1;
 }
 
-/* Writes the options of a choice.  The hierarchy is left out if the problem's grid is smaller than the whole grid, to
- * which it would apply. */
+/* Writes the options of a choice.  The hierarchy is left out if the problem's grid is smaller than the whole grid,
+ * because the hierarchy in a line applies to the whole grid. */
 static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, const struct hs_options *options,
                        struct plan_text text)
 {

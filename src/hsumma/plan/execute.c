@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* Sets the address of each operand's first local element; fails if the pointer to a matrix of which this process owns a
- * part is NULL. */
+/* Sets the address of each operand's first local element.  Fails if this process owns a part of a matrix and the
+ * pointer to it is NULL. */
 static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
                           struct hs_matrix matrix[3], int *about)
 {
@@ -239,7 +239,8 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
-/* Ends the multiplication on this process, and the execution unless a device's errors must be reported. */
+/* Ends the multiplication on this process.  Also ends the execution, unless errors of devices must be reported first.
+ */
 static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 {
     plan->failure = plan->failure ? plan->failure : status;
@@ -386,8 +387,8 @@ static void let_messages_move(hsumma_plan *plan)
 }
 
 /*
- * Waits once for other processes.  With shared memory, this process may sleep until their signal arrives.  They may
- * wait for earlier messages of this process, so it also probes MPI.
+ * Waits once for other processes.  With shared memory, this process may sleep until their signal arrives.  It also
+ * probes MPI, because the other processes may wait for its earlier messages.
  */
 static hsumma_status idle(void *state, int times)
 {

@@ -10,7 +10,7 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
-    /* all processes have the same tiles here; another plan may replace the grid's before this execution begins */
+    /* all processes have the same tiles here; another plan may replace the grid's tiles before this execution begins */
     if (device->possible)
         device->tiles = plan->grid->on_device;
     if (!ctx->device || !plan->member)

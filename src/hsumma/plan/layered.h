@@ -1,15 +1,15 @@
 /*
- * Layers over k (2.5-D; Solomonik and Demmel, Euro-Par 2011): P x Q x L processes, of which each layer, a P x Q grid,
+ * Layers over k (2.5-D; Solomonik and Demmel, Euro-Par 2011): P x Q x L processes.  Each layer is a P x Q grid, which
  * multiplies its share of k.
  *
  * A and B are redistributed into the layers, both at the same time; each layer executes a plan of its own on its part;
  * and the partial results are added to C in the order of the layers (summa/redistribute).  Data that move between
  * layouts are read and written once.  Inside a layer the product is like any other.
  *
- * A layer has consecutive processes of the grid, in the order of their ranks, so it touches few nodes where ranks are
- * consecutive on nodes; inside a layer processes are placed as by order 'A'.  Process (i, j) of layer l has block
- * (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut into (L P) x Q
- * blocks.  A transposed A is distributed as stored, in the blocks described for B, and vice versa.
+ * A layer has consecutive processes of the grid, in the order of their ranks, so it has few nodes if ranks are
+ * consecutive on nodes.  Inside a layer processes are placed by order 'A' (hsumma_grid_create).  Process (i, j) of
+ * layer l has block (i, l Q + j) of A, which is cut into P x (L Q) blocks, and block (l P + i, j) of B, which is cut
+ * into (L P) x Q blocks.  A transposed A is distributed as stored, in the blocks described for B, and vice versa.
  */
 #ifndef HS_HSUMMA_PLAN_LAYERED_H
 #define HS_HSUMMA_PLAN_LAYERED_H
@@ -128,9 +128,9 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
 
 /*
- * Makes the distributions in which the layers of a product need A and B, and in which each process of a layer owns one
- * block of its tile of C, so that only partial results of C move between layers.  The processes are those of the grid
- * of request->desc[].  Collective over the context; the caller frees the grids.
+ * Makes layouts with which only partial results of C move between layers.  A and B are distributed as the layers need
+ * them; of C, each process of a layer owns one block of its tile.  The processes are those of the grid of
+ * request->desc[].  Collective over the context; the caller frees the grids.
  */
 hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *request,
                                  const struct hs_settings *settings, hsumma_grid *grid[3], hsumma_desc desc[3]);

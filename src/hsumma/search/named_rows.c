@@ -70,8 +70,9 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
     return HSUMMA_OK;
 }
 
-/* Checks that an algorithm can run on the groups of a level on one line; other lines may be placed differently on
- * nodes.  Sets *why to the reason if it cannot.  cells: 1 if there is one group, whose members are the line's nodes. */
+/* Checks that an algorithm can run on the groups of a level on one line.  Lines may be placed differently on nodes, so
+ * each must be checked.  Sets *why to the reason if it cannot.  cells: 1 if there is one group, whose members are the
+ * line's nodes. */
 static hsumma_status ask_line(const struct hs_chooser *chooser, const struct hs_alg *row,
                               const struct hs_parameters *with, const struct hs_group *line, int cells,
                               const struct hs_factors *factors, int level, int *size, const char **why)

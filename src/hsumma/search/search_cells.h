@@ -11,8 +11,8 @@
  */
 hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node);
 
-/* The first row "mpi" (an MPI library's own collective) that the options name; NULL if there is none.  Its
- * communicators consist of whole lines, not of carriers. */
+/* The first row "mpi" (an MPI library's own collective) that the options name; NULL if there is none.  This row needs
+ * communicators of whole lines, so it cannot run between carriers. */
 const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own);
 
 /* Whether levels cut through nodes on the lines of a moving operand.  If so, explains where in *message, unless message

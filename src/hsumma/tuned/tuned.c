@@ -24,7 +24,6 @@ static int read_seconds(const char *text, size_t size, double *seconds)
     return end == text + size && is_seconds(*seconds);
 }
 
-/* Whether a text is a valid key. */
 static int is_key(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -4,9 +4,9 @@
  * On a device the operands are streamed in tiles (tiles.h says which, and in which order), within this process's share
  * of the device's memory; managed memory is not used.  Three streams work at a time: one copies in, one multiplies, one
  * copies out.  Device copies reach full speed only for pinned memory, so the calling thread copies all other host
- * memory through pinned pieces, which it fills and empties while others are in flight.  Operands in device memory are
- * used in place.  A product without operands in device memory is left to the BLAS if the BLAS is expected to complete
- * it sooner, for instance because it is small.
+ * memory through pinned pieces, which it fills and empties while other pieces are in flight.  Operands in device memory
+ * are used in place.  A product without operands in device memory is left to the BLAS if the BLAS is expected to
+ * complete it sooner, for instance because it is small.
  *
  * C in host memory is only overwritten with complete results.  So if the device fails or runs out of memory, the BLAS
  * does the rest, the device is not used again, and hs_local_note says why.  The BLAS cannot complete a product with an

@@ -27,8 +27,8 @@ struct hs_tile_slot *hs_local_find(struct hs_local *local, int x, int64_t tile)
 }
 
 /*
- * A slot of operand x that may be overwritten after its event `free`: an empty one, else, if x is A or B, the least
- * recently used one whose uses have all been enqueued.  NULL if there is none yet.
+ * A slot of operand x for another tile, to be overwritten after the slot's event `free`: an empty slot; for A and B
+ * otherwise the least recently used slot whose uses have all been enqueued.  NULL if there is none yet.
  */
 static struct hs_tile_slot *make_way(struct hs_local *local, int x)
 {

@@ -19,7 +19,8 @@ struct hs_cells {
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
     int *carrier; /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
     int *mate;    /* mate[i]: index in the node's directory of member i of this process's cell */
-    /* [0]: number of lines along the axis with several members on this node; [1]: number of all these members. */
+    /* [0]: number of lines along the axis with several members on this node; [1]: total number of these members on this
+     * node. */
     int before[2]; /* counts only the lines before this process's line */
     int all[2];    /* counts all lines */
 };
@@ -45,8 +46,8 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
 void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 
 /*
- * Converts levels over members into levels over cells and returns 1.  Returns 0 if several levels have more than one
- * member and, in addition, a group cuts through a cell, cells differ in size, or a cell is not contiguous.
+ * Converts levels over members into levels over cells and returns 1.  Returns 0 if that is impossible: more than one
+ * level has several members, and a group cuts through a cell, cells differ in size, or a cell is not contiguous.
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 

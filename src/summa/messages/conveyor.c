@@ -62,7 +62,7 @@ static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, in
 
 /*
  * Number of panel buffers for a tier.  Without lookahead a feed has one more in cells of several members (`several`),
- * so that no member waits for members that still forward the other operand of the previous panel.
+ * so that no member waits for another that still forwards the previous panel of the other operand.
  */
 static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, int tier, int several)
 {
@@ -72,7 +72,7 @@ static int buffers_of(const struct hs_mover *mover, const struct hs_spec *spec, 
     return buffers + (several && spec->lookahead == 0);
 }
 
-/* Number of panel buffers of channel s.  The drain's last channel has one per reduction in flight, for its sum. */
+/* Number of panel buffers of channel s.  The drain's last channel has one for the sum of each reduction in flight. */
 static int slots_of(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs, int s)
 {
     if (is_local(mover))
@@ -398,7 +398,6 @@ static struct hs_binding bind_level(const struct hs_conveyor *conveyor, int s)
     return binding;
 }
 
-/* The binding of the exchange of panel o. */
 static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;

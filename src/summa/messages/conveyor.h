@@ -48,14 +48,14 @@ struct hs_conveyor {
     int node_rings[HS_CONVEYOR_CHANNELS];
     size_t shared_at;                    /* offset of the cell's rings in the node's memory */
     struct hs_node_execution *execution; /* hs_conveyor_reset sets execution, matrix and beta */
-    int signalled[HS_CONVEYOR_CHANNELS]; /* for each channel, its value of `done` last signalled to the cell */
+    int signalled[HS_CONVEYOR_CHANNELS]; /* for each channel, the value of `done` last signalled to the cell */
     char *outgoing, *incoming;           /* packed messages of the exchange */
     struct hs_matrix matrix;
     double copy_seconds;
 
     /* Fields of a feed. */
     int ahead[HS_CONVEYOR_CHANNELS]; /* number of panels that may be in flight beyond the current one */
-    int owners; /* number of outermost panels of a batch, which replaces `ahead`; 0 if there are no batches */
+    int owners; /* number of outermost panels of a batch, used instead of `ahead`; 0 if there are no batches */
     /* 1 if the channel uses the ring of channel 0, because the panels of both are equally wide.  Each process receives
      * a panel through one channel only, so only one of the two writes a panel's buffer. */
     int reuses_ring[HS_CONVEYOR_CHANNELS];

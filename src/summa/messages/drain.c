@@ -9,8 +9,8 @@ static int writes_c(const struct hs_conveyor *drain)
     return drain->slots[drain->channels - 1] == 0;
 }
 
-/* Whether the buffer from which channel s will read the tier panel of innermost panel t is free: the channel has
- * completed the previous panel in that buffer, on all members of the cell if the buffer is in the node's memory. */
+/* Whether the buffer from which channel s will read the tier panel of innermost panel t is free.  The channel must have
+ * completed the buffer's previous panel; if the buffer is in the node's memory, on all members of the cell. */
 static int input_free(const struct hs_conveyor *drain, int s, int t)
 {
     int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);

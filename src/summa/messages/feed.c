@@ -62,8 +62,8 @@ static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
     return feed->mover.members == 1 || hs_cells_all_signalled(feed->mover.cells, feed->execution, HS_USED, last + 1);
 }
 
-/* Uses the panel in place if no other member of the cell reads it and it can be sent and multiplied from the matrix;
- * otherwise packs it. */
+/* Uses the panel in place if this process is alone in its cell and the panel can be sent and multiplied from the
+ * matrix; otherwise packs the panel. */
 void hs_feed_fill(struct hs_conveyor *feed, int o)
 {
     const struct hs_mover *mover = &feed->mover;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * The tier of the panels that are copied from or to the matrix, or exchanged: that of the outermost level, or the
- * innermost tier if there is no level.  Lines may have different levels over cells, but an exchange between lines needs
- * a common tier: that of the outermost level over members.
+ * The tier of the panels that are copied from or to the matrix, or exchanged: the tier of the outermost level, or the
+ * innermost tier if there is no level.  An exchange needs the same tier on all lines, but lines may have different
+ * levels over cells, so it has the tier of the outermost level over members.
  */
 static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 {
@@ -64,7 +64,7 @@ static int own_index(const struct hs_mover *mover)
 /*
  * The number of reductions of C in flight on a level; 1 without lookahead.  If k is large, panels of C are much smaller
  * than those of A or B, and their reductions are bound by latency.  A reduction counts as four panels of C (partial,
- * sum, two of scratch); several together take at most half a panel of the moving A or B.
+ * sum, two of scratch); those in flight together take at most as much memory as half a panel of the moving A or B.
  */
 static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {

@@ -18,8 +18,9 @@ struct hs_mover {
     const struct hs_role *role;
     const struct hs_panels *panels;
     int64_t length; /* local extent of the pinned dimension, in the layout of the stationary operand */
-    int64_t held;   /* the same in this operand's own layout; differs from `length` only with an exchange */
-    int line;       /* coordinate of this process on the line */
+    int64_t held; /* local extent of the pinned dimension, in this operand's own layout; differs from `length` only with
+                     an exchange */
+    int line;     /* coordinate of this process on the line */
     const struct hs_topology *topology_of_all; /* topology of the communicator; NULL if unknown or a single node */
     const struct hs_cells *cells; /* cells of the line; NULL if members share nothing: each is then a cell of its own */
     int members;                  /* number of members of this process's cell */
@@ -56,10 +57,10 @@ void hs_mover_free_tables(struct hs_mover *mover, const struct hs_allocator *mem
 /*
  * The coordinate on a line of the root for the panels of `owner`.  The root is the owner, unless an exchange moves the
  * operand to the other axis.  Then any member can be the root.  If the holder of the line's first index is on the line,
- * it is the root.  Otherwise the owners are dealt to the members on the holder's node, so that panels need not leave
- * that node before they are broadcast; or to all members if none is on that node.  If `nodes` is NULL (unknown), the
- * owners are dealt to all members.  Sets *among to the number of members that owners are dealt to, or to the size of
- * the line if `owner` is not dealt.  line: the line's coordinate on role->want_axis.
+ * the root is that holder.  Otherwise the owners are dealt to the members on the holder's node, so that panels need not
+ * leave this node before they are broadcast.  If none is on this node, or `nodes` is NULL (unknown), the owners are
+ * dealt to all members.  Sets *among to the number of members that owners are dealt to, or to the size of the line if
+ * `owner` is not dealt.  line: the line's coordinate on role->want_axis.
  */
 int hs_exchange_root(const struct hs_role *role, const struct hs_grid *grid, const struct hs_topology *nodes, int line,
                      int owner, int *among);

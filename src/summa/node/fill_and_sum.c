@@ -61,9 +61,9 @@ static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, s
 }
 
 /*
- * A strip is a run of rows; its offset, in bytes, is relative to the first line's tile.  A process copies its part of a
- * step's tile by columns of its matrix, and within a column in the order of the rows, even if consecutive strips go to
- * different lines: copying short pieces that are far apart in memory takes several times as long.
+ * A strip is a run of rows; its offset, in bytes, is relative to the first line's part of the tile.  A process copies
+ * its part of a step's tile by columns of its matrix, and within a column in the order of the rows, even if consecutive
+ * strips go to different lines: copying short pieces that are far apart in memory takes several times as long.
  */
 struct strip {
     int64_t from, length;

@@ -138,9 +138,9 @@ static void multiply(struct hs_node_product *node, const struct hs_range range[3
 }
 
 /*
- * Enqueues a product, to run after the copies that fill its tiles and the sums that read the partial result that it
- * overwrites.  The event for USED also follows this process's own copies of the step, because once it is complete other
- * processes may overwrite the tile.
+ * Enqueues a product.  It runs after the copies that fill its tiles and, if C moves, after the sums that read the
+ * previous partial result in the same tile.  The event for USED also follows this process's own copies of the step,
+ * because once it is complete other processes may overwrite the tile.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,

@@ -61,10 +61,12 @@ void hs_leave_other_mpi(const char *consequence, const char *library, char **arg
 
     if (!built || !dlsym(RTLD_DEFAULT, families[other].symbol) || !dladdr(families, &self))
         return;
+    int preloaded = remove_from_preload(self.dli_fname);
     if (is_first())
-        fprintf(stderr, "%s: the program runs with %s, but %s is built with %s; preload %s/%s of \"make MPI=%s\"\n",
-                consequence, hs_mpi_family_name[other], self.dli_fname, hs_mpi_family_name[built],
-                families[other].folder, library, families[other].option);
-    if (remove_from_preload(self.dli_fname))
+        fprintf(stderr, "%s: the program runs with %s, but %s is built with %s; %s %s/%s of \"make MPI=%s\"\n",
+                preloaded ? consequence : "hsumma", hs_mpi_family_name[other], self.dli_fname,
+                hs_mpi_family_name[built], preloaded ? "preload" : "link the program with", families[other].folder,
+                library, families[other].option);
+    if (preloaded)
         execv("/proc/self/exe", argv);
 }

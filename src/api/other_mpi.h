@@ -6,9 +6,10 @@
 #define HS_API_OTHER_MPI_H
 
 /*
- * Returns at once if the program uses the MPI of this build, or none. Otherwise the first process prints one line,
- * which begins with `consequence` and says which file to preload: `library` of the build with the program's MPI. Then,
- * if this library was preloaded, starts the program again without it. For constructors: MPI is not initialised yet.
+ * Returns at once if the program uses the MPI of this build, or none. Otherwise the first process prints one line that
+ * names the file to preload, or to link with: `library` of the build with the program's MPI. Then, if this library was
+ * preloaded, starts the program again without it; the line then begins with `consequence`. For constructors: MPI is not
+ * initialised yet.
  */
 void hs_leave_other_mpi(const char *consequence, const char *library, char **argv);
 

@@ -368,7 +368,10 @@ static hsumma_status set(struct hs_options *options, enum hs_option option, cons
         length -= 2;
     }
     snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : 0), said);
-    if (length >= sizeof value || row->type->read(row, value, at)) {
+    if (length >= sizeof value)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "%s: %s has %zu characters; expected fewer than %zu", sayer[by],
+                       row->name, length, sizeof value);
+    if (row->type->read(row, value, at)) {
         struct hs_guess guess = hs_guess_of(said, length);
         char meant[80];
         for (int i = 0; i < OPTION_WORDS && row->words[i].text; i++)
@@ -413,8 +416,8 @@ static hsumma_status apply_one(struct hs_options *options, const char *word, siz
         return hs_fail(message, HSUMMA_ERR_OPTION, "%s: \"%.*s\" has no value; expected name=value%s", sayer[by],
                        (int)(length < 80 ? length : 80), word, hs_guess_text(&guess, "", meant, sizeof meant));
     hs_guess_text(&guess, "", meant, sizeof meant);
-    return hs_fail(message, HSUMMA_ERR_OPTION, "%s: there is no option \"%.*s\"%s", sayer[by],
-                   (int)(name < 80 ? name : 80), word, meant[0] ? meant : "; hsumma gemm --help lists all");
+    return hs_fail(message, HSUMMA_ERR_OPTION, "%s: unknown option \"%.*s\"%s", sayer[by], (int)(name < 80 ? name : 80),
+                   word, meant[0] ? meant : "; hsumma gemm --help lists all");
 }
 
 /* The length of an option, which ends at a blank outside quotation marks. */

@@ -70,7 +70,9 @@ void hs_blacs_find(const void *caller, const char *routine)
     FIND(caller, cabort, "PB_Cabort");
     if (has_blacs())
         return;
-    fprintf(stderr, "hsumma: %s: no BLACS is visible to hsumma: load ScaLAPACK with RTLD_GLOBAL\n", routine);
+    fprintf(stderr,
+            "hsumma: %s: the program has no BLACS that hsumma can find; link ScaLAPACK, or load it with RTLD_GLOBAL\n",
+            routine);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -109,6 +111,6 @@ void hs_blacs_abort(int context, const char *routine, int info)
         return;
     }
     /* PBLAS's error exit would also end the program; after a return the caller would take C for the product */
-    fprintf(stderr, "hsumma: %s: info = %d; aborting, since the program has no PB_Cabort\n", name, info);
+    fprintf(stderr, "hsumma: %s: info = %d; aborting, because the program has no PB_Cabort\n", name, info);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }

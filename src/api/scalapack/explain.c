@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Indexed by 1 for calls that hsumma served, 0 for those left to ScaLAPACK or failed. */
 struct hs_totals {
-    int64_t calls[2];
-    double seconds[2], flops; /* flops: of the calls served */
+    int64_t calls[HS_OUTCOMES];
+    double seconds[HS_OUTCOMES], flops; /* flops: of the calls served */
 };
 
 /* The key of the attribute of MPI_COMM_SELF that holds the totals; MPI_Finalize deletes attributes first. */
@@ -44,10 +43,13 @@ static int print_totals(MPI_Comm comm, int keyval, void *attribute, void *extra)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fprintf(stderr,
             "hsumma: rank %d: calls of p?gemm served by hsumma: %" PRId64 " in %.3g s (%.3g Gflop/s on all processes "
-            "together); left to ScaLAPACK: %" PRId64 " in %.3g s\n",
-            rank, totals->calls[1], totals->seconds[1],
-            totals->seconds[1] > 0 ? 1e-9 * totals->flops / totals->seconds[1] : 0.0, totals->calls[0],
-            totals->seconds[0]);
+            "together); left to ScaLAPACK: %" PRId64 " in %.3g s",
+            rank, totals->calls[HS_SERVED], totals->seconds[HS_SERVED],
+            totals->seconds[HS_SERVED] > 0 ? 1e-9 * totals->flops / totals->seconds[HS_SERVED] : 0.0,
+            totals->calls[HS_LEFT], totals->seconds[HS_LEFT]);
+    if (totals->calls[HS_FAILED])
+        fprintf(stderr, "; failed: %" PRId64, totals->calls[HS_FAILED]);
+    fputc('\n', stderr);
     free(totals);
     return MPI_SUCCESS;
 }
@@ -72,11 +74,11 @@ struct hs_totals *hs_explain_totals(void)
     return NULL;
 }
 
-void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds)
+void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, enum hs_outcome outcome, double seconds)
 {
     double products = call->type >= HSUMMA_C ? 4 : 1; /* real products in a product of elements */
-    totals->calls[served]++;
-    totals->seconds[served] += seconds;
-    if (served)
+    totals->calls[outcome]++;
+    totals->seconds[outcome] += seconds;
+    if (outcome == HS_SERVED)
         totals->flops += 2 * products * *call->extent[0] * *call->extent[1] * *call->extent[2];
 }

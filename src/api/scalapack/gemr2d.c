@@ -92,9 +92,19 @@ static const char *name_difference(hsumma_context *ctx, const struct whereabouts
     while (f < sizeof name / sizeof *name && (!name[f] || a->desc[f] == b->desc[f]))
         f++;
     if (f == sizeof name / sizeof *name)
-        return "processes have given grids of different shapes";
-    hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "rank %d gave %s = %d in the descriptor of %c, rank %d gave %d", one,
-            name[f], a->desc[f], "AB"[e], other, b -> desc[f]);
+        hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "rank %d gave a %d x %d grid for %c, rank %d gave %d x %d", one,
+                a->shape[0], a->shape[1], "AB"[e], other, b -> shape[0], b -> shape[1]);
+    else
+        hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "rank %d gave %s = %d in the descriptor of %c, rank %d gave %d",
+                one, name[f], a->desc[f], "AB"[e], other, b -> desc[f]);
+    return ctx->message.text;
+}
+
+static const char *not_covered(hsumma_context *ctx, const int shape[2], int found, int e)
+{
+    hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
+            "the context of the call has %d of the %d x %d processes of the context of %c; expected all", found,
+            shape[0], shape[1], "AB"[e]);
     return ctx->message.text;
 }
 
@@ -106,24 +116,32 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
     while (first < size && told[2 * first + e].coord[0] < 0)
         first++;
     if (first == size)
-        return "no process is on the matrix's context";
+        return e ? "no process of the call's context is in the context of B"
+                 : "no process of the call's context is in the context of A";
     const struct whereabouts *sample = &told[2 * first + e];
     const int *shape = sample->shape, *desc = sample->desc;
-    if (shape[0] > size / shape[1])
-        return "the context does not cover the matrix's";
     for (int r = 0; r < size; r++) {
         const struct whereabouts *one = &told[2 * r + e];
         if (one->coord[0] < 0)
             continue;
         if (memcmp(one->shape, shape, sizeof one->shape) != 0 || memcmp(one->desc, desc, sizeof one->desc) != 0)
             return name_difference(shim->ctx, told, r, first, e);
-        known->rank[one->coord[0] * shape[1] + one->coord[1]] = r;
         members++;
     }
-    if (members != shape[0] * shape[1])
-        return "the context does not cover the matrix's";
-    if (desc[DTYPE_1] != 1 || desc[RSRC_1] < 0 || desc[CSRC_1] < 0)
-        return "DTYPE is not 1, or RSRC or CSRC is negative";
+    if ((int64_t)shape[0] * shape[1] != members)
+        return not_covered(shim->ctx, shape, members, e);
+    for (int r = 0; r < size; r++) {
+        const struct whereabouts *one = &told[2 * r + e];
+        if (one->coord[0] >= 0)
+            known->rank[one->coord[0] * shape[1] + one->coord[1]] = r;
+    }
+    if (desc[DTYPE_1] != 1 || desc[RSRC_1] < 0 || desc[CSRC_1] < 0) {
+        hs_fail(
+            &shim->ctx->message, HSUMMA_ERR_ARGUMENT,
+            "the descriptor of %c has DTYPE = %d, RSRC = %d and CSRC = %d; expected DTYPE = 1 and sources of 0 or more",
+            "AB"[e], desc[DTYPE_1], desc[RSRC_1], desc[CSRC_1]);
+        return shim->ctx->message.text;
+    }
     const struct whereabouts *mine = &told[2 * shim->ctx->comm.rank + e];
     known->grid = (hsumma_grid){
         .ctx = shim->ctx,
@@ -225,9 +243,9 @@ void hs_pgemr2d(const struct hs_pgemr2d *call)
     }
     if (!status)
         return;
-    int all = status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+    int all = hs_shim_is_of_all(status);
     if (why && shim->reports && hs_shim_first_time(HS_NO_MOVE))
-        fprintf(stderr, "hsumma: %s: %s%s\n", name_of(call), why, all ? "; such calls go to ScaLAPACK" : "");
+        hs_shim_complain(name_of(call), why, all && original_of(call), status);
     if (!all || !call_original_move(call))
         hs_blacs_abort(context, name_of(call), -(HS_INFO + (int)status));
 }

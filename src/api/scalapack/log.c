@@ -1,6 +1,7 @@
 /* HSUMMA_LOG: writes each call as the hsumma command that repeats it. */
 #include "api/scalapack/shim.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ int hs_log_open(void)
         return -1;
     int file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0 && hs_shim_first_time(HS_NO_LOG))
-        fprintf(stderr, "hsumma: %s: cannot write %s; calls are not recorded\n", info.environment, name);
+        fprintf(stderr, "hsumma: %s: cannot write %s: %s; calls are not recorded\n", info.environment, name,
+                strerror(errno));
     return file;
 }
 

@@ -46,32 +46,24 @@ static void call_original(hsumma_pgemm *routine, const struct hs_pgemm *call)
             call->desc[2]);
 }
 
-/* Whether an error is the same on all processes; a lack of memory, for instance, is not. */
-static int is_of_all(hsumma_status status)
+/*
+ * Handles a call that failed. Calls ScaLAPACK's routine if all processes have the error, C is unchanged and the program
+ * has that routine; otherwise calls PBLAS's error exit. Prints the error once, except where no context could be created
+ * (hs_shim_connect has printed that); only one process prints an error that all share.
+ */
+static enum hs_outcome give_up(const struct hs_shim *shim, const struct hs_pgemm *call, int context,
+                               hsumma_status status, int c_is_intact)
 {
-    return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
-}
-
-/* Handles a call that failed. Calls ScaLAPACK's routine if all processes have the error, C is unchanged and the program
- * has that routine; otherwise calls PBLAS's error exit. */
-static void give_up(const struct hs_pgemm *call, int context, hsumma_status status, int c_is_intact)
-{
-    hsumma_pgemm *original = c_is_intact && is_of_all(status) ? hs_original(call) : NULL;
+    int all = hs_shim_is_of_all(status);
+    hsumma_pgemm *original = c_is_intact && all ? hs_original(call) : NULL;
+    const hsumma_context *ctx = shim ? shim->ctx : NULL;
+    if (ctx && (!all || shim->reports) && hs_shim_first_time(HS_NO_PLAN))
+        hs_shim_complain(hs_pgemm_name(call->type), hsumma_message(ctx), original != NULL, status);
     if (original)
         call_original(original, call);
     else
         hs_blacs_abort(context, hs_pgemm_name(call->type), -(HS_INFO + (int)status));
-}
-
-/* Prints the error once; only one process prints an error that all share. */
-static void complain(const struct hs_shim *shim, hsumma_type type, hsumma_status status)
-{
-    const char *text = hsumma_message(shim->ctx);
-    int all = is_of_all(status);
-    if ((all && !shim->reports) || !hs_shim_first_time(HS_NO_PLAN))
-        return;
-    fprintf(stderr, "hsumma: %s: %s%s\n", hs_pgemm_name(type), *text ? text : hsumma_status_string(status),
-            all ? "; such calls go to ScaLAPACK" : "");
+    return original ? HS_LEFT : HS_FAILED;
 }
 
 /* Leaves a call to ScaLAPACK if HSUMMA_SCALAPACK says so. Returns 1 if ScaLAPACK has performed it. */
@@ -84,7 +76,7 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
     if (!*original)
         *original = hs_original(call);
     if (!*original && shim->reports && hs_shim_first_time(HS_NO_ORIGINAL))
-        fprintf(stderr, "hsumma: HSUMMA_SCALAPACK: this program is linked with no other %s; hsumma executes the call\n",
+        fprintf(stderr, "hsumma: HSUMMA_SCALAPACK: the program has no %s of ScaLAPACK; hsumma serves the call\n",
                 hs_pgemm_name(call->type));
     if (!*original)
         return 0;
@@ -94,8 +86,7 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
     return 1;
 }
 
-/* Returns 1 if hsumma computed C, 0 if the call was left to ScaLAPACK or failed. */
-static int multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
+static enum hs_outcome multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     hsumma_desc desc[3];
     for (int x = 0; x < 3; x++)
@@ -108,7 +99,7 @@ static int multiply(struct hs_shim *shim, const struct hs_pgemm *call, const str
                                        .alone = 1,
                                        .silent = !shim->explain};
     if (leave(shim, call, &request))
-        return 0;
+        return HS_LEFT;
     struct hs_repeated how = {.ld = {desc[0].ld, desc[1].ld, desc[2].ld}};
     shim->last.count = 0; /* the cache may evict its plan below */
     hsumma_status status = hs_plan_cached(shim->ctx, &request, &how.plan);
@@ -119,11 +110,9 @@ static int multiply(struct hs_shim *shim, const struct hs_pgemm *call, const str
         status = hs_plan_run(how.plan, call->alpha, call->data, how.ld, call->beta);
     if (!status) {
         hs_remember(shim, call, &how);
-        return 1;
+        return HS_SERVED;
     }
-    complain(shim, call->type, status);
-    give_up(call, args->context, status, c_is_intact);
-    return 0;
+    return give_up(shim, call, args->context, status, c_is_intact);
 }
 
 static int repeat(const struct hs_pgemm *call)
@@ -133,10 +122,8 @@ static int repeat(const struct hs_pgemm *call)
     hsumma_status status = HSUMMA_OK;
     if (!shim || !hs_repeat(shim, call, &status))
         return 0;
-    if (status) {
-        complain(shim, call->type, status);
-        give_up(call, context, status, 0);
-    }
+    if (status)
+        give_up(shim, call, context, status, 0);
     return 1;
 }
 
@@ -167,11 +154,11 @@ void hs_pgemm(const struct hs_pgemm *call)
     if (!status && !shim->explain && shim->left == 0 && hs_do_locally(shim, call, &args))
         return;
     if (status) {
-        give_up(call, args.context, status, 1);
+        give_up(NULL, call, args.context, status, 1);
         return;
     }
     double began = hs_now();
-    int served = multiply(shim, call, &args);
+    enum hs_outcome outcome = multiply(shim, call, &args);
     if (shim->totals)
-        hs_explain_count(shim->totals, call, served, hs_now() - began);
+        hs_explain_count(shim->totals, call, outcome, hs_now() - began);
 }

@@ -135,6 +135,10 @@ const char *hs_pgemm_name(hsumma_type type);
 
 /* Errors that PBLAS does not know have the info -(HS_INFO + status); PBLAS's own end at 1911. */
 enum { HS_INFO = 2000, HS_SEEN = 256 };
+/* Prints a failed call's error, and whether the call goes to ScaLAPACK (left) or to the error exit. */
+void hs_shim_complain(const char *routine, const char *why, int left, hsumma_status status);
+/* Whether an error is the same on all processes; a lack of memory, for instance, is not. */
+int hs_shim_is_of_all(hsumma_status status);
 
 /* The last product, for hs_repeat. `raw` holds its integer arguments: the type and two letters; then, for each
  * matrix, one extent, the first row and column, and the descriptor. */
@@ -201,6 +205,7 @@ void hs_explain(struct hs_shim *shim, const struct hs_request *request, const hs
  * of memory.
  */
 struct hs_totals *hs_explain_totals(void);
-void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, int served, double seconds);
+enum hs_outcome { HS_LEFT, HS_SERVED, HS_FAILED, HS_OUTCOMES }; /* left: ScaLAPACK performed the call */
+void hs_explain_count(struct hs_totals *totals, const struct hs_pgemm *call, enum hs_outcome outcome, double seconds);
 
 #endif

@@ -44,6 +44,20 @@ int hs_shim_first_time(enum hs_matter matter)
     return !atomic_flag_test_and_set(&shared.said[matter]);
 }
 
+int hs_shim_is_of_all(hsumma_status status)
+{
+    return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+}
+
+void hs_shim_complain(const char *routine, const char *why, int left, hsumma_status status)
+{
+    why = why && *why ? why : hsumma_status_string(status);
+    if (left)
+        fprintf(stderr, "hsumma: %s: %s; such calls go to ScaLAPACK\n", routine, why);
+    else
+        fprintf(stderr, "hsumma: %s: %s; error exit with info = %d\n", routine, why, -(HS_INFO + (int)status));
+}
+
 struct hs_shim *hs_shim_of(MPI_Comm comm)
 {
     struct hs_shim *shim = NULL;
@@ -102,8 +116,8 @@ static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const in
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         if (rank == 0 && hs_shim_first_time(HS_NO_CONTEXT))
-            fprintf(stderr, "hsumma: %s; p?gemm and p?gemr2d are left to ScaLAPACK\n",
-                    text[0] ? text : hsumma_status_string(to->status));
+            fprintf(stderr, "hsumma: %s; p?gemm and p?gemr2d %s\n", text[0] ? text : hsumma_status_string(to->status),
+                    hs_shim_is_of_all(to->status) ? "are left to ScaLAPACK" : "end with PBLAS's error exit");
         hsumma_grid_free(&to->grid);
         hsumma_free(&to->ctx);
     }

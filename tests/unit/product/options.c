@@ -39,7 +39,7 @@ static const struct row {
          .accepts =
              {{"auto", "0"}, {"1", "1"}, {"64", "64"}, {"2k", "2048"}, {"1M", "1048576"}, {"2147483647", "2147483647"}},
          .refuses = {"2147483648", "2G", "0", "-1", "+1", "1.5", "12x", "", "1kk", "99999999999999999999"}},
-    [HS_OPT_OUTER] = {FIELD(WIDTHS, outer), .expected = "numbers of at least 1",
+    [HS_OPT_OUTER] = {FIELD(WIDTHS, outer), .expected = "numbers from 1",
                       .accepts = {{"auto", "0"}, {"128", "1:128"}, {"512,256,128,64,32", "5:512:256:128:64:32"}},
                       .refuses = {"6,5,4,3,2,1", "0", "8,", "8,,4", "", "auto,8", "no"}},
     [HS_OPT_TURN] = {FIELD(LONG, turn), .expected = "auto, all or a number",
@@ -142,7 +142,7 @@ static const struct row {
                        .accepts = {{"auto", "1"}, {"on", "1"}, {"off", "0"}}, .refuses = {"1", "", "yes"}},
     [HS_OPT_CHECK] = {FIELD(INT, check_always), .expected = "first or always",
                       .accepts = {{"first", "0"}, {"always", "1"}}, .refuses = {"never", "", "2"}},
-    [HS_OPT_DEVICE] = {FIELD(INT, device.number), .expected = "none, auto, cuda, cuda:N or host",
+    [HS_OPT_DEVICE] = {FIELD(INT, device.number), .expected = "cuda:N with N from 0 to 4096, or host",
                        .accepts = {{"none", "-1"},
                                    {"auto", "-1"},
                                    {"cuda", "-1"},
@@ -151,7 +151,7 @@ static const struct row {
                                    {"cuda:4096", "4096"}},
                        .refuses = {"cuda:", "cuda:4097", "cuda:-1", "cuda:1x", "host:1", "gpu", ""}},
     [HS_OPT_DEVICE_MEMORY] =
-        {FIELD(PART, device_memory), .expected = "a percentage up to 100%",
+        {FIELD(PART, device_memory), .expected = "up to 100%",
          .accepts = {{"80%", "0.8 0"}, {"12.5%", "0.125 0"}, {"100%", "1 0"}, {"3G", "0 3221225472"}, {"1", "0 1"}},
          .refuses = {"101%", "0%", "50%%", "0", "auto", ""}},
     [HS_OPT_GPU_AWARE_MPI] = {FIELD(INT, gpu_aware), .expected = "auto, 0 or 1",
@@ -310,15 +310,15 @@ static void test_refusals(void)
 
     static const struct {
         const char *word, *named, *advice;
-    } unknown[] = {{"nonsense=1", "no option \"nonsense\"", "lists all"},
-                   {"bloc=1", "no option \"bloc\"", "did you mean block?"},
-                   {"blockk=1", "no option \"blockk\"", "did you mean block?"},
-                   {"Block=1", "no option \"Block\"", "did you mean block?"},
-                   {"look=1", "no option \"look\"", "did you mean lookahead?"},
+    } unknown[] = {{"nonsense=1", "unknown option \"nonsense\"", "lists all"},
+                   {"bloc=1", "unknown option \"bloc\"", "did you mean block?"},
+                   {"blockk=1", "unknown option \"blockk\"", "did you mean block?"},
+                   {"Block=1", "unknown option \"Block\"", "did you mean block?"},
+                   {"look=1", "unknown option \"look\"", "did you mean lookahead?"},
                    {"block", "\"block\" has no value", "name=value"},
-                   {"=1", "no option \"\"", "lists all"},
+                   {"=1", "unknown option \"\"", "lists all"},
                    {"block =1", "\"block\" has no value", "name=value"},
-                   {"--block=1", "no option \"--block\"", "did you mean block?"}};
+                   {"--block=1", "unknown option \"--block\"", "did you mean block?"}};
     struct hs_options options;
     int wrong = 0;
     for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++) {
@@ -336,8 +336,9 @@ static void test_refusals(void)
     text[4006] = 0;
     hs_options_default(&options, NULL);
     tap_ok(hs_options_apply(&options, text, HS_BY_PLAN, &message) == HSUMMA_ERR_OPTION && strlen(message.text) < 400 &&
-               strstr(message.text, "bcast") && hs_options_apply(&options, text, HS_BY_PLAN, NULL) == HSUMMA_ERR_OPTION,
-           "a value of 4000 letters is refused, its message cut; no message is wanted");
+               strstr(message.text, "bcast has 4000 characters") &&
+               hs_options_apply(&options, text, HS_BY_PLAN, NULL) == HSUMMA_ERR_OPTION,
+           "a value of 4000 letters is refused by its length; no message is wanted");
 }
 
 static void test_precedence(void)

@@ -60,7 +60,7 @@ static void test_damage(void)
         {HEAD "gemm k 1s block=2", "line 2"},
         {HEAD "gemm k 1 # block=2", "line 2"},
         {HEAD "gemm k 1 block", "line 2: tuned file: \"block\" has no value; expected name=value"},
-        {HEAD "gemm k 1 block=2 blocks=3", "there is no option \"blocks\"; did you mean block?"},
+        {HEAD "gemm k 1 block=2 blocks=3", "unknown option \"blocks\"; did you mean block?"},
         {HEAD "gemm k 1 block=0", "block is \"0\""},
         {HEAD "gemm k\1y 1 block=2", "line 2"},
         {key, "key of fewer than 224"},

@@ -105,8 +105,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
-            if (status ==
-                HSUMMA_ERR_MEMORY) { /* a process that skipped the grid could choose differently from the others */
+            /* a process that skipped the grid could choose differently from the others */
+            if (status == HSUMMA_ERR_MEMORY) {
                 hs_put(&ctx->memory, rank);
                 return status;
             }

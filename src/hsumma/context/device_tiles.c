@@ -84,8 +84,8 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
 void hs_device_tiles_leave(struct hsumma_context *ctx, struct hs_node_device **tiles, int number)
 {
     struct hs_node_device **end = tiles;
-    if (!*tiles ||
-        ctx->broken) /* in a broken context, work may wait for a process that has ended, so nothing is freed */
+    /* in a broken context, work may wait for a process that has ended, so nothing is freed */
+    if (!*tiles || ctx->broken)
         return;
     leave_all(*tiles);
     while (*end)

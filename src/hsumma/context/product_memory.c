@@ -42,8 +42,8 @@ static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
         return NO_MACHINE;
     uint64_t bytes = ctx->tile_bytes;
     for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED; tries++, bytes /= 2) {
-        shared->bytes =
-            (size_t)bytes / HS_PAGE * HS_PAGE; /* smaller at each try, because the address space may be limited */
+        /* smaller at each try, because the address space may be limited */
+        shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE;
         shared->mapped_bytes = directory_bytes(mates) + shared->bytes;
         shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, &fault);
     }

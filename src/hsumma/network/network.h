@@ -31,8 +31,8 @@ void hs_network_use(const struct hs_network *network, const char *source, struct
 
 /*
  * Implemented in network_key.c: a hash that identifies a set of hosts by their names, the number of ranks on each, the
- * virtual nodes and sockets (option nodes), and the MPI library.  The key is 0 on all ranks but the first.  Collective,
- * with the same status on all ranks.  HSUMMA_ERR_MPI.
+ * virtual nodes and sockets (option topology), and the MPI library.  The key is 0 on all ranks but the first.
+ * Collective, with the same status on all ranks.  HSUMMA_ERR_MPI.
  */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key);
 

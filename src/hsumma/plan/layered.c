@@ -245,9 +245,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
         for (int i = 0; i < layered->move[x].sends; i++)
             layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
-    layered->bytes +=
-        /* the workspace holds the buffers and the inner plan's panels at different times */
-        (int64_t)buffers > inside ? (int64_t)buffers : inside;
+    /* the workspace holds the buffers and the inner plan's panels at different times */
+    layered->bytes += (int64_t)buffers > inside ? (int64_t)buffers : inside;
     return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
 }
 

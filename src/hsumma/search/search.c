@@ -315,8 +315,8 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
 {
     const struct hs_settings *settings = chooser->settings;
     enum { WIDER = 4 }; /* width of wider outer panels as a multiple of inner panels */
-    static const double LITTLE =
-        0.05; /* wider panels are not tried if communication takes a smaller share of the time */
+    /* wider panels are not tried if communication takes a smaller share of the time */
+    static const double LITTLE = 0.05;
     const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
     hsumma_status status = HSUMMA_OK;

@@ -147,8 +147,8 @@ static int gives(const struct hs_supply *supply, const int extent[2], const int 
 {
     const struct hs_role *role = supply->role;
     int own_axis = role->own_axis, loop_axis = role->loop_axis;
-    if (role->own->nprocs <
-        extent[own_axis]) { /* each of several replicas serves its own line, or the first serves all lines */
+    /* of several replicas, each serves its own line, or the first serves all lines */
+    if (role->own->nprocs < extent[own_axis]) {
         int server = own_axis == role->want_axis && role->want->nprocs > 1 ? p : 0;
         if (coord[own_axis] != server)
             return 0;

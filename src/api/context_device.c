@@ -167,7 +167,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     return HSUMMA_OK;
 }
 
-/* Asks MPI whether it accepts device memory; an MPI without such a query counts as not accepting it. */
+/* Asks MPI whether it accepts device memory; an MPI that has no query for this counts as not accepting it. */
 static int mpi_takes_devices(void)
 {
     int (*ask)(void) = NULL, (*ask_kind)(int, int *) = NULL, yes = 0;

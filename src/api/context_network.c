@@ -1,6 +1,7 @@
 /*
  * The network between the nodes of a context: measured where neither a profile nor an earlier measurement describes it,
- * then remembered in the tuned file and by the process, which may create many contexts and have no file to write to.
+ * then remembered in the tuned file and by the process. The process remembers it because it may create many contexts
+ * and have no file to write to.
  */
 #include "api/context_parts.h"
 

@@ -7,10 +7,10 @@
 
 /*
  * context_files.c: the options profile and tuned. Rank 0 reads the files and broadcasts them. Returns HSUMMA_ERR_OPTION
- * if a file that the caller named cannot be read (but with tune=measure the tuned file may be missing), or if a tuned
- * file that the caller named is damaged or of another version. Any other unusable file (damaged, of another version,
- * the profile of another machine) is ignored, and ctx->note, which plans repeat, says why. Also sets ctx->measures, 1
- * if the network between nodes has still to be measured. Collective; the same status on all.
+ * if a file that the caller named cannot be read, or if a tuned file that the caller named is damaged or of another
+ * version. With tune=measure the tuned file may be missing. Any other unusable file (damaged, of another version, the
+ * profile of another machine) is ignored, and ctx->note, which plans repeat, says why. Also sets ctx->measures, 1 if
+ * the network between nodes has still to be measured. Collective; the same status on all.
  */
 hsumma_status hs_files_read(hsumma_context *ctx);
 

@@ -5,7 +5,7 @@
  * operand ends.  The intervals of one pair of owners (one of each moving operand) form a sequence in ascending order.
  * In each round every pair with indices left contributes one turn: the next indices of its sequence, cut into innermost
  * panels of one width.  So a panel has one owner per operand and can be wider than a block, and the owners change from
- * turn to turn.  An outer panel is a run of inner panels of one turn, so the boundaries and the order of the innermost
+ * turn to turn.  An outer panel is a run of inner panels of one turn.  So the boundaries and the order of the innermost
  * panels, and the bits of the result, depend on the turn but not on the levels.
  */
 #ifndef HS_SUMMA_PANELS_H

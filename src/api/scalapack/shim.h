@@ -125,7 +125,7 @@ struct hs_view hs_argument_view(const struct hs_arguments *args, int x);
 void hs_blacs_find(const void *caller, const char *routine);
 /* A function in the caller's library or its dependencies; NULL if there is none. */
 void *hs_symbol_of(const void *caller, const char *name);
-/* The shape of a BLACS context's grid and this process's coordinates. Returns 0 if there is no such grid. */
+/* The shape of a BLACS context's grid and this process's coordinates. Returns 0 if the context has no grid. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
 /* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does. */

@@ -15,8 +15,8 @@ struct hs_prediction {
  * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
  * and their exchanges, by the clock.  With one panel in flight, and inside a node (where the cores do the
  * communication), panels are communicated one after the other.  Otherwise, after the first panel, a window of panels of
- * each operand is in flight.  Ideally the communication then takes as long as the busiest ports work, or as long as the
- * slowest operand's panels take one after the other, divided by the window, whichever is longer; HS_PIPELINED of the
+ * each operand is in flight.  Ideally the communication then takes the longer of two times: that for which the busiest
+ * ports work, and that of the slowest operand's panels one after the other, divided by the window.  HS_PIPELINED of the
  * ideal saving is counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With
  * lookahead between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is
  * hidden; the communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.

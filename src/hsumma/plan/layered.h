@@ -109,7 +109,7 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
 struct hs_layered_price {
     int count, extent[2];
     double product, move[3], seconds;
-    /* Most bytes of a process: parts of A, B and C that are not in place; the same plus panel buffers. */
+    /* Most bytes of a process: parts of A, B and C that are not in place; these parts plus panel buffers. */
     int64_t part_bytes, workspace_bytes;
 };
 /* Prices `count` layers on the processes of A's grid, without creating them.  Errors: HSUMMA_ERR_WORKSPACE if the parts

@@ -159,8 +159,8 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
 
 /*
  * Searches hierarchies of two and three levels.  The costs of the two axes nearly add up, and levels hardly affect each
- * other, so chains are listed for each axis, and each chain is priced in a hierarchy with the best chain of the other
- * axis.
+ * other.  So chains are listed for each axis separately, and each chain is priced in a hierarchy with the best chain of
+ * the other axis.
  */
 static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
                                    int *found)
@@ -263,9 +263,9 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
 }
 
 /*
- * Searches lookaheads other than 1: lookahead 0, and lookaheads with as many panels in flight as the longest line has
- * members (so that each member is the root of one panel), limited to four and to eight.  With lookahead=0 owners=auto
- * it searches numbers of owners instead.
+ * Searches lookaheads other than 1: lookahead 0, and lookaheads with one panel in flight per member of the longest
+ * line, but at most four panels, then at most eight.  Each member can then be the root of one panel.  With lookahead=0
+ * owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {

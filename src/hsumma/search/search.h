@@ -31,7 +31,7 @@ struct hs_ranking {
 
 /* The memory that the processes of a node share. */
 struct hs_sharing {
-    size_t bytes;        /* bytes for panels on each node; 0 if there is no such memory */
+    size_t bytes;        /* bytes for panels on each node; 0 if they share no memory */
     int in_place;        /* on one node, 1 if matrices may lie in memory that all processes have mapped */
     const char *refused; /* the reason why there is no memory; NULL or "" if unknown */
 };

@@ -79,9 +79,9 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
 }
 
 /*
- * Computes where the panel buffers of this process's cells begin in the node's memory, which contains the lines of the
- * first moving operand in order, then the lines of the second.  Sizes suffice for any line, so all processes of a node
- * compute the same.
+ * Computes where the panel buffers of this process's cells begin in the node's memory.  That memory contains the lines
+ * of the first moving operand in order, then the lines of the second.  Sizes suffice for any line, so all processes of
+ * a node compute the same.
  */
 static void divide_shared(struct hs_loop *loop)
 {

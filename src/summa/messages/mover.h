@@ -37,8 +37,8 @@ struct hs_mover {
     struct hs_parameters with[HS_LEVELS_MAX];
     struct hs_topology topology[HS_LEVELS_MAX]; /* topology of each level's group, if its algorithm uses it */
     struct hs_native native[HS_LEVELS_MAX];     /* communicators for MPI's own collectives (mpi_rows.h) */
-    /* In an exchange, gives[i] is the number of pinned indices that this process, as a holder, gives to taker i, and
-     * takes[q] the number that it, as a taker, receives from holder q. */
+    /* Numbers of pinned indices in an exchange.  gives[i]: given by this process, as a holder, to taker i; takes[q]:
+     * received by this process, as a taker, from holder q. */
     int64_t *gives, *takes;
     int *root;  /* in an exchange, root[owner]: root of this line for an owner's panels; NULL without an exchange */
     int *taker; /* in an exchange, taker[line]: root of a line for the panels that this process holds */

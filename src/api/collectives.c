@@ -21,7 +21,7 @@ static hsumma_status is_usable(hsumma_context *ctx)
                        : HSUMMA_OK;
 }
 
-/* Reports through the context how a collective ended. */
+/* Returns the status of a collective; after an error sets the context's message. */
 static hsumma_status ended(hsumma_context *ctx, hsumma_status status)
 {
     ctx->broken |= ctx->team.broken;

@@ -162,7 +162,8 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
-/* With layers=auto, finds the best number of layers. `seconds` is the time of the best grid without layers. */
+/* With layers=auto, sets *count to the best number of layers (hs_layered_choose). `seconds` is the predicted time of
+ * the best grid without layers. */
 static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *wanted,
                                  const struct hs_settings *settings, double seconds, int *count)
 {

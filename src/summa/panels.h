@@ -37,7 +37,7 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, co
 
 /*
  * Reorders the pairs so that, as far as possible, consecutive pairs have owners on different nodes, for both operands.
- * mates: for each operand, number of consecutive owners that share a node, at least 1.
+ * mates: for each operand, number of consecutive owners that share a node, at least 1.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_pairs_alternate(struct hs_pairs *pairs, const int mates[2], const struct hs_allocator *memory);
 void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs);
@@ -68,7 +68,7 @@ struct hs_panels {
 
 /*
  * width[l] is the width of tier l, outermost first; each is a multiple of the next.  turn is a multiple of width[0], or
- * HS_WHOLE_TURN.  Takes ownership of `pairs`, even on failure.
+ * HS_WHOLE_TURN.  Takes ownership of `pairs`, even on failure.  HSUMMA_ERR_MEMORY, also for more than 2^31 - 2 panels.
  */
 hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *width, int64_t turn,
                              const struct hs_allocator *memory, struct hs_panels *panels);

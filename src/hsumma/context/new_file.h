@@ -29,7 +29,7 @@ hsumma_status hs_new_file_write(struct hs_new_file *target, const char *text, si
 /* Renames the file if status is HSUMMA_OK; otherwise removes it and returns status. */
 hsumma_status hs_new_file_end(struct hs_new_file *target, hsumma_status status, struct hs_message *message);
 
-/* Fails with HSUMMA_ERR_OPTION and the text of errno. */
+/* Sets a message with the text of errno; returns HSUMMA_ERR_OPTION. */
 hsumma_status hs_file_fail(const char *option, const char *what, const char *path, struct hs_message *message);
 
 #endif

@@ -77,7 +77,7 @@ struct hs_line_table {
 };
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
                                  const struct hs_grid *grid, const struct hs_allocator *memory);
-/* Finds the cells, for specs that use them.  Does nothing without a topology of several nodes. */
+/* Finds the cells, for specs that use them.  Does nothing without a topology of several nodes.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_allocator *memory);
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory);
 

@@ -50,8 +50,8 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
     return status;
 }
 
-/* The place of this process's part of an operand in memory of hsumma_malloc that the node's processes have mapped;
- * region -1 if it is in other memory. */
+/* The place of this process's part of an operand, if the part is in memory of hsumma_malloc that the node's processes
+ * have mapped; otherwise region -1. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
 {
     const struct hs_view *view = &plan->problem.view[x];
@@ -63,7 +63,8 @@ static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_
     return region ? (struct hs_where){region->number, (int64_t)offset} : (struct hs_where){-1, 0};
 }
 
-/* Whether the current execution counts for the trial. */
+/* Whether the current execution is measured for an undecided trial.  Executions on devices and with alpha = 0 are not.
+ */
 static int counts(hsumma_plan *plan)
 {
     const struct hs_trial *trial = &hs_plan_holder(plan)->trial;
@@ -105,7 +106,6 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 
-/* Resets the state of the previous execution. */
 static void reset(hsumma_plan *plan)
 {
     plan->on_device = plan->staged = 0;

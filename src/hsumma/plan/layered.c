@@ -311,7 +311,6 @@ void hs_layered_begin(hsumma_plan *plan)
     begin_step(plan);
 }
 
-/* Advances the redistributions of the current step. */
 static hsumma_status advance_moves(struct hs_layered *layered, int *worked, int *done)
 {
     hsumma_status status = HSUMMA_OK;

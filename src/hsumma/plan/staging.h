@@ -22,7 +22,7 @@ struct hs_staging {
 /* Begins an execution: determines the location of the matrices. */
 void hs_staging_look(hsumma_plan *plan);
 /* Allocates the staged copies that an execution needs on devices (on_device 1) or on the host (0), and puts their
- * addresses into plan->matrix.  After an error there are no copies. */
+ * addresses into plan->matrix.  After an error (HSUMMA_ERR_MEMORY) there are no copies. */
 hsumma_status hs_staging_make(hsumma_plan *plan, int on_device);
 int hs_staging_any(const hsumma_plan *plan);
 /* Fills staged copies, after the work on the context's stream; those in host memory are complete on return. */

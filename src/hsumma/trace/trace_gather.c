@@ -45,7 +45,7 @@ static hsumma_status receive(hsumma_context *ctx, void *data, size_t bytes, int 
     return await(ctx, &request, MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag(), ctx->comm.comm, &request));
 }
 
-/* Broadcasts process 0's status. */
+/* Broadcasts process 0's status and message; returns that status, or HSUMMA_ERR_MPI. */
 static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
 {
     struct told told = {.status = status, .message = ctx->message};

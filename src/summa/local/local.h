@@ -57,7 +57,7 @@ static inline int64_t hs_product_flops(const struct hs_product *product)
 /*
  * Makes the state for local products.  `device` must outlive it; nothing is allocated on the device before the first
  * product.  order: points to the stream on which operands that the device accesses in place become ready; read at each
- * product; may be NULL.
+ * product; may be NULL.  HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_local_make(struct hs_device *device, struct hs_stream *const *order,
                             const struct hs_local_limits *limits, const struct hs_allocator *memory,

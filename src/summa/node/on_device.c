@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The event for a step of a counter. */
+/* The index of the event for a step of a counter. */
 static int event_of(enum hs_counter counter, int64_t step)
 {
     return (int)counter * HS_NODE_EVENTS + (int)(step % HS_NODE_EVENTS);

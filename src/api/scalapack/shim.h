@@ -128,7 +128,8 @@ void *hs_symbol_of(const void *caller, const char *name);
 /* The shape of a BLACS context's grid and this process's coordinates. Returns 0 if the context has no grid. */
 int hs_blacs_grid(int context, int shape[2], int coord[2]);
 MPI_Comm hs_blacs_comm(int context);
-/* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does. */
+/* Calls PBLAS's error exit for a routine (PDGEMM). Returns if the error handler does; ends the program if it has no
+ * PB_Cabort. */
 void hs_blacs_abort(int context, const char *routine, int info);
 /* The name of PBLAS's routine for a type, for example PDGEMM. */
 const char *hs_pgemm_name(hsumma_type type);

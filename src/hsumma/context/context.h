@@ -22,7 +22,7 @@ struct hsumma_context {
     int holders;
     void (*destroy)(hsumma_context *ctx); /* provided by the creator */
     struct hs_allocator memory;
-    struct hs_allocator bulk;   /* for data that are only matrix elements */
+    struct hs_allocator bulk;   /* for memory that contains only matrix elements */
     struct hs_compute *compute; /* costs in a simulated run; NULL on a real machine */
     struct hs_comm comm;
     struct hs_options options;
@@ -35,11 +35,11 @@ struct hsumma_context {
     int trials;                      /* number of trials in progress; `tuned` has space for the result of each */
     char tuned_file[HS_OPTION_TEXT]; /* path of the file that stores new measurements; "" if they are not stored */
     char note[HS_OPTION_TEXT];       /* why files or devices are not used, or results not stored; "" if none */
-    int threads;         /* this process's share of its node's cores; 0 if the user has set the BLAS threads */
-    int threads_model;   /* rank 0's share of its node's cores: for choices, which must be equal on all processes */
-    int on_machine;      /* number of the context's processes on this process's machine */
-    int grids;           /* number of grids made so far, equal on all processes */
-    uint64_t tile_bytes; /* limit on the bytes of a grid's tiles on each node, equal on all processes */
+    int threads;       /* this process's BLAS threads (hs_share_of_node in api/cores.h); 0 if the user has set them */
+    int threads_model; /* rank 0's BLAS threads (hs_share_of_node): for choices, which must be equal on all processes */
+    int on_machine;    /* number of the context's processes on this process's machine */
+    int grids;         /* number of grids made so far, equal on all processes */
+    uint64_t tile_bytes;               /* limit on the bytes of a grid's tiles on each node, equal on all processes */
     struct hs_node_device *left_tiles; /* tiles of freed grids, which other processes may still have mapped */
     uint64_t left_hash;                /* a hash of the grids of left_tiles */
     struct hs_message no_tiles;        /* the reason why devices cannot share tiles; "" if none is known */
@@ -53,7 +53,7 @@ struct hsumma_context {
     struct hs_registry own;            /* algorithms registered by the user */
     struct hs_team team;               /* the team of all ranks, which runs the collective calls */
     struct hs_allocations allocations; /* memory of hsumma_malloc */
-    struct hs_workspace *workspace;    /* panel buffers of the running plan (workspace.h) */
+    struct hs_workspace *workspace;    /* panel buffers, lent to the running plan (workspace.h) */
     int plans;                         /* number of plans that may need the workspace */
     hsumma_plan *running;
     int broken; /* 1 after an error that may leave messages in flight: nothing is started and no buffer is reused */

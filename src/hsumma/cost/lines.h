@@ -70,7 +70,7 @@ struct hs_line_table {
     double *flow;                  /* scratch of two numbers per node; NULL if topology is NULL */
     int shares;                    /* 1 if `cells` is valid */
     struct hs_line_cells cells[2]; /* cells of the lines along each axis */
-    int exchanges, *roots;         /* number of exchanges known so far; memory of all hs_exchanged.root */
+    int exchanges, *roots;         /* number of exchanges known so far; memory for their hs_exchanged.root */
     struct hs_exchanged exchange[HS_EXCHANGED];
     int known; /* number of lines known so far; all are forgotten when the table is full */
     struct hs_line line[HS_LINES];

@@ -32,7 +32,8 @@ struct hs_layered {
     double move_seconds[3];    /* predicted seconds of each redistribution */
     struct hs_axis axis[3][2]; /* axes of A and B over all layers, and of C over one layer */
     char *memory;              /* memory of this process's parts of A, B and C in its layer */
-    int64_t bytes;             /* bytes of `memory`, and of buffers or the inner plan (the larger) */
+    int64_t bytes; /* bytes of `memory`, plus those of the redistributions' buffers or of the inner plan, whichever are
+                      more */
     struct hs_matrix part[3];
     struct hs_matrix *partial; /* part[HS_C], once per layer: the sources of C's redistribution */
 

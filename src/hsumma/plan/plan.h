@@ -57,7 +57,7 @@ struct hsumma_plan {
     int64_t local_rows[3];     /* local rows of the whole matrices, to check leading dimensions */
     struct hs_choice choice;   /* the choice that is executed */
     struct hs_ranking ranking; /* `choice` and its rivals */
-    struct hs_trial trial;     /* used in the plan that the caller holds */
+    struct hs_trial trial;     /* only in the plan that the caller holds, not in its rivals */
     hsumma_plan *holder;       /* for a rival, the plan that the caller holds; else NULL */
     int remembered;            /* 1 if the choice was remembered (hs_trial_recall) */
     int disobeyed;             /* 1 if a choice was remembered, but is not possible */
@@ -65,7 +65,7 @@ struct hsumma_plan {
     int by_node;               /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
     struct hs_node_product node;
-    struct hs_plan_device device;   /* used in the plan that the caller holds */
+    struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL if there are none */
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */

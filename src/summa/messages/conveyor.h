@@ -26,7 +26,7 @@
 #include "summa/messages/channel.h"
 #include "summa/messages/mover.h"
 
-/* The memory from which the owner of a tier0 panel sends and multiplies. */
+/* The memory from which the root of a tier0 panel sends and multiplies. */
 struct hs_source {
     int in_place; /* 1 if it is `matrix`, a part of the operand; 0 if it is the panel buffer */
     struct hs_matrix matrix;

@@ -1,4 +1,4 @@
-/* The feed's part of conveyor.h: which panels have arrived, and the memory from which their owner sends them. */
+/* The feed's part of conveyor.h: which panels have arrived, and the memory from which their root sends them. */
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 

@@ -48,7 +48,7 @@ struct hs_loop {
     /* State of the current execution. */
     enum { HS_IDLE, HS_RUNNING } state;
     struct hs_node_execution execution;
-    unsigned checks; /* number of checks of other processes' signals */
+    unsigned checks; /* number of calls of check_signals */
     int signalled;   /* number of panels multiplied here, as last signalled to the node */
     union hs_value alpha, beta;
     struct hs_matrix matrix[3];

@@ -49,7 +49,7 @@ struct hs_redistribution {
     struct hs_transfer *transfer;   /* sends; then receives and kept blocks, which are ordered by block, then source */
     int sends, recvs;
     const struct hs_transfer **message; /* all transfers, in the order in which their messages are posted */
-    int *rank;                   /* rank[i]: rank of the other process of transfer[i]; the group of all instances */
+    int *rank; /* rank[i]: rank of the other process of transfer[i]; the table of all instances' groups */
     int64_t in_bytes, out_bytes; /* bytes received and sent per round */
     size_t buffer_bytes;
     struct hs_list list[HS_ROUNDS_AT_A_TIME]; /* the list of the round that each instance executes */

@@ -19,23 +19,24 @@ enum { USUAL_SECONDS = 30, QUICK_SECONDS = 5, LEAST_SECONDS = 1, MOST_SECONDS = 
 
 static void print_help(void)
 {
-    printf(
-        "Usage: mpiexec -n RANKS hsumma calibrate [-o FILE] [OPTION...]\n"
-        "\n"
-        "Measures messages, memory and the local GEMM in this job, and writes a profile, which later plans are chosen\n"
-        "by. Start it as your programs: as many nodes, as many ranks on each, the same --device.\n"
-        "\n"
-        "  -o, --output FILE     the profile's file; - is standard output (default: the file profile in\n"
-        "                        $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs look for it)\n"
-        "  --seconds S           approximate duration, from %d to %d (default: %d)\n"
-        "  --quick               fewer sizes and shapes, in about %d seconds\n"
-        "  --format table|json   form of the printed report (default: table)\n"
-        "  --progress            show a progress bar even if standard error is not a terminal\n"
-        "  -q, --quiet           no progress on standard error\n"
-        "  -h, --help            this text\n"
-        "\n"
-        "Options of the library:\n",
-        LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
+    printf("Usage: mpiexec -n RANKS hsumma calibrate [-o FILE] [OPTION...]\n"
+           "\n"
+           "Measures messages, memory and the local GEMM in this job, and writes a profile, by which later plans are\n"
+           "chosen. Start it as your programs: as many nodes, as many ranks on each, the same --device.\n"
+           "\n"
+           "  -o, --output FILE     the profile's file, which is replaced; -: standard output, without a report "
+           "(default:\n"
+           "                        the file profile in $XDG_CONFIG_HOME/hsumma or ~/.config/hsumma, where programs "
+           "look)\n"
+           "  --seconds S           approximate duration in seconds, from %d to %d (default: %d)\n"
+           "  --quick               fewer sizes and shapes, in about %d seconds unless --seconds is given\n"
+           "  --format table|json   form of the printed report (default: table)\n"
+           "  --progress            show a progress bar even if standard error is not a terminal\n"
+           "  -q, --quiet           no progress on standard error\n"
+           "  -h, --help            this text\n"
+           "\n"
+           "Options of the library; profile and tuned have no effect:\n",
+           LEAST_SECONDS, MOST_SECONDS, USUAL_SECONDS, QUICK_SECONDS);
 }
 
 static int read_output(const argument_given *given, void *at)
@@ -99,14 +100,14 @@ static int make_parents(const char *path, npy_error *error)
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
     if (given && strlen(given) >= PATH_MAX)
-        return npy_fail(error, "the file name is too long; expected at most 4095 characters");
+        return npy_fail(error, "the file name has %zu characters; expected at most %d", strlen(given), PATH_MAX - 1);
     if (given) {
         strcpy(path, given);
         return strcmp(given, "-") ? check_file(path, error) : 0;
     }
     *path = 0;
     if (hs_config_path("profile", path, PATH_MAX) < 0)
-        return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE");
+        return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; give -o FILE");
     return make_parents(path, error) || check_file(path, error);
 }
 

@@ -94,7 +94,7 @@ static void link_row(FILE *file, const char *what, const calibration *cal, enum 
     char low[80], high[80];
 
     if (isnan(cal->error[fit].worst))
-        row(file, what, NULL, "not measured: not present in this job");
+        row(file, what, NULL, "not measured: this job has no such ranks");
     else if (link->eager > 0)
         row(file, what, &cal->error[fit], "%s; above %lld bytes %s", line_text(low, link->alpha, link->beta),
             (long long)link->eager, line_text(high, link->alpha_long, link->beta_long));
@@ -201,12 +201,13 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     link_row(file, "shared memory", cal, FIT_SHM, &m->shm);
     if (!isnan(cal->error[FIT_SHM].worst))
         row(file, "signal", NULL, "%.3g us", 1e6 * m->signal);
-    row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s", 1e-9 / m->copy, 1e-9 / m->gamma);
+    row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, each rank with all at once", 1e-9 / m->copy,
+        1e-9 / m->gamma);
     if (several)
-        row(file, "overlap", NULL, "a GEMM hides %.2f of a message's time", p->overlap);
+        row(file, "overlap", NULL, "%.2f of the shorter of messages and GEMM runs beside the other", p->overlap);
     gemm_row(file, "GEMM, double", &cal->error[FIT_GEMM_D], &p->gemm[0]);
     gemm_row(file, "GEMM, float", &cal->error[FIT_GEMM_S], &p->gemm[1]);
-    row(file, "panel width", NULL, "full GEMM rate from %lld", (long long)p->knee);
+    row(file, "panel width", NULL, "full GEMM rate from k = %lld", (long long)p->knee);
     if (cal->ctx->device)
         device_rows(cal, file);
     for (int i = 0; i < cal->samples; i++)

@@ -55,26 +55,29 @@ static int read_grid(const argument_given *given, void *at)
 }
 
 #define AT(member) .field = offsetof(arguments, member)
-#define SIZE .read = argument_int64, .least = 0, .most = INT64_MAX, .expected = "a size of at least 0"
+#define SIZE                                               \
+    .read = argument_int64, .least = 0, .most = INT64_MAX, \
+    .expected = "a size of at least 0, with k, M or G for powers of 1024"
 #define OPERATION .read = argument_letter, .words = "NTC", .expected = "N, T or C"
-#define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or (0.5,-2) for complex types"
+#define SCALAR .read = argument_scalar, .expected = "a number: 1.5, or for complex types (0.5,-2) or 0.5-2i"
 #define LAYOUT(first, last)                                                                     \
     .read = read_layouts, .least = first, .most = last, .words = "mb|nb|imb|inb|rsrc|csrc|pad", \
     .expected = LAYOUT_EXPECTED
-const argument arguments_product[] = {{"m", 'm', SIZE, AT(m)},
-                                      {"n", 'n', SIZE, AT(n)},
-                                      {"k", 'k', SIZE, AT(k)},
-                                      {"type", .read = read_type, AT(type), .expected = "s, d, c or z"},
-                                      {"transa", OPERATION, AT(transa)},
-                                      {"transb", OPERATION, AT(transb)},
-                                      {"grid", .read = read_grid, .expected = "PxQ, both at least 1"},
-                                      {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
-                                       .expected = "a block size of at least 1, or checkerboard"},
-                                      {"layout", LAYOUT(0, 2)},
-                                      {"layout-a", LAYOUT(0, 0)},
-                                      {"layout-b", LAYOUT(1, 1)},
-                                      {"layout-c", LAYOUT(2, 2)},
-                                      {.name = NULL}};
+const argument arguments_product[] = {
+    {"m", 'm', SIZE, AT(m)},
+    {"n", 'n', SIZE, AT(n)},
+    {"k", 'k', SIZE, AT(k)},
+    {"type", .read = read_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
+    {"transa", OPERATION, AT(transa)},
+    {"transb", OPERATION, AT(transb)},
+    {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1"},
+    {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
+     .expected = "a block size of at least 1, or checkerboard"},
+    {"layout", LAYOUT(0, 2)},
+    {"layout-a", LAYOUT(0, 0)},
+    {"layout-b", LAYOUT(1, 1)},
+    {"layout-c", LAYOUT(2, 2)},
+    {.name = NULL}};
 const argument arguments_values[] = {
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"alpha", SCALAR, AT(alpha)},
@@ -101,9 +104,9 @@ int arguments_finish(arguments *args, command_options *options, int argc, char *
     if (args->k < 0)
         args->k = args->m;
     if (!type_is_complex(args->type) && (args->alpha[1] != 0 || args->beta[1] != 0))
-        return command_refuse(
-            options, "--alpha or --beta is complex, but type %s is real; expected real numbers, or --type c or z",
-            type_name(args->type));
+        return command_refuse(options,
+                              "--alpha or --beta is complex, but type %s is real; give real numbers, or --type c or z",
+                              type_name(args->type));
     return 0;
 }
 
@@ -111,13 +114,13 @@ void arguments_help(void)
 {
     fputs("The product C := alpha op(A) op(B) + beta C\n"
           "  -m, -n, -k SIZE         op(A) is m x k, op(B) is k x n (defaults: 1024, m, m); 4k is 4096\n"
-          "  --type s|d|c|z          float, double, and their complex forms (default: d)\n"
+          "  --type s|d|c|z          float, double, and their complex forms (default: d); also NumPy's names\n"
           "  --transa, --transb OP   N: as stored, T: transposed, C: conjugate transposed (default: N)\n"
-          "  --alpha, --beta NUMBER  1.5, or (0.5,-2) for the complex types (defaults: 1, 0)\n"
+          "  --alpha, --beta NUMBER  1.5, or for the complex types (0.5,-2) or 0.5-2i (defaults: 1, 0)\n"
           "  --seed NUMBER           of the random matrices, entries in [-0.5, 0.5) (default: 1)\n"
           "\n"
           "Processes and distribution\n"
-          "  --grid PxQ              process grid, may leave ranks idle (default: nearest to a square)\n"
+          "  --grid PxQ              process grid, may leave ranks idle (default: all ranks, nearest to a square)\n"
           "  --order R|C|A           ranks fill the grid by rows, by columns, or with a near-square tile for each\n"
           "                          node (default: R)\n"
           "  --nb NB|checkerboard    NB x NB blocks, or one block per process (default: 128)\n"
@@ -130,13 +133,18 @@ void arguments_help(void)
           "                            i, j        first row, column of the operand (default: 0)\n"
           "                            pad         leading dimension minus local rows (default: 0)\n"
           "  --layout-a, --layout-b, --layout-c LIST\n"
-          "                          the same for one matrix; later options override earlier ones\n"
-          "\n"
-          "Measurement\n"
-          "  --reps N                timed repetitions after one warm-up (default: 5)\n"
-          "  --check                 check the result: single entries, and with a strict bound every row of C\n"
-          "  --format table|csv|json (default: table)\n"
-          "  -q, --quiet             no progress on standard error\n"
-          "  -h, --help              this text\n",
+          "                          the same for one matrix; later options override earlier ones\n",
           stdout);
+}
+
+void arguments_help_run(const char *reps, const char *check, const char *formats)
+{
+    printf("\n"
+           "Measurement\n"
+           "  --reps N                %s\n"
+           "  --check                 %s\n"
+           "  --format %-14s (default: table)\n"
+           "  -q, --quiet             no progress on standard error\n"
+           "  -h, --help              this text\n",
+           reps, check, formats);
 }

@@ -72,7 +72,8 @@ extern const argument arguments_all[];     /* both of the above, and reps check 
  * operand, or if alpha or beta is complex and the type is real. */
 int arguments_finish(arguments *args, command_options *options, int argc, char **argv);
 
-/* The shared part of --help. */
+/* The shared parts of --help: the product and its distribution; the options of arguments_all for measuring. */
 void arguments_help(void);
+void arguments_help_run(const char *reps, const char *check, const char *formats);
 
 #endif

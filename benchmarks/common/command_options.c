@@ -65,7 +65,9 @@ static int collect(command_options *options, int i, const char *value)
     hsumma_option(i, &info);
     for (const char *c = value; *c; c++)
         if (isspace((unsigned char)*c))
-            return command_refuse(options, "--%s '%s': expected a value without blanks", info.name, value);
+            return command_refuse(options,
+                                  "%s '%s': expected a value without blanks; for a file name with blanks set %s",
+                                  info.name, value, info.environment);
     more = strlen(info.name) + strlen(value) + 3;
     text = realloc(options->text, length + more);
     if (!text)
@@ -275,9 +277,10 @@ static int refuse_long(command_options *options, const struct option *all, const
             hs_append(several, sizeof several, "%s--%s", several[0] ? ", " : "", o->name);
     }
     if (several[0])
-        return command_refuse(options, "--%.*s is short for several options: %s", (int)length, word + 2, several);
+        return command_refuse(options, "--%.*s is short for several options: %s; give more letters", (int)length,
+                              word + 2, several);
     return command_refuse(options, "there is no option --%.*s%s", (int)length, word + 2,
-                          hs_guess_text(&guess, "--", meant, sizeof meant));
+                          *hs_guess_text(&guess, "--", meant, sizeof meant) ? meant : "; see --help");
 }
 
 /* Reports getopt_long's result '?' or ':'. */
@@ -287,7 +290,7 @@ static int explain(command_options *options, const struct option *all, int opt, 
     int is_short = optopt > 0 && optopt < 256 && strncmp(word, "--", 2);
 
     if (opt == ':')
-        return command_refuse(options, "%s needs a value", is_short ? letter : word);
+        return command_refuse(options, "%s needs a value; see --help", is_short ? letter : word);
     if (is_short)
         return command_refuse(options, "there is no option %s; see --help", letter);
     if (optopt)
@@ -324,7 +327,7 @@ static int take(command_options *options, const argument *row, char *at)
         snprintf(expected, sizeof expected, "one of %s", row->words);
     else
         hs_range_text(row->least, row->most, expected, sizeof expected);
-    guess_name(optarg ? optarg : "", row->words ? row->words : "", meant, sizeof meant);
+    guess_name(optarg ? optarg : "", row->words && row->read != argument_letter ? row->words : "", meant, sizeof meant);
     return command_refuse(options, "--%s %s: expected %s%s", row->name, optarg, expected, meant);
 }
 
@@ -357,7 +360,9 @@ int command_read(command_options *options, const argument *table, void *argument
 
 int command_operands(command_options *options, int argc, char **argv)
 {
-    return optind < argc && command_refuse(options, "%s: unexpected operand; options begin with --", argv[optind]);
+    return optind < argc &&
+           command_refuse(options, "%s: unexpected operand; expected options only, which begin with - or --",
+                          argv[optind]);
 }
 
 /* --- a command ---------------------------------------------------------------------------------------------------- */

@@ -13,22 +13,21 @@ typedef struct doctor_arguments {
 
 static void print_help(void)
 {
-    fputs(
-        "Usage: [mpiexec -n RANKS] hsumma doctor [OPTION...]\n"
-        "\n"
-        "Examines this job: MPI, cores and binding, the BLAS and its kernels, shared memory, the network between "
-        "nodes,\n"
-        "GPUs, profile and tuned file, the environment. Prints what is wrong, why it matters and what to do. Start it\n"
-        "as your program.\n"
-        "\n"
-        "  -q, --quiet           print only findings; nothing if there are none\n"
-        "  --list                list all checks\n"
-        "  --format table|csv|json\n"
-        "  --root DIR            for tests: read /proc, /sys and /dev below DIR\n"
-        "  -h, --help            this text\n"
-        "\n"
-        "Options of the library:\n",
-        stdout);
+    fputs("Usage: [mpiexec -n RANKS] hsumma doctor [OPTION...]\n"
+          "\n"
+          "Examines this job: MPI, cores and binding, the BLAS and its kernels, shared memory, the network between\n"
+          "nodes, GPUs, profile and tuned file, the environment. Prints what is wrong, why it matters and what to do. "
+          "Start it\n"
+          "as your program.\n"
+          "\n"
+          "  -q, --quiet           print only findings, no facts; as a table nothing if there are no findings\n"
+          "  --list                list all checks\n"
+          "  --format table|csv|json (default: table)\n"
+          "  --root DIR            for tests: read /proc, /sys and /dev below DIR\n"
+          "  -h, --help            this text\n"
+          "\n"
+          "Options of the library:\n",
+          stdout);
 }
 
 #define AT(member) .field = offsetof(doctor_arguments, member)
@@ -80,7 +79,8 @@ const subcommand cmd_doctor = {
     .name = "doctor",
     .summary = "find what makes products slow in this job, and how to fix it",
     .help = print_help,
-    .ending = "Exit status: 0 nothing costs more than 10 %, 1 something does, 2 the input was wrong.\n",
+    .ending =
+        "Exit status: 0 nothing costs more than 10 %, 1 something does or doctor failed, 2 the input was wrong.\n",
     .quiet_environment = 1,
     .hint = " (see hsumma doctor --help)",
     .table = own_arguments,

@@ -16,7 +16,7 @@ static void print_help(void)
            "\n"
            "Prints the plan of a product on any grid and its cost by the library's model, without running it: one\n"
            "process is enough. With --free, compares the best layouts of a product with the lower bound on\n"
-           "communication. With --collective, does the same for one collective.\n"
+           "communication. With --collective, prints the algorithms of one collective and their costs.\n"
            "\n"
            "The product C := op(A) op(B)\n"
            "  -m, -n, -k SIZE         op(A) is m x k, op(B) is k x n (defaults: 1024, m, m); 4k is 4096\n"
@@ -28,7 +28,7 @@ static void print_help(void)
            "  --ranks P               choose the best grid for P processes or, if all of those are oblong, fewer\n"
            "  --nodes N               nodes, each with a block of consecutive processes (default: 1); with\n"
            "                          several nodes the processes of a node share panels\n"
-           "  --map LIST              instead of --nodes: the node of each process, e.g. 0,0,1,0,1,1\n"
+           "  --map LIST              instead of --nodes: the node of each process, from 0, e.g. 0,0,1,0,1,1\n"
            "  --order R|C|A           processes fill the grid by rows, by columns, or with a near-square tile for\n"
            "                          each node (default: R; with --ranks A)\n"
            "  --nb NB|checkerboard    NB x NB blocks, or one block per process (default: 128)\n"
@@ -38,7 +38,8 @@ static void print_help(void)
            "                          the same for one matrix; later options override earlier ones\n"
            "\n"
            "Output\n"
-           "  --timing N              also time planning itself: N plans with an empty cache, N with a filled one\n"
+           "  --timing N              also time planning itself (with --collective the choice): N times with an\n"
+           "                          empty cache, N with a filled one\n"
            "  --all                   all parts of --show, up to some hundred lines\n"
            "  --show LIST             parts of the report, with commas (default: plan)\n"
            "                            plan      the plan, its cost and the lower bounds\n"
@@ -46,15 +47,16 @@ static void print_help(void)
            "                            cuts      the indices of each panel\n"
            "                            map       the owner of a panel, and its receivers on each level\n"
            "                            messages  the messages that move the panel\n"
-           "  --panels N              for map and messages: the first panel of each of the first N pairs of\n"
-           "                          owners (default: 1)\n"
+           "  --panels N              for map and messages: the first outermost panel of each of the first N\n"
+           "                          pairs of owners (default: 1)\n"
            "  --format table|json     (default: table)\n"
            "  -q, --quiet             no progress on standard error\n"
            "  -h, --help              this text\n"
            "\n"
            "Free layouts\n"
            "  --free RANKS            process counts, e.g. 128,1024: for each, the P x Q x L grid whose processes\n"
-           "                          receive least, with one layer and with any number\n"
+           "                          receive least, with one layer and with any number; at most\n"
+           "                          one process in 32 is idle. --nodes, --map and layouts have no effect\n"
            "  --shapes LIST           products m x n x k, e.g. 4kx4kx4k,512x512x1M (default: that of -m, -n, -k)\n"
            "  --memory BYTES          limit of a process's parts of A, B and C and its partial sums of C\n"
            "                          (default: no limit)\n"
@@ -100,13 +102,13 @@ static int read_show(const argument_given *given, void *at)
 #define AT(member) .field = offsetof(explain_arguments, member)
 static const argument own_arguments[] = {
     {.rows = arguments_product, AT(common)},
-    {"format", .read = argument_word, AT(common.format), .words = "table|csv|json", .expected = "table, csv or json"},
+    {"format", .read = argument_word, AT(common.format), .words = "table||json", .expected = "table or json"},
     {"help", 'h', .read = argument_help},
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
     {"map", .read = argument_text, AT(map)},
     {"layers", .read = argument_refused,
-     .expected = "--layers: the line \"layers\" says what they would gain; to draw one, explain its product, "
-                 "m x n x k / L"},
+     .expected = "--layers: not allowed; the line \"layers\" says what they would gain; to draw a layer, explain its "
+                 "product, m x n x k / L"},
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"all", .read = argument_flag, AT(all)},
@@ -114,15 +116,17 @@ static const argument own_arguments[] = {
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
     {"timing", .read = argument_int64, AT(timing), .least = 1, .most = MOST_TIMED},
     {"show", .read = read_show, AT(show), .words = "plan|groups|cuts|map|messages",
-     .expected = "plan, groups, cuts, map or messages, with commas between"},
+     .expected = "one or more of plan, groups, cuts, map, messages, with commas between"},
     {"free", .read = explain_read_free_ranks, AT(processes),
-     .expected = "numbers of processes with commas between, 32 at most"},
+     .expected = "at most 32 numbers of processes with commas between, each from 1 to 2^31 - 1"},
     {"shapes", .read = explain_read_free_shapes, AT(shapes),
      .expected = "products such as 512x512x1M with commas between, 32 at most, each extent from 1 to 512M"},
-    {"memory", .read = argument_int64, AT(memory), .least = 1, .most = INT64_MAX >> 8},
+    {"memory", .read = argument_int64, AT(memory), .least = 1, .most = INT64_MAX >> 8,
+     .expected = "a number of bytes, 1 or more, with k, M or G for powers of 1024"},
     {"collective", .read = argument_text, AT(collective)},
     {"alg", .read = argument_text, AT(alg)},
-    {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8},
+    {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8,
+     .expected = "a number of bytes, 0 or more, with k, M or G for powers of 1024"},
     {"root", .read = argument_int64, AT(root), .least = 0, .most = MOST_PROCESSES},
     {.name = NULL}};
 
@@ -134,13 +138,14 @@ static int finish_places(explain_arguments *args, command_options *options, int6
                               (long long)args->nodes, (long long)processes);
     if (args->map && args->nodes)
         return command_refuse(options, "--map: not allowed with --nodes; expected only one of them");
+    if (args->collective && args->order)
+        return command_refuse(options, "--order %c: not allowed with --collective; omit it, or give --map",
+                              args->order);
     if (args->ranks && args->order && args->order != 'A')
         return command_refuse(
             options,
             "--order %c: --ranks chooses the grid for order A; expected --order A, or --grid instead of --ranks",
             args->order);
-    if (args->collective && args->order)
-        return command_refuse(options, "--order: not allowed with --collective");
     if (!args->order)
         args->order = args->ranks ? 'A' : 'R';
     if (!args->nodes)
@@ -154,14 +159,16 @@ static int finish_free(explain_arguments *args, command_options *options)
     const arguments *common = &args->common;
 
     if (!args->processes.count && (args->shapes.count || args->memory))
-        return command_refuse(options, "--%s: allowed only with --free", args->shapes.count ? "shapes" : "memory");
+        return command_refuse(options, "--%s: allowed only with --free RANKS",
+                              args->shapes.count ? "shapes" : "memory");
     if (args->processes.count && (args->collective || args->ranks || common->nprow))
-        return command_refuse(options, "--free: not allowed with --%s",
+        return command_refuse(options, "--free: not allowed with --%s; omit one of them",
                               args->collective ? "collective"
                               : args->ranks    ? "ranks"
                                                : "grid");
     if (args->processes.count && !args->shapes.count && (common->m < 1 || common->n < 1 || common->k < 1))
-        return command_refuse(options, "--free: expected a product whose m, n and k are at least 1");
+        return command_refuse(options, "--free: m=%lld n=%lld k=%lld; expected all at least 1", (long long)common->m,
+                              (long long)common->n, (long long)common->k);
     return 0;
 }
 
@@ -188,8 +195,6 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     args->show = args->all ? SHOW_ALL : args->show;
     if (args->bytes < 0)
         args->bytes = processes * 1024;
-    if (common->format == REPORT_CSV)
-        return command_bad_value(options, "format", "csv", "table or json");
     if (processes > MOST_PROCESSES)
         return command_refuse(options, "--grid %dx%d: expected at most %d processes", common->nprow, common->npcol,
                               MOST_PROCESSES);

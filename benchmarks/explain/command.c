@@ -45,7 +45,8 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
 
     for (int axis = 0; axis < 2; axis++) {
         if (__builtin_add_overflow(size[axis], layout[LAYOUT_I + axis], &size[axis]) || size[axis] > INT64_MAX >> 8)
-            return hs_fail(message, HSUMMA_ERR_ARGUMENT, "%c is too large to count its elements", "ABC"[x]);
+            return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                           "%c has more than 2^55 rows or columns; give smaller -m, -n, -k, i or j", "ABC"[x]);
         if (layout[LAYOUT_M + axis] >= 0)
             size[axis] = layout[LAYOUT_M + axis];
     }
@@ -122,7 +123,8 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to read profile=%s", name);
     else if (unread || length > LONGEST)
         status = hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name,
-                         unread ? "the file cannot be read" : "the file is too large for a profile");
+                         unread ? "the file cannot be read"
+                                : "the file is larger than any profile; hsumma calibrate writes one");
     else if ((status = hs_profile_read(text, NULL, &profile, &why)))
         hs_fail(message, status, "profile=%s: %s", name, why.text);
     free(text);

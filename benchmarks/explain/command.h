@@ -75,6 +75,7 @@ typedef struct stage {
     struct hs_list *part; /* a list for each process */
     struct hs_hop *hop;
     int hops;
+    int by_mpi; /* 1: MPI sends the messages, which are therefore unknown */
 } stage;
 
 /* The route of one panel of a moving operand: the first outermost panel of a pair of owners. */
@@ -106,6 +107,7 @@ typedef struct entering {
     char order;
     int spans;
     int planned;               /* 1: the library accepts this order, and its plan could be counted */
+    int refused;               /* 1: the library refuses this order */
     int64_t *messages, *bytes; /* what enters each node, by span of panels: [span][node] */
     int64_t most, all;         /* bytes into the most loaded node, and into all */
     double seconds;            /* predicted seconds of the product */

@@ -134,7 +134,8 @@ int explain_free(const explain_arguments *args, FILE *file)
     if (args->common.format == REPORT_TABLE) {
         fprintf(file,
                 "bytes that the busiest process receives, P x Q x L processes for m, n, k, %s; bound: Al Daas et al.,\n"
-                "SPAA 2022%s; at most one process in %d is idle\n\n",
+                "SPAA 2022%s (by: what sets it); memory: of its parts of A, B, C and its\n"
+                "partial sums of C; at most one process in %d is idle\n\n",
                 type_name(args->common.type), args->memory ? ", and for limited memory Kwasniewski et al., SC19" : "",
                 USED_OF);
         report_table_head(&table, NULL, file);

@@ -34,9 +34,9 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
 
     hs_topology_free(topology, memory);
     if (node && !read_map(map, processes, node)) {
-        status =
-            hs_fail(message, HSUMMA_ERR_OPTION,
-                    "--map %.200s: expected the node of each of %d processes, with commas between", map, processes);
+        status = hs_fail(message, HSUMMA_ERR_OPTION,
+                         "--map %.200s: expected %d numbers of nodes, one for each process, with commas between", map,
+                         processes);
     } else if (!map || node) {
         status = map ? hs_topology_make(topology, processes, node, NULL, memory)
                      : hs_topology_blocks(topology, processes, (int)e->args->nodes, 1, memory);
@@ -111,8 +111,10 @@ static hsumma_status count_in_order(const explanation *e, entering *to, struct h
         status = count(&other, to, message);
     else if (status == HSUMMA_ERR_MEMORY)
         *message = refused;
-    else
+    else {
+        to->refused = status != HSUMMA_OK;
         status = HSUMMA_OK;
+    }
     hsumma_plan_free(&other.plan);
     hsumma_grid_free(&other.grid);
     return status;
@@ -173,7 +175,7 @@ static void print_orders(const explanation *e, const entering *own, FILE *file)
 
         fprintf(file, "%s%-22s", i ? "            " : "orders      ", name[i]);
         if (!one->planned) {
-            fputs("refused\n", file);
+            fputs(one->refused ? "refused\n" : "not counted: the plan uses collectives of MPI\n", file);
             continue;
         }
         fprintf(file, "at most %s into a node, %s into all", report_bytes(most, sizeof most, one->most),

@@ -101,10 +101,12 @@ static void print_sent(const explanation *e, FILE *file)
 {
     char most[32], all[32];
 
-    if (e->counted)
+    if (e->messages >= 0)
         fprintf(file, "sent        at most %lld messages, %s by a process; %lld messages, %s in total\n",
                 (long long)e->messages_max, report_bytes(most, sizeof most, e->bytes_max), (long long)e->messages,
                 report_bytes(all, sizeof all, e->bytes));
+    else if (e->counted)
+        fputs("sent        not counted: the plan uses collectives of MPI\n", file);
     else
         fprintf(file, "sent        not counted: the grid has more than %d processes\n", EXPLAIN_COUNTED);
     report_bounds(&e->bounds, 12, file);

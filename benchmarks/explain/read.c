@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "explain/command.h"
+#include "summa/messages/mpi_rows.h"
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -214,6 +215,8 @@ static hsumma_status join_parts(explanation *e)
             stage *st = &e->pictures[i].stages[s];
 
             status = hs_preview_hops(st->part, e->processes, &hs_heap, &st->hop, &st->hops);
+            st->by_mpi = status == HSUMMA_ERR_UNSUPPORTED;
+            status = st->by_mpi ? HSUMMA_OK : status;
         }
     return status;
 }
@@ -259,10 +262,10 @@ hsumma_status explain_read(explanation *e, struct hs_message *message)
     status = explain_each_process(e, last, read_process, e, message);
 
     e->counted = last == e->processes;
-    if (!e->counted) {
+    if (!e->counted)
         e->workspace_max = e->plan->choice.workspace_bytes;
+    if (!e->counted || hs_native_wanted(&e->plan->choice.spec)) /* messages of MPI's own collectives are unknown */
         e->messages = e->bytes = e->messages_max = e->bytes_max = -1;
-    }
     return status ? status : join_parts(e);
 }
 

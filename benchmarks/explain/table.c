@@ -170,7 +170,7 @@ static void print_stage_head(const explanation *e, const picture *p, const stage
         fprintf(file, "%c, level %d, %s, %d times %lld %c:\n", operand_name[p->operand], s->tier + 1, s->algorithm,
                 s->panels, (long long)s->width, dim);
     if (!s->hops)
-        fprintf(file, "  no messages\n");
+        fputs(s->by_mpi ? "  not known: MPI sends them\n" : "  no messages\n", file);
 }
 
 /* Prints one round, the messages hop[0 .. count). */

@@ -19,9 +19,14 @@ static void print_help(void)
         "\n"
         "Times one distributed product: the slowest rank, from a common start, with C restored before each run.\n"
         "Contenders run in turns within each round, so that ratios compare neighbouring measurements. For comparison\n"
-        "it prints the GEMM rate: that of one process with the BLAS threads of a node, times the number of nodes.\n"
+        "it prints the GEMM rate: that of one process with the BLAS threads of a node, times the number of nodes (not\n"
+        "with --device, nor in the simulator).\n"
         "\n");
     arguments_help();
+    arguments_help_run("timed repetitions after one warm-up, which the simulator omits (default: 5)",
+                       "also compare 64 entries of C per process with direct sums, and every row with\n"
+                       "                          a strict bound; a weaker bound on the residual is always checked",
+                       "table|csv|json");
     printf(
         "  --api NAME              the routine that is timed (default: plan)%s:\n"
         "                            plan       hsumma_plan_execute on an existing plan\n"
@@ -33,22 +38,26 @@ static void print_help(void)
         "                          divided by N. C is restored before the first call only, so |beta| must not\n"
         "                          exceed 1; with beta = 0 the last call's C is checked, else that of an\n"
         "                          additional call (default: 1)\n"
-        "  --best                  layouts of hsumma_desc_best instead of --grid, --order and --nb; --layers L\n"
-        "                          applies\n"
-        "  --compare LIST          also run these, in turns, and print the ratios: scalapack, plan, call or pdgemm\n"
-        "                          as above; shared (the timed routine with matrices of hsumma_malloc; with a\n"
-        "                          device, in its memory); device (the whole product by one process on its\n"
-        "                          device, which the column \"of GEMM\" then refers to)\n"
+        "  --best                  grids and layouts of hsumma_desc_best; --order, --nb and --layout have no effect,\n"
+        "                          --layers L has; not with --grid, --link, pdgemm or scalapack\n"
+        "  --compare LIST          also run these, separated by commas, in turns, and print the ratios: scalapack,\n"
+        "                          plan, call or pdgemm as above; shared (the timed routine with matrices of\n"
+        "                          hsumma_malloc; with a device, in its memory, as contender resident); device (the\n"
+        "                          whole product by one process on its device, which the column \"of GEMM\" then\n"
+        "                          refers to)\n"
         "  --memory host|device|mixed\n"
         "                          with --device, the memory of A, B and C; mixed: A and C on the device, B on\n"
         "                          the host (default: device). With matrices on the host, the product of device\n"
-        "                          matrices and the copies alone are timed, too, in turns\n"
+        "                          matrices and the copies alone are timed, too, in turns. --api pdgemm and\n"
+        "                          scalapack need host\n"
         "  --gemm-threads N        BLAS threads for the GEMM rate, on the cores of all ranks of the node (default:\n"
-        "                          the number of ranks, at most one per core)\n"
-        "  --gemm-local            take as GEMM rate that of rank 0's part of C alone, by one thread, times the ranks\n"
-        "  --link RATE             rate of a node's link in each direction: 1gbit, 100mbit, 64kbit. Also print each\n"
-        "                          time divided by two bounds: the time of this link for the bytes that must\n"
-        "                          enter the busiest node, and that of the local GEMMs, all ranks at once\n"
+        "                          the ranks of the node, at most one per core)\n"
+        "  --gemm-local            take as GEMM rate that of rank 0's part of C alone, by one thread, times the\n"
+        "                          processes of the grid\n"
+        "  --link RATE             rate of a node's link in each direction: 1gbit, 100mbit, 64kbit (powers of 1000).\n"
+        "                          Also print each time divided by the sum of two: that of this link for the bytes\n"
+        "                          that must enter the busiest node, and that of the local GEMMs, all ranks at\n"
+        "                          once. Not with --device, nor in the simulator\n"
         "\n"
         "Testing\n"
         "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
@@ -111,22 +120,24 @@ static int read_compare(const argument_given *given, void *at)
 }
 
 #define AT(member) .field = offsetof(gemm_arguments, member)
-static const argument own_arguments[] = {{.rows = arguments_all, AT(common)},
-                                         {"compare", .read = read_compare, AT(compare),
-                                          .expected = "a list of plan, call, pdgemm, shared, scalapack, device"},
-                                         {"plant-error", .read = read_plant, .expected = "VALUE@I,J"},
-                                         {"api", .read = argument_word, AT(how), .words = "plan|call|pdgemm|scalapack",
-                                          .expected = "plan, call, pdgemm or scalapack"},
-                                         {"best", .read = argument_flag, AT(common.best)},
-                                         {"calls", .read = argument_int, AT(calls), .least = 1, .most = 1000000000,
-                                          .expected = "a number of calls from 1 to 1000000000"},
-                                         {"gemm-threads", .read = argument_int, AT(gemm_threads), .least = 1,
-                                          .most = 1024, .expected = "a number of threads from 1 to 1024"},
-                                         {"gemm-local", .read = argument_flag, AT(gemm_local)},
-                                         {"link", .read = read_link, AT(link), .expected = "a rate such as 1gbit"},
-                                         {"memory", .read = argument_word, AT(memory), .words = "host|device|mixed",
-                                          .least = MEMORY_HOST, .expected = "host, device or mixed"},
-                                         {.name = NULL}};
+static const argument own_arguments[] = {
+    {.rows = arguments_all, AT(common)},
+    {"compare", .read = read_compare, AT(compare), .words = "plan|call|pdgemm|shared|scalapack|device",
+     .expected = "a list NAME,... of plan, call, pdgemm, shared, scalapack, device"},
+    {"plant-error", .read = read_plant, .expected = "VALUE@I,J with I and J at least 0, e.g. 1e-9@3,4"},
+    {"api", .read = argument_word, AT(how), .words = "plan|call|pdgemm|scalapack",
+     .expected = "plan, call, pdgemm or scalapack"},
+    {"best", .read = argument_flag, AT(common.best)},
+    {"calls", .read = argument_int, AT(calls), .least = 1, .most = 1000000000,
+     .expected = "a number of calls from 1 to 1000000000"},
+    {"gemm-threads", .read = argument_int, AT(gemm_threads), .least = 1, .most = 1024,
+     .expected = "a number of threads from 1 to 1024"},
+    {"gemm-local", .read = argument_flag, AT(gemm_local)},
+    {"link", .read = read_link, AT(link),
+     .expected = "a positive number with bit, kbit, mbit or gbit (powers of 1000 bits/s), e.g. 1gbit"},
+    {"memory", .read = argument_word, AT(memory), .words = "host|device|mixed", .least = MEMORY_HOST,
+     .expected = "host, device or mixed"},
+    {.name = NULL}};
 
 /* An argument that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)
@@ -149,17 +160,21 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
     if (arguments_finish(&args->common, options, argc, argv))
         return 1;
     if (args->plant && (args->plant_row >= args->common.m || args->plant_col >= args->common.n))
-        return command_refuse(options, "--plant-error: there is no entry (%lld, %lld) in C", (long long)args->plant_row,
-                              (long long)args->plant_col);
+        return command_refuse(options, "--plant-error ...@%lld,%lld: expected a row below %lld and a column below %lld",
+                              (long long)args->plant_row, (long long)args->plant_col, (long long)args->common.m,
+                              (long long)args->common.n);
     if (args->common.best && (foreign || args->common.nprow || args->link > 0))
-        return command_refuse(options, "--best: not allowed with --grid, --link, pdgemm or scalapack");
+        return command_refuse(options,
+                              "--best: not allowed with --grid, --link, pdgemm or scalapack; omit one of them");
     if (args->calls > 1 && hypot(beta[0], beta[1]) > 1)
         return command_refuse(
-            options, "--calls %d: expected |beta| of at most 1, since repeated calls multiply C by beta", args->calls);
+            options,
+            "--calls %d with |beta| = %g: expected |beta| of at most 1, because each call multiplies C by beta",
+            args->calls, hypot(beta[0], beta[1]));
     if (foreign && !pblas_available())
         return command_refuse(options,
                               "--%s: this hsumma was built without ScaLAPACK; install it (Debian: "
-                              "libscalapack-mpich-dev) and build again",
+                              "libscalapack-mpich-dev or libscalapack-openmpi-dev) and build again",
                               foreign);
     if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
         return command_options_export(options);

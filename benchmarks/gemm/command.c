@@ -45,6 +45,9 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
                                             .times = r->times + first,
                                             .info = unknown,
                                             .sent = {-1, -1, -1},
+                                            .peak_rss = -1,
+                                            .peak_above = -1,
+                                            .matrices = -1,
                                             .bounds = bounds_unknown};
     return code;
 }
@@ -120,10 +123,12 @@ static int place(contest *r)
     gemm_memory memory = args->memory ? args->memory : device ? MEMORY_DEVICE : MEMORY_HOST;
 
     if (command_fail(r->p.comm, !device && (memory != MEMORY_HOST || args->compare[COMPARE_DEVICE]),
-                     "--%s: the context has no device; expected --device with it",
-                     memory != MEMORY_HOST ? "memory device or mixed" : "compare device") ||
+                     "--%s %s: the context has no device; give --device, e.g. --device cuda",
+                     memory != MEMORY_HOST ? "memory" : "compare",
+                     memory != MEMORY_HOST ? memory_names[memory] : compared_names[COMPARE_DEVICE]) ||
         command_fail(r->p.comm, args->how >= API_PDGEMM && memory != MEMORY_HOST,
-                     "--api %s: allowed only with --memory host", api_names[args->how]))
+                     "--api %s with a device: expected matrices in host memory; give --memory host",
+                     api_names[args->how]))
         return COMMAND_BAD_INPUT;
     r->measured = which[memory] ? &r->placed : &r->p;
     r->floored = device && memory != MEMORY_DEVICE;
@@ -140,7 +145,7 @@ static int warm_up(contest *r)
     int code = place(r);
 
     if (!code && command_fail(r->p.comm, args->link > 0 && (problem_on_device(&r->p) || is_simulated()),
-                              "--link: not allowed with --device or in the simulator"))
+                              "--link: not allowed with a device or in the simulator; omit it"))
         code = COMMAND_BAD_INPUT;
     if (!code)
         code = add_contender(r, args->how == API_SCALAPACK ? "scalapack" : "hsumma", args->how, r->measured);
@@ -291,7 +296,8 @@ static int make_room(contest *r, MPI_Comm comm)
     r->times = calloc(reps * (CONTENDERS + 2), sizeof *r->times);
     r->rate_times = r->times ? r->times + reps * CONTENDERS : NULL;
     r->least = r->times ? r->rate_times + reps : NULL;
-    return command_fail(comm, !r->turns || !r->times, "no memory for %zu repetitions", reps);
+    return command_fail(comm, !r->turns || !r->times, "no memory for the times of --reps %zu; give a smaller number",
+                        reps);
 }
 
 /* Measures, checks, prints. */

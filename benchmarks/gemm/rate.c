@@ -100,7 +100,9 @@ int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_k
         rate->c = make_matrix(p->args->type, rate->m * rate->n);
         good = rate->a && rate->b && rate->c;
     }
-    return command_fail(p->comm, !good, "no memory for the matrices of the GEMM rate") ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(p->comm, !good, "no memory for the matrices of the GEMM rate; give smaller -m, -n, -k")
+               ? COMMAND_INTERNAL
+               : COMMAND_OK;
 }
 
 void gemm_rate_free(gemm_rate *rate)

@@ -178,7 +178,7 @@ static void print_rate(const contest *run, const report_table *table, FILE *file
     if (rate->kind == RATE_LOCAL)
         length += snprintf(note + length, sizeof note - (size_t)length, ", rank 0's part: %s", size);
     if (rate->shrunk)
-        snprintf(note + length, sizeof note - (size_t)length, ", %s (half of the free memory)", size);
+        snprintf(note + length, sizeof note - (size_t)length, ", measured with %s, which fit in memory", size);
     report_table_row(table, &row, 0, note, file);
 }
 
@@ -203,7 +203,8 @@ static void print_verdict(const contender *x, FILE *file)
     const check_outcome *check = &x->check;
 
     if (isnan(check->residual)) {
-        fprintf(file, "check      %s: not done; it needs --check\n", x->name);
+        fprintf(file, "check      %s: not done; it needs %s\n", x->name,
+                x->alone ? "--check" : "data, see option compute");
         return;
     }
     fprintf(file, "check      %s: %s, residual %.2g (limit %g)", x->name, check->passed ? "passed" : "FAILED",
@@ -265,14 +266,14 @@ static void print_table(const contest *run, FILE *file)
     for (const contender *x = ours + 1; x < end; x++)
         fprintf(file, "ratio      %s / %s: %.3f (%.3f to %.3f over %d round%s); above 1: %s is faster\n", x->name,
                 ours->name, x->ratio.median, x->ratio.min, x->ratio.max, reps, report_plural(reps),
-                run->args->how == API_SCALAPACK ? "the first" : ours->name);
+                run->args->how == API_SCALAPACK ? "the routine of --api" : ours->name);
     report_bounds(&ours->bounds, 11, file);
     report_link(run, &table, file);
     report_floor(run, &table, file);
     report_simulated(run, file);
     for (const contender *x = ours; x < end; x++)
         print_shares(x, file);
-    for (const contender *x = ours; x < end; x++)
+    for (const contender *x = ours; x < end && x->peak_rss >= 0; x++)
         fprintf(file, "%-10s peak memory of a rank %s, %s beyond its A, B and C%s\n", x->name,
                 report_bytes(text[0], sizeof text[0], x->peak_rss),
                 report_bytes(text[1], sizeof text[1], x->peak_above),

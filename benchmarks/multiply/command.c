@@ -25,7 +25,7 @@ static void print_help(void)
           "  --force               replace an existing C.npy\n"
           "  --grid PxQ            process grid (default: all processes, nearest to a square)\n"
           "  --nb NB|checkerboard  block-cyclic matrices with blocks of NB x NB, or one block per process (default)\n"
-          "  --piece BYTES         most bytes that a rank reads or writes in one call (default: 64M)\n"
+          "  --piece BYTES         most bytes that a rank reads or writes in one call, up to 1G (default: 64M)\n"
           "  --progress            show a progress bar even if standard error is not a terminal\n"
           "  -q, --quiet           no summary, no progress on standard error\n"
           "  -h, --help            this text\n"
@@ -45,7 +45,8 @@ static const char ending[] =
     "  mpiexec -n 6 hsumma multiply A.npy A.npy --transa C -o gram.npy --order F --grid 2x3\n"
     "  mpiexec -n 16 hsumma multiply A.npy B.npy --alpha 0.5-2i --beta -1 -c C0.npy -o C.npy --nb 256\n"
     "\n"
-    "Exit status: 0 done, 1 internal failure, 2 bad input (nothing was written).\n";
+    "Exit status: 0 done, 1 no memory or an internal error, 2 the input or a file was wrong. Unless 0, C.npy is not\n"
+    "written.\n";
 
 static int read_grid(const argument_given *given, void *at)
 {
@@ -72,7 +73,7 @@ static const argument own_arguments[] = {
     {"alpha", .read = argument_scalar, AT(alpha), .expected = number},
     {"beta", .read = read_beta, .expected = number},
     {"order", .read = argument_letter, AT(order), .words = "CF", .expected = "C or F"},
-    {"grid", .read = read_grid, .expected = "rows x columns, such as 2x3"},
+    {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1, such as 2x3"},
     {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
      .expected = "a block size of at least 1, or checkerboard"},
     {"piece", .read = argument_int64, AT(piece), .least = 1, .most = NPY_PIECE_MAX, .expected = "1 to 1G bytes"},
@@ -89,11 +90,11 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
     (void)comm;
     if (argc - optind != 2)
-        return command_refuse(options, "expected two files: A.npy B.npy");
+        return command_refuse(options, "%d operands; expected two files: A.npy B.npy", argc - optind);
     if (!args->out)
-        return command_refuse(options, "expected an output: -o C.npy");
+        return command_refuse(options, "there is no output; give -o C.npy");
     if (!args->c0 && (args->beta[0] != 0 || args->beta[1] != 0))
-        return command_refuse(options, "--beta: expected -c C0.npy with it");
+        return command_refuse(options, "--beta needs C0; give -c C0.npy, or --beta 0");
     args->a = argv[optind];
     args->b = argv[optind + 1];
     if (args->c0 && !args->has_beta)

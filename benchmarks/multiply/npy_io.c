@@ -59,7 +59,7 @@ static int check(int status, const char *what, npy_error *error)
 
 static int no_memory(int failed, npy_error *error)
 {
-    return failed ? certain(error, "no memory", "for a buffer of MPI-IO") : WELL;
+    return failed ? certain(error, "no memory for a buffer of MPI-IO", "give a smaller --piece") : WELL;
 }
 
 /* Agrees whether a rank has failed: 0, or -1. If any rank's explanation is certain, vague ones are erased. */

@@ -62,12 +62,14 @@ static int check_types(const job *j)
     const double *scalars[] = {j->args->alpha, j->args->beta};
 
     for (int i = B; i < FILES; i++)
-        if (command_fail(j->comm, j->path[i] && j->head[i].type != type, "%s is %s, but %s is %s", j->path[A],
+        if (command_fail(j->comm, j->path[i] && j->head[i].type != type,
+                         "%s is %s, but %s is %s; expected one type: convert one, e.g. a.astype('float64')", j->path[A],
                          type_name(type), j->path[i] ? j->path[i] : "", type_name(j->head[i].type)))
             return COMMAND_BAD_INPUT;
     for (int i = 0; i < 2; i++)
         if (command_fail(j->comm, !type_is_complex(type) && scalars[i][1] != 0,
-                         "--%s has an imaginary part, but the matrices are %s", i ? "beta" : "alpha", type_name(type)))
+                         "--%s has an imaginary part, but the matrices are %s; give a real number",
+                         i ? "beta" : "alpha", type_name(type)))
             return COMMAND_BAD_INPUT;
     return COMMAND_OK;
 }
@@ -83,7 +85,8 @@ static int check_shapes(job *j)
     j->k = flip_a ? a->rows : a->cols;
     j->n = flip_b ? b->rows : b->cols;
     if (command_fail(j->comm, j->k != inner,
-                     "shapes do not conform: op(A) is %" PRId64 " x %" PRId64 " and op(B) is %" PRId64 " x %" PRId64,
+                     "shapes do not conform: op(A) is %" PRId64 " x %" PRId64 " and op(B) is %" PRId64 " x %" PRId64
+                     "; see --transa and --transb",
                      j->m, j->k, inner, j->n))
         return COMMAND_BAD_INPUT;
     if (command_fail(j->comm, j->path[C0] && (c0->rows != j->m || c0->cols != j->n),
@@ -229,7 +232,9 @@ static int allocate_all(job *j)
     for (int i = 0; i < 2; i++)
         j->in[i].local = allocate(&j->in[i].desc, j->result.type, &bad);
     j->c.local = allocate(&j->c.desc, j->result.type, &bad);
-    return command_fail(j->comm, bad, "no memory for the matrices") ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(j->comm, bad, "no memory for the matrices of a rank; start more ranks on more nodes")
+               ? COMMAND_INTERNAL
+               : COMMAND_OK;
 }
 
 /* Conjugates the local part if o->conjugate requires it. */

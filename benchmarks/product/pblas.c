@@ -87,7 +87,9 @@ int pblas_create(pblas *b, const problem *p)
     good = args->m <= INT_MAX && args->n <= INT_MAX && args->k <= INT_MAX;
     for (int o = 0; o < 3; o++)
         good &= convert(b->desc[o], b->context, &p->x[o].desc);
-    if (command_fail(p->comm, !good, "p?gemm: a size does not fit in ScaLAPACK's 32-bit integers"))
+    if (command_fail(p->comm, !good,
+                     "p?gemm: sizes and layouts must be below 2^31 for ScaLAPACK; give smaller ones, or another --api "
+                     "or --compare"))
         return COMMAND_BAD_INPUT;
     snprintf(b->how, sizeof b->how,
              "p%cgemm of %.60s, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
@@ -136,7 +138,7 @@ double pblas_run(const pblas *b, const problem *p, pblas_maker maker, void *c, i
 int pblas_create(pblas *b, const problem *p)
 {
     memset(b, 0, sizeof *b);
-    command_fail(p->comm, 1, "this hsumma was built without ScaLAPACK");
+    command_fail(p->comm, 1, "this hsumma was built without ScaLAPACK; install it and build again");
     return COMMAND_BAD_INPUT;
 }
 

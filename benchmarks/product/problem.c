@@ -30,8 +30,8 @@ void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS])
 }
 
 /* Describes one operand. The sign of the fields has been checked; whatever depends on the grid is checked here, because
- * the matrices are allocated before the library sees the descriptor. Returns an error message or NULL. */
-static const char *describe(operand *x, const problem *p, const int64_t *layout)
+ * the matrices are allocated before the library sees the descriptor. Returns 0 with an error message in `text`. */
+static int describe(operand *x, const problem *p, const int64_t *layout, char *text, size_t size)
 {
     hsumma_desc *d = &x->desc;
     int64_t least_m = layout[LAYOUT_I] + x->rows, m = layout[LAYOUT_M] < 0 ? least_m : layout[LAYOUT_M];
@@ -41,15 +41,24 @@ static const char *describe(operand *x, const problem *p, const int64_t *layout)
         hsumma_desc_init(d, p->grid, m, n, p->args->nb, p->args->nb);
     else
         hsumma_desc_checkerboard(d, p->grid, m, n);
-    if (m < least_m || n < least_n)
-        return "m or n: the whole matrix is smaller than i, j and the operand need";
+    if (m < least_m || n < least_n) {
+        snprintf(text, size, "%c=%lld: expected at least %lld, the first %s of the operand and its %ss",
+                 m < least_m ? 'm' : 'n', (long long)(m < least_m ? m : n),
+                 (long long)(m < least_m ? least_m : least_n), m < least_m ? "row" : "column",
+                 m < least_m ? "row" : "column");
+        return 0;
+    }
     layout_apply(d, layout);
-    if (d->rsrc >= p->nprow || d->csrc >= p->npcol)
-        return "rsrc or csrc: the grid has fewer rows or columns; expected rsrc < nprow and csrc < npcol";
+    if (d->rsrc >= p->nprow || d->csrc >= p->npcol) {
+        snprintf(text, size, "%csrc=%d: expected -1 to %d, since the grid is %d x %d", d->rsrc >= p->nprow ? 'r' : 'c',
+                 d->rsrc >= p->nprow ? d->rsrc : d->csrc, (d->rsrc >= p->nprow ? p->nprow : p->npcol) - 1, p->nprow,
+                 p->npcol);
+        return 0;
+    }
     d->ld = hsumma_local_rows(d) + layout[LAYOUT_PAD];
     if (d->ld < 1)
         d->ld = 1;
-    return NULL;
+    return 1;
 }
 
 /* Counts the bytes of one operand on this rank; 0 on overflow. */
@@ -75,7 +84,7 @@ static int check_memory(problem *p)
 
     for (int i = 0; i < 3; i++)
         counted &= count_bytes(&p->x[i], p->args->type);
-    if (command_fail(p->comm, !counted, "the matrices are too large to count their bytes"))
+    if (command_fail(p->comm, !counted, "the bytes of a matrix exceed 64 bits; give smaller -m, -n, -k"))
         return COMMAND_BAD_INPUT;
     if (is_timed_only(p->ctx))
         return COMMAND_OK;
@@ -84,7 +93,7 @@ static int check_memory(problem *p)
     quiet_bcast(&free_bytes, 1, MPI_DOUBLE, 0, p->mach.node); /* each rank has read a different value */
     if (command_fail(
             p->comm, all > free_bytes,
-            "the matrices need %.1f GiB on one node, %.1f GiB are free; expected smaller -m, -n, -k, or more nodes",
+            "the matrices need %.1f GiB on one node, %.1f GiB are free; give smaller -m, -n, -k, or use more nodes",
             all / 0x1p30, free_bytes / 0x1p30))
         return COMMAND_BAD_INPUT;
     return COMMAND_OK;
@@ -93,7 +102,7 @@ static int check_memory(problem *p)
 static int make_operands(problem *p)
 {
     const arguments *args = p->args;
-    const char *complaint = NULL;
+    char complaint[160] = "";
     int code, good = 1, at = 0;
 
     p->a.rows = args->transa == 'N' ? args->m : args->k;
@@ -102,18 +111,19 @@ static int make_operands(problem *p)
     p->b.cols = args->transb == 'N' ? args->n : args->k;
     p->c.rows = args->m;
     p->c.cols = args->n;
-    for (int i = 0; i < 3 && !complaint; at = i++) {
+    for (int i = 0; i < 3 && good; at = i++) {
         p->x[i].matrix = MATRIX_A + i;
-        complaint = args->best ? NULL : describe(&p->x[i], p, args->layout[i]);
+        good = args->best || describe(&p->x[i], p, args->layout[i], complaint, sizeof complaint);
     }
-    if (command_fail(p->comm, complaint != NULL, "--layout of %c: %s", 'A' + at, complaint ? complaint : ""))
+    if (command_fail(p->comm, !good, "--layout of %c: %s", 'A' + at, complaint))
         return COMMAND_BAD_INPUT;
     if ((code = check_memory(p)))
         return code;
     for (int i = 0; i < 3; i++)
         if (p->x[i].bytes)
             good &= (p->x[i].local = hs_get(&p->ctx->bulk, p->x[i].bytes, 1)) != NULL;
-    if (command_fail(p->comm, !good, "no memory for %lld bytes of matrices", (long long)problem_bytes(p)))
+    if (command_fail(p->comm, !good, "no memory for %lld bytes of matrices on a rank; give smaller -m, -n, -k",
+                     (long long)problem_bytes(p)))
         return COMMAND_BAD_INPUT;
     for (int i = 0; i < 3; i++)
         if (p->x[i].local && !is_timed_only(p->ctx))

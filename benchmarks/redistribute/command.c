@@ -24,7 +24,7 @@ typedef struct moved {
 
 static void print_help(void)
 {
-    fputs("Usage: mpiexec -n RANKS hsumma redistribute --from PLACE --to PLACE [OPTION...]\n"
+    fputs("Usage: mpiexec -n RANKS hsumma redistribute [--from PLACE] [--to PLACE] [OPTION...]\n"
           "\n"
           "Times moving an m x n matrix from one grid and layout to another, with hsumma_redistribute and ScaLAPACK's\n"
           "p?gemr2d in turns.\n"
@@ -34,9 +34,10 @@ static void print_help(void)
           "                          4x4,mb=64,nb=64,rsrc=1 (default: the grid nearest to a square)\n"
           "  -m, -n SIZE             the matrix (defaults: 2048, m); 4k is 4096\n"
           "  --type s|d|c|z          float, double, and their complex forms (default: d)\n"
-          "  --alone                 without ScaLAPACK\n"
+          "  --alone                 without ScaLAPACK. It is omitted, too, if p?gemr2d cannot make the move: with\n"
+          "                          rsrc or csrc -1, and if imb is not mb or inb is not nb\n"
           "  --reps N                timed repetitions after one warm-up (default: 7)\n"
-          "  --check                 check every entry, also those that must not change\n"
+          "  --check                 check every entry, also those that must not change (not with compute=time)\n"
           "  --seed NUMBER           of the random matrix (default: 1)\n"
           "  --format table|csv|json (default: table)\n"
           "  -q, --quiet             no progress on standard error\n"
@@ -71,14 +72,18 @@ static int read_place(const argument_given *given, void *at)
 }
 
 #define AT(member) .field = offsetof(move_arguments, member)
-#define SIZE .read = argument_int64, .least = 0, .most = INT64_MAX, .expected = "a size of at least 0"
-#define PLACE .read = read_place, .expected = "PxQ, then with commas checkerboard and " LAYOUT_EXPECTED
+#define SIZE                                               \
+    .read = argument_int64, .least = 0, .most = INT64_MAX, \
+    .expected = "a size of at least 0, with k, M or G for powers of 1024"
+#define PLACE                                                                \
+    .read = read_place, .words = "checkerboard|mb|nb|imb|inb|rsrc|csrc|pad", \
+    .expected = "PxQ, then with commas checkerboard and " LAYOUT_EXPECTED
 static const argument own_arguments[] = {
     {"from", PLACE, AT(end[0])},
     {"to", PLACE, AT(end[1])},
     {"m", 'm', SIZE, AT(m)},
     {"n", 'n', SIZE, AT(n)},
-    {"type", .read = read_type, AT(type), .expected = "s, d, c or z"},
+    {"type", .read = read_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
     {"alone", .read = argument_flag, AT(alone)},
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
@@ -161,7 +166,9 @@ static int create(move *m, const move_arguments *args, const char *options, MPI_
         if (end->local && e == 0 && !is_timed_only(m->ctx))
             generate_local(args->type, args->seed, MATRIX_A, &end->desc, end->local);
     }
-    return command_fail(comm, !good, "no memory for the matrices") ? COMMAND_BAD_INPUT : COMMAND_OK;
+    return command_fail(comm, !good, "no memory for the matrices of a rank; give smaller -m, -n, or start more ranks")
+               ? COMMAND_BAD_INPUT
+               : COMMAND_OK;
 }
 
 static void release(move *m)
@@ -235,7 +242,7 @@ static const report_column columns[] = {
     {"min_s", REPORT_VALUE(moved, seconds.min), REPORT_TIMES("min")},
     {"max_s", REPORT_VALUE(moved, seconds.max), REPORT_TIMES("max")},
     {"bytes_per_s", REPORT_VALUE(moved, rate), REPORT_SHOWN("GB/s", 7, 2), .factor = 1e-9},
-    {"over", REPORT_VALUE(moved, over.median), REPORT_SHOWN("times", 7, 2)},
+    {"over", REPORT_VALUE(moved, over.median), REPORT_SHOWN("/ hsumma", 8, 2)},
     {"over_min", REPORT_VALUE(moved, over.min), REPORT_SHOWN("min", 6, 2)},
     {"over_max", REPORT_VALUE(moved, over.max), REPORT_SHOWN("max", 6, 2)},
     REPORT_END};
@@ -302,21 +309,30 @@ static int measure(move *m, const gemr2d *g, int count, double *seconds, moved *
 static int run(const void *given, const char *options, MPI_Comm comm)
 {
     const move_arguments *args = given;
-    const char *refused = args->alone ? NULL : gemr2d_refuses(args);
-    int count = args->alone || refused ? 1 : MOVE_MAKERS, code;
+    const char *refused = NULL;
+    int count = 1, code;
     moved rows[MOVE_MAKERS];
     double *seconds = malloc((size_t)args->reps * MOVE_MAKERS * sizeof *seconds);
     gemr2d g = {.made = 0};
     move m;
 
     code = create(&m, args, options, comm);
-    if (!code && command_fail(comm, !seconds, "no memory"))
+    if (!code &&
+        command_fail(comm, !seconds, "no memory for the times of --reps %d; give a smaller number", args->reps))
         code = COMMAND_INTERNAL;
+    if (!code && command_fail(comm, args->check && is_timed_only(m.ctx),
+                              "--check: not allowed with compute=time, where matrices have no contents; omit one"))
+        code = COMMAND_BAD_INPUT;
+    if (!code && !args->alone)
+        refused = gemr2d_refuses(&m);
+    if (!code && !args->alone && !refused)
+        count = MOVE_MAKERS;
     if (!code && count > 1)
         code = gemr2d_create(&g, &m);
     if (!code)
         code = measure(&m, &g, count, seconds, rows);
-    if (!code && command_fail(comm, m.rank == 0 && !report(&m, rows, count, refused), "cannot write the report"))
+    if (!code &&
+        command_fail(comm, m.rank == 0 && !report(&m, rows, count, refused), "the report could not be written"))
         code = COMMAND_INTERNAL;
     progress_end(&m.bar);
     gemr2d_free(&g);

@@ -18,18 +18,19 @@ void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
 void Cblacs_gridexit(int context);
 
-const char *gemr2d_refuses(const move_arguments *args)
+const char *gemr2d_refuses(const move *m)
 {
     for (int e = 0; e < 2; e++) {
-        const int64_t *layout = args->end[e].layout;
+        const hsumma_desc *d = &m->end[e].desc;
 
-        if (layout[LAYOUT_RSRC] < 0 || layout[LAYOUT_CSRC] < 0)
-            return "rsrc or csrc is -1";
-        if ((layout[LAYOUT_IMB] > 0 && layout[LAYOUT_IMB] != layout[LAYOUT_MB]) ||
-            (layout[LAYOUT_INB] > 0 && layout[LAYOUT_INB] != layout[LAYOUT_NB]))
-            return "imb or inb is not mb or nb";
+        if (d->rsrc < 0 || d->csrc < 0)
+            return "p?gemr2d has no rsrc or csrc of -1";
+        if (d->imb != d->mb || d->inb != d->nb)
+            return "p?gemr2d has no first block of another size; to compare give imb = mb and inb = nb";
+        if (d->m > INT_MAX || d->n > INT_MAX || d->mb > INT_MAX || d->nb > INT_MAX)
+            return "p?gemr2d has 32-bit sizes";
     }
-    return args->m > INT_MAX || args->n > INT_MAX ? "m or n is above 2^31 - 1" : NULL;
+    return NULL;
 }
 
 static int make_context(const gemr2d *g, int nprow, int npcol, int *context)
@@ -94,10 +95,10 @@ void gemr2d_run(const gemr2d *g, const move *m)
 
 #else
 
-const char *gemr2d_refuses(const move_arguments *args)
+const char *gemr2d_refuses(const move *m)
 {
-    (void)args;
-    return "this hsumma was built without it";
+    (void)m;
+    return "this hsumma was built without it; install it and build again";
 }
 
 int gemr2d_create(gemr2d *g, const move *m)

@@ -47,7 +47,7 @@ typedef struct gemr2d {
 } gemr2d;
 
 /* The reason why ScaLAPACK cannot make the move; NULL if it can. The same on all ranks. */
-const char *gemr2d_refuses(const move_arguments *args);
+const char *gemr2d_refuses(const move *m);
 /* Collective. Returns an exit status after printing an error; always undo with gemr2d_free. */
 int gemr2d_create(gemr2d *g, const move *m);
 void gemr2d_free(gemr2d *g);

@@ -50,7 +50,7 @@ static int read_words(product_case *x, command_options *scan, int argc, char **a
 {
 #define NOT_HERE              \
     .read = argument_refused, \
-    .expected = "--help, --format, --reps and --check are for all cases together, on the command line"
+    .expected = "--help, --format, --reps and --check: not allowed in a case; give them on the command line"
     static const argument table[] = {{.rows = arguments_product},
                                      {.rows = arguments_values},
                                      {"reps", NOT_HERE},
@@ -77,7 +77,7 @@ static int read_line(product_cases *cases, command_options *options, char *text,
     if (argc == 1)
         return 0;
     if (argc > CASE_WORDS)
-        return command_refuse(options, "%s:%d: expected at most %d options and values", cases->file, number,
+        return command_refuse(options, "%s:%d: expected at most %d options and values in a line", cases->file, number,
                               CASE_WORDS - 1);
     if (!(x = append(cases)))
         return no_memory(options);

@@ -95,24 +95,29 @@ static void print_help(void)
            "plans\n"
            "forced by options, then the best %d of these and the automatic plan in turns. Regret is the time of the\n"
            "automatic plan divided by that of the best other plan (median over the rounds); a loss is a regret whose\n"
-           "quartiles do not include 1. Communication is predicted for every plan that runs, and the automatic plan is "
+           "lower quartile exceeds 1. Communication is predicted for every plan that runs, and the automatic plan is "
            "also\n"
-           "timed with lookahead 0, where communication is not overlapped.\n"
+           "timed with lookahead 0, where communication is not overlapped, if it sends messages.\n"
            "\n",
            REGRET_CANDIDATES, REGRET_BEST);
     arguments_help();
-    printf("  --cases FILE            one case per line: options of the product, of processes and distribution and of\n"
-           "                          the library, added to those of the command line; # begins a comment (default:\n"
-           "                          one case, that of the command line)\n"
-           "  --measure               also time the plan that tune=measure selects\n"
-           "  --sweep-reps N          runs of each candidate; the fastest counts (default: 2)\n"
-           "  --cap FACTOR            drop a candidate whose first run takes FACTOR times the best so far\n"
-           "                          (default: 3)\n"
-           "  --seconds S             start no case later than S seconds after the beginning (default: no limit)\n"
-           "--reps is the number of rounds of the last comparison (default: 7); --format: table, or json with one line "
-           "per case\n"
-           "\n"
-           "The candidates: rows of cross products, without those that are refused or give the same plan as another\n");
+    arguments_help_run("rounds of the last comparison (default: 7)",
+                       "check a result of the automatic plan: the residual, 64 entries of C per process,\n"
+                       "                          and every row with a strict bound",
+                       "table|json");
+    printf(
+        "  --cases FILE            one case per line: options of the product, of processes and distribution and of\n"
+        "                          the library, added to those of the command line; # begins a comment (default:\n"
+        "                          one case, that of the command line)\n"
+        "  --measure               also time the plan that tune=measure selects\n"
+        "  --sweep-reps N          runs of each candidate, one more if the first serves as a warm-up; the fastest\n"
+        "                          counts (default: 2)\n"
+        "  --cap FACTOR            no further runs of a candidate whose first takes more than FACTOR times the best\n"
+        "                          so far (default: 3)\n"
+        "  --seconds S             start no case later than S seconds after the beginning (default: no limit)\n"
+        "--format json prints one line per case.\n"
+        "\n"
+        "The candidates: rows of cross products, without those that are refused or give the same plan as another\n");
     regret_candidates_help(stdout);
     printf(
         "  largest, others: of op(A), op(B), C; each: at most four group grids, the squarest of\n"
@@ -127,7 +132,7 @@ static const argument own_arguments[] = {
     {"cases", .read = argument_text, AT(set.file)},
     {"measure", .read = argument_flag, AT(measure)},
     {"sweep-reps", .read = argument_int, AT(sweep_reps), .least = 1, .most = 1000,
-     .expected = "a number of turns from 1 to 1000"},
+     .expected = "a number of runs from 1 to 1000"},
     {"cap", .read = argument_double, AT(cap), .least = 1, .most = INT64_MAX, .expected = "a factor of at least 1"},
     {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
     {.name = NULL}};

@@ -259,7 +259,8 @@ static int final_rounds(regret_run *run)
     int reps = run->which->args.reps, code;
 
     run->final_times = calloc((size_t)reps * REGRET_FINALS * 2, sizeof *run->final_times);
-    if (command_fail(run->p.comm, !run->final_times, "no memory for %d rounds", reps))
+    if (command_fail(run->p.comm, !run->final_times, "no memory for the times of --reps %d; give a smaller number",
+                     reps))
         return COMMAND_INTERNAL;
     for (int f = 0; f < run->finals; f++) {
         run->final[f]->times = run->final_times + (size_t)f * 2 * (size_t)reps;

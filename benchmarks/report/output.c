@@ -63,10 +63,11 @@ int output_check(const char *path, int force, npy_error *error)
     int bad = 0;
 
     if (!path[directory_length(path)])
-        return npy_fail(error, "expected the name of a file");
+        return npy_fail(error, "expected the name of a file, not of a directory");
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "exists and is not a regular file");
+            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory; give the name of a file"
+                                                           : "exists and is not a regular file; give another name");
         return force ? 0 : npy_fail(error, "exists; --force replaces it");
     }
     if (errno != ENOENT && errno != ENOTDIR)
@@ -75,7 +76,7 @@ int output_check(const char *path, int force, npy_error *error)
     if (!directory)
         return npy_fail(error, "no memory");
     if (stat(directory, &status) || !S_ISDIR(status.st_mode))
-        bad = npy_fail(error, "there is no directory %s", directory);
+        bad = npy_fail(error, "there is no directory %s; create it first", directory);
     free(directory);
     return bad;
 }

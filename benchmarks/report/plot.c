@@ -15,7 +15,7 @@ const char *plot_check(const char *path)
     int status = pipe ? pclose(pipe) : -1, existed = access(path, F_OK) == 0;
 
     if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status))
-        return "gnuplot was not found or does not run";
+        return "gnuplot was not found or does not run; install it";
     file = fopen(path, "a"); /* append: an older drawing stays until it is replaced */
     if (!file)
         return strerror(errno);
@@ -53,5 +53,5 @@ const char *plot_run(plot_writer *write, const void *what, const char *path)
     signal(SIGPIPE, before);
     struct stat drawn;
     int good = status == 0 && stat(path, &drawn) == 0 && drawn.st_size > 0; /* gnuplot does not report a full disk */
-    return good ? NULL : "gnuplot could not draw it";
+    return good ? NULL : "gnuplot failed; its messages are above";
 }

@@ -22,9 +22,13 @@ static void print_help(void)
            "own choice is marked. The paper's algorithm does not overlap communication: --lookahead 0.\n"
            "\n");
     arguments_help();
+    arguments_help_run("timed repetitions after one warm-up, which the simulator omits (default: 5)",
+                       "check the first result of each plan: the residual, 64 entries of C per process,\n"
+                       "                          and every row with a strict bound",
+                       "table|csv|json");
     printf("  --plot FILE.svg         also draw the times (needs gnuplot)\n"
            "\n"
-           "The plans: options of the library (not --groups and --levels, which the sweep sets)\n");
+           "The plans: options of the library, without --groups and --levels, which the sweep sets, and --steps\n");
 }
 
 typedef struct sweep_arguments {
@@ -35,8 +39,10 @@ typedef struct sweep_arguments {
 static const argument own_arguments[] = {
     {.rows = arguments_all, .field = offsetof(sweep_arguments, common)},
     {"plot", .read = argument_text, .field = offsetof(sweep_arguments, plot)},
-    {"groups", .read = argument_refused, .expected = "--groups: not allowed, since the sweep tries all groups"},
-    {"levels", .read = argument_refused, .expected = "--levels: not allowed, since the sweep tries all groups"},
+    {"groups", .read = argument_refused,
+     .expected = "--groups: not allowed, since the sweep tries all group grids; omit it"},
+    {"levels", .read = argument_refused,
+     .expected = "--levels: not allowed, since the sweep tries all group grids; omit it"},
     {.name = NULL}};
 
 static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
@@ -120,9 +126,10 @@ static int make_plans(sweep *s)
         cut |= !code && c->info.steps_run < c->info.steps;
         worst = code > worst ? code : worst;
     }
-    if (command_fail(s->p.comm, cut,
-                     "sweep: --steps: not allowed, since steps of different group grids differ in size; expected all, "
-                     "or hsumma gemm"))
+    if (command_fail(
+            s->p.comm, cut,
+            "sweep: --steps: not allowed, since steps of different group grids differ in size; omit it, or use "
+            "hsumma gemm"))
         return COMMAND_BAD_INPUT;
     if (plans)
         return COMMAND_OK;
@@ -224,7 +231,7 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
         return COMMAND_BAD_INPUT;
     if ((code = problem_create(&s->p, &args->common, options, comm)))
         return code;
-    if (command_fail(comm, !make_candidates(s), "no memory for the sweep's candidates"))
+    if (command_fail(comm, !make_candidates(s), "no memory for the sweep's candidates; give a smaller --reps"))
         return COMMAND_INTERNAL;
     if ((code = make_plans(s)))
         return code;

@@ -1,4 +1,5 @@
 /* hsumma sweep: the report as a table, CSV or JSON. */
+#include "measure/simulated.h"
 #include "report/columns.h"
 #include "report/product.h"
 #include "sweep/command.h"
@@ -107,8 +108,8 @@ static void print_table(const sweep *s, FILE *file)
         with_plan++;
     table.factor = report_time_unit(s->candidates[with_plan].total.median, &table.unit);
     report_head(&s->p, "sweep", file);
-    fprintf(file, "%d grouping%s I x J of the grid in turns, %d round%s after one warm-up\n", s->count - 1,
-            s->count > 2 ? "s" : "", s->p.args->reps, report_plural(s->p.args->reps));
+    fprintf(file, "%d group grid%s I x J of the grid in turns, %d round%s%s\n", s->count - 1, s->count > 2 ? "s" : "",
+            s->p.args->reps, report_plural(s->p.args->reps), is_simulated() ? "" : " after one warm-up");
     if (s->candidates[0].plan)
         fprintf(file, "SUMMA's plan  %s\n", s->candidates[0].info.line);
     if (s->own.line[0])

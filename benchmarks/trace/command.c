@@ -15,14 +15,13 @@ static void print_help(void)
           "  --svg FILE            also draw the timeline\n"
           "  --product N|last|all  the product to report (default: last)\n"
           "  --top N               number of causes of waits listed for each rank (default: 3)\n"
-          "  --format table|csv|json\n"
+          "  --format table|csv|json (default: table)\n"
           "  -h, --help            this text\n"
           "\n"
-          "waits: time without work to do, with what is awaited: a panel of A or B or a sum of C, with the rank that "
-          "owns\n"
-          "it; room: a buffer that another rank still reads; a send; the start of the other ranks. rest: time in the "
-          "library\n"
-          "and in MPI other than waits. Options of the library do not apply to this command:\n"
+          "waits: time without work. Causes: a panel of A or B or a sum of C, with the rank that owns it; room, a "
+          "buffer\n"
+          "that another rank still reads; a send; the start of the other ranks. rest: time in the library and in MPI\n"
+          "other than waits. Options of the library have no effect on this command:\n"
           "\n",
           stdout);
 }
@@ -42,8 +41,8 @@ static int read_product(const argument_given *given, void *at)
 static const argument own_arguments[] = {
     {"svg", .read = argument_text, AT(svg)},
     {"product", .read = read_product, AT(product), .expected = "last, all or a number of at least 1"},
-    {"top", .read = argument_int, AT(top), .least = 1, .most = 1000},
-    {"format", .read = argument_word, AT(format), .words = "table|csv|json"},
+    {"top", .read = argument_int, AT(top), .least = 1, .most = 1000, .expected = "a number from 1 to 1000"},
+    {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
@@ -53,7 +52,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
     (void)comm;
     if (argc - optind != 1)
-        return command_refuse(options, "trace: expected one file, written by the option trace=FILE");
+        return command_refuse(options, "%d operands; expected one file, written by the option trace=FILE",
+                              argc - optind);
     args->path = argv[optind];
     return 0;
 }

@@ -152,7 +152,8 @@ static void print_table(const trace_file *trace, const trace_arguments *args, FI
     fprintf(file, ", %.3f %s; clocks agree within %.3g us\n", span * table.factor, table.unit,
             trace->clock_error * 1e6);
     if (trace->lost)
-        fprintf(file, "note: the oldest %lld entries are lost\n", (long long)trace->lost);
+        fprintf(file, "note: the oldest %lld entries are lost, because the rings of the timeline were full\n",
+                (long long)trace->lost);
     fputc('\n', file);
     report_table_head(&table, NULL, file);
     for (int r = 0; r < trace->ranks; r++)

@@ -280,8 +280,10 @@ static int carry_out(tuning *run)
         run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
     if (run->coll.rank == 0) {
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
-        printf("hsumma tune: collectives on %d rank%s, %d node%s, %d socket%s\n", run->coll.size,
-               report_plural(run->coll.size), nodes, report_plural(nodes), sockets, report_plural(sockets));
+        printf("hsumma tune: collectives on %d rank%s, %d node%s, %d socket%s; loss: by how much the model's choice is "
+               "slower than the chosen\n",
+               run->coll.size, report_plural(run->coll.size), nodes, report_plural(nodes), sockets,
+               report_plural(sockets));
         progress_begin(&run->bar, progress_wish(0, run->args->set.common.quiet));
     }
     run->begin = MPI_Wtime();

@@ -25,11 +25,12 @@ static void print_help(void)
            "Collectives\n"
            "  --coll [LIST]           some of bcast,reduce,allreduce,allgather,reduce_scatter (default: all)\n"
            "  --sizes FROM-TO         sizes of the whole vector in bytes, in steps of a factor of 4 (default: 8-4M)\n"
-           "  --seconds S             approximate limit of the duration (default: 30)\n"
+           "  --seconds S             approximate limit of the duration in seconds (default: 30)\n"
            "\n");
     arguments_help();
     printf("\n"
-           "--reps, --check and --format do not apply to this command.\n"
+           "  -q, --quiet             no progress on standard error\n"
+           "  -h, --help              this text\n"
            "\n"
            "The context: options of the library\n");
 }
@@ -51,7 +52,7 @@ static int take_list(tune_arguments *args, command_options *options, const char 
     }
     free(copy);
     return bad && command_bad_value(options, "coll", list,
-                                    "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas");
+                                    "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas between");
 }
 
 /* Reads "8-4M". */
@@ -80,7 +81,8 @@ static int finish_coll(tune_arguments *args, command_options *options, int argc,
         any |= args->chosen[c];
     for (int c = 0; !any && c < TUNE_COLLECTIVES; c++)
         args->chosen[c] = 1;
-    return bad || (args->set.file && command_refuse(options, "--coll and --cases: expected only one of them"));
+    return bad || (args->set.file &&
+                   command_refuse(options, "--coll and --cases %s: expected only one of them", args->set.file));
 }
 
 /* --- the command line --------------------------------------------------------------------------------------------- */
@@ -94,7 +96,7 @@ static int read_coll(const argument_given *given, void *at)
 }
 
 #define AT(member) .field = offsetof(tune_arguments, member)
-#define NOT_HERE .read = argument_refused, .expected = "--reps, --check and --format are not for this command"
+#define NOT_HERE .read = argument_refused, .expected = "--reps, --check and --format: not allowed with tune; omit them"
 static const argument own_arguments[] = {
     {.rows = arguments_product, AT(set.common)},
     {.rows = arguments_values, AT(set.common)},
@@ -130,9 +132,9 @@ static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
     else
         length = hs_config_path("tuned", path, TUNE_PATH);
     if (length < 0)
-        return "neither XDG_CONFIG_HOME nor HOME is set; expected -o FILE";
+        return "neither XDG_CONFIG_HOME nor HOME is set; give -o FILE";
     if (length >= TUNE_PATH)
-        return "the name is too long";
+        return "the name is too long; give a shorter one by -o FILE";
     if (!length || strchr(path, '"') || !strcmp(path, "none") || !strcmp(path, "auto"))
         return "expected the name of a file, without quotation marks, and not none or auto (./none is one)";
     return NULL;

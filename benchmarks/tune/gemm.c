@@ -68,7 +68,7 @@ typedef struct plan_row {
 static const report_column columns[] = {
     {.title = "", REPORT_VALUE(plan_row, what), .width = -8},
     {.title = "measured ms", REPORT_VALUE(plan_row, measured), .width = 11, .digits = 3, .factor = 1e3, .narrow = 1},
-    {.title = "predicted", REPORT_VALUE(plan_row, predicted), .width = 11, .digits = 3, .factor = 1e3, .narrow = 1},
+    {.title = "predicted ms", REPORT_VALUE(plan_row, predicted), .width = 12, .digits = 3, .factor = 1e3, .narrow = 1},
     {.title = "", REPORT_VALUE(plan_row, line), .width = -1},
     REPORT_END};
 
@@ -139,7 +139,7 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
 
         if (rank == 0 && i > 0)
             printf("\n");
-        if (!command_fail(comm, !options, "no memory for the options")) {
+        if (!command_fail(comm, !options, "tune: no memory for the options")) {
             code = problem_create(&p, &x->args, options, comm);
             if (!code)
                 code = tune_product(&p, path, &bar, (double)i / args->set.count, 1.0 / args->set.count);

@@ -488,7 +488,11 @@ def test_orders():
     report = explain("-m 480 --ranks 16 --nodes 4 --panels 0")
     ok(report["order"] == "A" and report["whole_grid"] == [4, 4], "a grid that is chosen is in the order A", report)
     report = explain("-m 480 --grid 4x4 --nodes 4 --bcast mpi --panels 0")
-    ok(report["enters_bytes"] is None and report["must_enter_bytes"] > 0, "what MPI sends itself is not counted", report)
+    ok(report["enters_bytes"] is None and report["must_enter_bytes"] > 0 and report["messages"] is None,
+       "what MPI sends itself is not counted", report)
+    process = table("-m 480 --grid 4x4 --bcast mpi --show plan,messages")
+    prints(process, "  nor drawn", "\nsent        not counted: the plan uses collectives of MPI\n" in process.stdout and
+           "A, level 1, mpi, 128 k:\n  not known: MPI sends them\n" in process.stdout)
 
 
 def test_cells():

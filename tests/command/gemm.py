@@ -323,7 +323,10 @@ def test_errors():
                         ("--bcast van_de_gejn", "did you mean van_de_geijn?"), ("--format jsn", "did you mean json?"),
                         ("--node shard", "did you mean shared?"), ("--nb checkerbord", "did you mean checkerboard?"),
                         ("--layout mb=64,imbb=3", "did you mean imb?"), ("--layout-a mb=0", "the others at least 0\n"),
-                        ("--type doubel", "expected"), ("--grid 3x2", "needs 6 ranks, there are 2; start with mpiexec -n 6"),
+                        ("--type doubel", "expected"), ("--transa NTT", "--transa NTT: expected N, T or C\n"),
+                        ("--compare plan,sharde", "did you mean shared?"), ("--calls 2 --beta 1.5", "|beta| = 1.5"),
+                        ("--layout-a rsrc=5", "--layout of A: rsrc=5: expected -1 to 0"),
+                        ("--layout-b m=60,i=3", "--layout of B: m=60: expected at least 67"), ("--grid 3x2", "needs 6 ranks, there are 2; start with mpiexec -n 6"),
                         ("--reps 0", "expected"), ("-m -1", "at least 0"), ("--block 0", "1 to 2^31 - 1")):
         refuses(bench(2, "gemm -m 64 " + args), "gemm " + args, words)
     process = bench(2, "gemm -m 64 --reps 1", env={**os.environ, "HSUMMA_LOKAHEAD": "2", "HSUMMA_LOOKAHEAD": "1", "HSUMMA_OF_MINE": "3"})

@@ -27,10 +27,12 @@ def test_forms():
 
 
 def test_alone():
-    for args, reason in [("--alone", ""), ("--to 2x2,rsrc=-1", "rsrc or csrc"), ("--from 2x2,imb=3", "imb or inb")]:
+    for args, reason in [("--alone", ""), ("--to 2x2,rsrc=-1", "rsrc or csrc"), ("--from 2x2,imb=3", "imb = mb")]:
         process = bench(4, f"redistribute -m 64 --reps 2 --check {args}")
         prints(process, f"{args}: without ScaLAPACK", "\nScaLAPACK " not in process.stdout and
                (reason in process.stdout or "without it" in process.stdout))
+    process = bench(4, "redistribute -m 64 --reps 1 --check --from 2x2,imb=128 --format csv")
+    ok([row["maker"] for row in csv_rows(process)] == makers(), "a first block of the default size is compared", *said(process))
     prints(bench(2, "redistribute -m 0 --reps 1 --check"), "nothing to move")
     prints(bench(3, "redistribute -m 50 --type c --from 1x1 --to 3x1 --workspace-limit 4k --check"), "many rounds")
 

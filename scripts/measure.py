@@ -90,8 +90,8 @@ def line(*cells):
 def parser(doc, mpiexec="mpiexec.mpich", **defaults):
     """A parser of the options of all scripts, and of those named by keywords, whose types are those of the defaults."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--build", default="build", help="where hsumma is")
-    made.add_argument("--mpiexec", default=mpiexec)
+    made.add_argument("--build", default="build", help="the build directory (default: build)")
+    made.add_argument("--mpiexec", default=mpiexec, help=f"the launcher, with its options (default: {mpiexec})")
     for name, value in defaults.items():
         made.add_argument(f"--{name}", default=value, type=type(value), help=f"(default: {value})")
     return made
@@ -106,12 +106,12 @@ def choose(args, usual, quick):
 
 def check_names(made, option, given, known):
     for unknown in set(given) - set(known):
-        made.error(f"--{option} is \"{unknown}\"; expected one or more of {', '.join(known)}")
+        made.error(f"--{option} {unknown}: expected one or more of {', '.join(known)}, with commas between")
 
 
 def find(made, *paths):
     """The absolute paths of files; exits with a message if one has not been built. None stays None."""
     for path in paths:
         if path and not os.path.exists(path):
-            made.error(f"{path} does not exist; run make everything")
+            made.error(f"{path} does not exist; run make everything, or give --build DIR")
     return [path and os.path.abspath(path) for path in paths]

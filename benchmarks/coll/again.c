@@ -48,10 +48,10 @@ static const char *add_line(reading *r, char *line)
     row = &more[r->rows];
     groups = report_csv_read(coll_columns, line, row);
     if (groups < 0)
-        return "expected what hsumma coll --format csv has printed";
+        return "expected the output of hsumma coll --format csv";
     row->present = (unsigned)groups;
     if (!take_head(r, row))
-        return "expected one collective of one number of ranks, and elements of hsumma's types";
+        return "expected lines of one collective, one element type and one number of ranks";
     r->rows++;
     return NULL;
 }
@@ -67,10 +67,10 @@ static const char *count_points(reading *r)
         count++;
     for (int i = 1; i < r->rows; i++)
         if ((row[i].bytes != row[i - 1].bytes) != (i % count == 0))
-            return "expected as many lines of each size";
+            return "the sizes have different numbers of lines; expected the output of one run";
     r->run.count = count;
     r->run.points = count ? r->rows / count : 0;
-    return count ? NULL : "expected a line of a measurement";
+    return count ? NULL : "there is no measurement; expected the output of hsumma coll --format csv";
 }
 
 /* Reads all lines, except an incomplete last one from an interrupted run. NULL, or an error message. */
@@ -81,7 +81,7 @@ static const char *read_lines(reading *r, char *text)
     size_t length = strcspn(line, "\r");
 
     if (rest && (length < 5 || strncmp(line + length - 5, ",note", 5)))
-        return "expected what hsumma coll --format csv has printed, a line of names first";
+        return "expected the output of hsumma coll --format csv, with its first line, the names";
     while (!complaint && (line = strsep(&rest, "\n")) && rest) {
         line[strcspn(line, "\r")] = 0;
         complaint = add_line(r, line);

@@ -17,7 +17,7 @@ static void print_help(void)
            "\n"
            "Times collectives and MPI's own, in turns within each repetition. A measurement is a loop of consecutive "
            "calls\n"
-           "that lasts at least 200 us; the slowest rank counts. Results are checked.\n"
+           "that lasts at least 200 us (in the simulator one call); the slowest rank counts. Results are checked.\n"
            "\n"
            "Instead of timing\n"
            "  --list                  list the algorithms\n"
@@ -28,12 +28,13 @@ static void print_help(void)
            "Measurement\n"
            "  --op NAME               bcast, reduce, allreduce, allgather or reduce_scatter (default: allreduce)\n"
            "  --alg LIST              all, auto (the library's choice) or names, with parameters in parentheses:\n"
-           "                          \"auto,dpml(l=4,k=2)\" (default: all,auto)\n"
-           "  --bytes N or FROM..TO   size of the whole vector; 64k is 65536 (default: 8..1M; --dump: 1k)\n"
+           "                          \"auto,dpml(l=4,k=2)\" (default: all,auto); --dump: one name with parameters;\n"
+           "                          --verify: all or one name\n"
+           "  --bytes N or FROM..TO   size of the whole vector, up to 4G; 64k is 65536 (default: 8..1M; --dump: 1k)\n"
            "  --factor N              ratio of consecutive sizes (default: 4)\n"
            "  --element NAME          float, double, float_complex, double_complex, int32, int64 (default: double);\n"
            "                          the operation is the sum\n"
-           "  --root N                (default: 0)\n"
+           "  --root N                of bcast and reduce (default: 0)\n"
            "\n"
            "Repetitions and output\n"
            "  --repetitions N         (default: 11)\n"
@@ -152,7 +153,7 @@ static const argument own_arguments[] = {
     {"op", .read = read_collective, AT(collective), .words = "bcast|reduce|allreduce|allgather|reduce_scatter",
      .expected = "bcast, reduce, allreduce, allgather or reduce_scatter"},
     {"alg", .read = argument_text, AT(algorithm)},
-    {"bytes", .read = read_range, .expected = "a size, or FROM..TO, up to 4G"},
+    {"bytes", .read = read_range, .expected = "a number of bytes, or FROM..TO, up to 4G"},
     {"factor", .read = argument_int64, AT(factor), .least = 2, .most = 1 << 20},
     {"repetitions", .read = argument_int, AT(reps), .least = 1, .most = 100000},
     {"element", .read = read_element, AT(element), .words = "float|double|float_complex|double_complex|int32|int64",
@@ -189,18 +190,19 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
         args->to = args->mode == COLL_DUMP ? 1024 : 1 << 20;
     }
     if (args->mode != COLL_TIME && args->mode != COLL_AGAIN && args->plot)
-        return command_bad_value(options, "plot", args->plot, "a measurement, or --from");
+        return command_bad_value(options, "plot", args->plot, "a measurement or --from with it");
     if (args->init && args->host_memory)
         return command_bad_value(options, "init", "with --memory host", "--memory device");
     if (args->mode == COLL_LIST && args->format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
     if ((args->mode == COLL_DUMP || args->mode == COLL_VERIFY || args->mode == COLL_AGAIN) &&
         args->format != REPORT_TABLE)
-        return command_bad_value(options, "format", "csv or json", "table with --dump, --verify and --from");
+        return command_bad_value(options, "format", args->format == REPORT_CSV ? "csv" : "json",
+                                 "table with --dump, --verify and --from");
     if (args->mode != COLL_DUMP)
         return 0;
     if (!args->algorithm)
-        return command_refuse(options, "--dump: expected --alg NAME with it");
+        return command_refuse(options, "--dump needs an algorithm; give --alg NAME");
     if (args->root >= args->ranks)
         return command_refuse(options, "--root %d: expected less than --ranks %lld", args->root,
                               (long long)args->ranks);

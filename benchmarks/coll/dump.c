@@ -16,7 +16,7 @@ static void print_head(const struct hs_alg *alg, const struct hs_shape *shape, c
 {
     printf("%s of %lld bytes over %d ranks", hs_collective_name(alg->collective), (long long)shape->bytes, shape->size);
     if (shape->topology)
-        printf(" on %d node%s of %lld socket%s, %lld bytes of shared memory each",
+        printf(" on %d node%s of %lld socket%s, %lld bytes of shared memory per rank",
                shape->topology->division[HS_NODE].parts, shape->topology->division[HS_NODE].parts > 1 ? "s" : "",
                (long long)args->sockets, args->sockets > 1 ? "s" : "", (long long)shape->topology->shared_bytes);
     printf(", elements of %lld bytes, root %d\n%s: %s\n\n", (long long)shape->unit, shape->root, alg->name, alg->doc);
@@ -41,7 +41,7 @@ static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape
     hsumma_status status;
 
     if (shape->bytes / shape->unit > MOST_CELLS / shape->size) {
-        puts("not verified: too many ranks and elements; expected fewer --bytes\n");
+        puts("not verified: too many ranks and elements; give fewer --bytes or --ranks\n");
         return HSUMMA_OK;
     }
     if (breaks_order(shape->with.outer) || breaks_order(shape->with.inner))
@@ -87,7 +87,7 @@ static hsumma_status print_all(const struct hs_alg *alg, const struct hs_shape *
 
     if (alg->flags & HS_BY_MPI)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "--alg %s: MPI's own algorithm has no schedule to print; expected another one", alg->name);
+                       "--alg %s: MPI's own algorithm has no schedule to print; give another one", alg->name);
     if (why)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "--alg %s: not possible here: %s", alg->name, why);
     print_head(alg, shape, args);

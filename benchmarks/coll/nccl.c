@@ -81,7 +81,7 @@ static const char *unfit(const coll_run *run)
     if (!run->ctx->device || strcmp(run->ctx->device->kind->name, "cuda"))
         return "NCCL is for GPUs";
     if (run->args->collective != HS_ALLREDUCE)
-        return "here for allreduce only";
+        return "NCCL is timed for allreduce only";
     MPI_Comm_size(run->mates, &mates);
     quiet_allreduce(&mates, &most, 1, MPI_INT, MPI_MAX, run->comm);
     return most > 1 ? "NCCL refuses two ranks on one GPU" : NULL;

@@ -167,7 +167,7 @@ static void begin_table(const coll_run *run, FILE *file)
                 hsumma_device(run->ctx), run->placed ? "device" : "host", (long long)run->copied, run->copy_rate * 1e-9,
                 run->placed ? "MPI gets them by copies to pinned memory of the host, and back\n" : "");
     if (run->args->init)
-        fprintf(file, "context: %.4g ms, with what the device itself needs to start\n", run->created * 1e3);
+        fprintf(file, "context: %.4g ms, including the start of the device\n", run->created * 1e3);
     if (mach->node_ranks > mach->cores)
         fprintf(file,
                 "note: %d ranks share %d core%s: MPI's blocking calls may keep a core that another rank needs;\n"

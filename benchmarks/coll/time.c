@@ -79,7 +79,7 @@ static const char *call_often(const coll_run *run, const coll_case *c, const col
         else if (x->word)
             *status = hsumma_coll_run(run->ctx, &call);
         else
-            complaint = coll_case_mpi(c) ? "MPI has failed" : NULL;
+            complaint = coll_case_mpi(c) ? "the call failed" : NULL;
     if (!*status && run->placed)
         *status = hsumma_synchronize(run->ctx);
     return *status ? hsumma_message(run->ctx) : complaint;
@@ -157,7 +157,7 @@ static int try_out(coll_run *run, coll_case *c, coll_contender *x)
         snprintf(x->why, sizeof x->why, "%s", complaint);
         return COMMAND_OK;
     }
-    if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint))
+    if (command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_ARGUMENT ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
     right = coll_case_right(c);
     quiet_allreduce(&right, &x->right, 1, MPI_INT, MPI_MIN, run->comm);
@@ -252,7 +252,8 @@ static int measure_point(coll_run *run, int point, int64_t bytes)
     coll_case c = {.in = NULL};
     int good = coll_case_make(&c, run->args, bytes, run->comm), code = COMMAND_INTERNAL;
 
-    if (!command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes", (long long)bytes)) {
+    if (!command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes; give fewer --bytes",
+                      (long long)bytes)) {
         if (run->placed)
             complaint = coll_case_place(&c, run->ctx);
         if (!command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes, complaint))
@@ -301,8 +302,8 @@ static int prepare(coll_run *run)
 
     run->placed = device && !run->args->host_memory;
     if (command_fail(run->comm, !device && (run->args->host_memory || run->args->init),
-                     "coll: --%s: the context has no device; expected --device with it",
-                     run->args->init ? "init" : "memory"))
+                     "coll: --%s: the context has no device; give --device, e.g. --device cuda",
+                     run->args->init ? "init" : "memory host"))
         return COMMAND_BAD_INPUT;
     if (!code && device)
         code = coll_device_survey(run);
@@ -321,7 +322,7 @@ static int carry_out(coll_run *run)
     size_t rows;
 
     if (!code && command_fail(run->comm, is_timed_only(run->ctx),
-                              "coll: --compute time: not allowed, since results are checked; expected auto"))
+                              "coll: --compute time: not allowed, since results are checked; omit it"))
         code = COMMAND_BAD_INPUT;
     if (code)
         return code;
@@ -329,7 +330,8 @@ static int carry_out(coll_run *run)
     rows = (size_t)run->points * (size_t)run->count;
     run->row = calloc(rows, sizeof *run->row);
     run->seconds = calloc(rows * (size_t)args->reps, sizeof *run->seconds);
-    if (command_fail(run->comm, !run->row || !run->seconds, "coll: no memory for %d repetitions", args->reps))
+    if (command_fail(run->comm, !run->row || !run->seconds,
+                     "coll: no memory for the times of --repetitions %d; give a smaller number", args->reps))
         return COMMAND_INTERNAL;
     if (run->rank == 0) {
         coll_report_begin(run, stdout);

@@ -15,7 +15,7 @@ answers() {
 
 plant src/base/a.h 'struct hs_line { int n; };'
 plant benchmarks/coll/b.c 'static const struct hs_line { int m; } line;'
-answers "a struct in two files" '^struct hs_line: benchmarks/coll/b.c, src/base/a.h$'
+answers "a struct in two files" '^struct hs_line: benchmarks/coll/b.c, src/base/a.h; rename one$'
 
 plant src/base/a.c 'enum { FIRST, LENGTH = sizeof(int[2]), LAST };'
 plant tests/support/b.c 'enum kind { OTHER = 1 << 3, LENGTH };'

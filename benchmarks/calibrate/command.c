@@ -100,7 +100,8 @@ static int make_parents(const char *path, npy_error *error)
 static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
 {
     if (given && strlen(given) >= PATH_MAX)
-        return npy_fail(error, "the file name has %zu characters; expected at most %d", strlen(given), PATH_MAX - 1);
+        return npy_fail(error, "the file name is too long: %zu characters; expected at most %d", strlen(given),
+                        PATH_MAX - 1);
     if (given) {
         strcpy(path, given);
         return strcmp(given, "-") ? check_file(path, error) : 0;

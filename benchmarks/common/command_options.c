@@ -406,7 +406,8 @@ int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
     memcpy(arguments, what->defaults, what->size);
     bad = command_read(&options, what->table, arguments, argc, argv) ||
           (!options.help && what->finish(arguments, &options, argc, argv, comm));
-    if (command_fail(comm, bad, "%s: %s%s", what->name, options.error, what->hint ? what->hint : ""))
+    if (command_fail(comm, bad, "%s: %s%s", what->name, options.error,
+                     what->hint && !strstr(options.error, "--help") ? what->hint : ""))
         code = COMMAND_BAD_INPUT;
     else if (!options.help)
         code = what->run(arguments, options.text, comm);

@@ -40,7 +40,7 @@ def test_alone():
 def test_wrong():
     for args, words in [("--from 3x3", "--from 3x3"), ("--to 2", "--to 2:"), ("--to 2x2,mb=0", "mb nb imb inb at least 1"),
                         ("--from 2x2,rsrc=2", "rsrc is 2, csrc is 0; expected less than 2 and 2"),
-                        ("--from 4x4", "needs 16 ranks, there are 4"), ("--type q", "s, d, c or z"), ("more", "unexpected operand"),
+                        ("--from 4x4", "needs 16 ranks, there are 4"), ("--type q", "s, d, c, z, float32"), ("more", "unexpected operand"),
                         ("--from 2x2,m=10", "A has 10 rows"), ("--workspace-limit 8", "workspace_limit allows 8")]:
         refuses(bench(4, "redistribute -m 64 --reps 1 " + args), args, words)
 

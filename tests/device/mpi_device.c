@@ -58,7 +58,8 @@ static size_t bytes_of(int who)
     return who == size - 1 && size > 2 ? 0 : (size_t)(BYTES + who * 8);
 }
 
-/* Opens the device. `policy` is that of this process's device; allocation number fail_at fails, with -1 none. */
+/* Opens this process's device with `policy`, and makes the shared memory and events. Host allocation number fail_at
+ * fails; -1: none. */
 static hsumma_status party_begin(struct party *party, const char *policy, int64_t fail_at)
 {
     *party = (struct party){.scarce = {.fail_at = fail_at}};

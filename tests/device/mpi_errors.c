@@ -182,8 +182,8 @@ static hsumma_status live(const char *words, int on_device, int64_t *right)
     return status;
 }
 
-/* Plants one failure in each life, at the places from, from + by, ... below `to`. A later call than the failed one may
- * report the failure, so results before that may be wrong; with `results` they must be right. */
+/* Calls live() with one planted failure each, at the places from, from + by, ... below `to`. A later call may report
+ * the failure, so results before the report may be wrong; with `results` they must be right. */
 static void test_failures(const char *word, int64_t from, int64_t to, int64_t by, int results)
 {
     int apart = 0, failed = 0, wrongs = 0, lives = 0;

@@ -9,7 +9,7 @@
 #include "support/device/gemm_device.h"
 #include "support/product/gemm_random.h"
 
-/* Whether the execution must run on the devices, which is so if all processes have C in device memory. */
+/* Whether the execution must run on the devices: every process that owns elements of C has them in device memory. */
 static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)
 {
     int here = 0;
@@ -21,7 +21,8 @@ static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, con
     return !world_reduce(here, MPI_MAX);
 }
 
-/* Runs one execution; returns NULL, or a description of the error on this rank. *hash is of the bits of C. */
+/* Runs one execution; returns NULL, or a description of the error on this rank. *hash, unless NULL, becomes a hash of
+ * the bits of C. */
 static const char *wrong_execution(hsumma_context *ctx, hsumma_plan *plan, const struct gemm_case *c, int on_device,
                                    int64_t *hash)
 {

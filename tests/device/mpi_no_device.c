@@ -1,6 +1,7 @@
 /*
- * device=cuda without a visible GPU is the same error on all processes: CUDA's name for it and the failed call, or
- * that the library was built without CUDA. device=auto continues without a device; its message gives the reason.
+ * device=cuda without a visible GPU is the same error on all processes. The message names the failed call and CUDA's
+ * error, or says that the library was built without CUDA. device=auto continues without a device; its message gives the
+ * reason.
  */
 #include "support/tap.h"
 #include "support/world.h"

@@ -36,7 +36,7 @@ static void whole_multiply(const struct job *job, const struct whole in[3], stru
         }
 }
 
-/* Copies a process's part of operand x from the whole matrix. */
+/* Fills a process's local part of operand x from the whole matrix, and outside the operand with distinct numbers. */
 static void scatter(const struct hs_problem *problem, int x, const struct whole *whole, const struct local_part *part,
                     double *to)
 {

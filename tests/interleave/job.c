@@ -64,8 +64,8 @@ static int stored_axis(const struct job *job, int x, int logical)
     return job->op[x] == 'N' ? logical : 1 - logical;
 }
 
-/* Draws layouts. With a probability drawn for each job, operands that have a dimension on the same grid axis share its
- * layout, which avoids exchanges. */
+/* Draws layouts. With a probability drawn per job, a dimension of an operand gets the usual layout of this dimension on
+ * its grid axis. Operands with equal layouts need no exchange. */
 static void draw_spreads(struct job *job, uint64_t *random)
 {
     struct spread_dimension usual[3][2];
@@ -99,8 +99,8 @@ static const struct hs_alg *draw_row(enum hs_collective collective, const int si
     return fitting[draw_of(random, count)];
 }
 
-/* Draws levels, algorithms and lookahead. width: indices in an innermost panel; turn: innermost panels in a turn, 0:
- * all that a pair owns. */
+/* Draws levels, algorithms and lookahead. width: number of indices in an innermost panel; turn: number of innermost
+ * panels in a turn, 0: all panels of a pair of owners. */
 static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, int turn, uint64_t *random)
 {
     int outer[2][HS_LEVELS_MAX], left[2] = {job->extent[0], job->extent[1]}, levels = draw_of(random, 3);

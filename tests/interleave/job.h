@@ -40,9 +40,9 @@ struct job {
 void job_begin(void (*yields)(double));
 
 /*
- * Draws a job for a grid of `extent` processes, whose ranks are `rank` by rows, or for a part of it. With one_node the
- * job may use the product inside one node. Returns 0 if the operand drawn as stationary cannot be, because it or C is
- * replicated.
+ * Draws a job for a grid of `extent` processes, whose ranks are `rank` by rows, or for a part of this grid. With
+ * one_node the job may use the product inside one node. Returns 0 if the operand that was drawn cannot be stationary,
+ * because this operand or C is replicated.
  */
 int job_draw(struct job *job, const int extent[2], const int *rank, int one_node, uint64_t *random);
 /* The problem as seen by process `process` of the job's grid; the job must outlive it. */

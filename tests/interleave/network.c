@@ -33,7 +33,7 @@ static struct {
     int waiting[OPEN_MOST], waiting_count; /* indices of unmatched transfers, in the order of their start */
     int under_way[OPEN_MOST], way_count; /* indices of matched sends that have not arrived, in the order of matching */
     int withheld[RANKS_HERE];
-    int calls_left, failed; /* calls_left: until MPI fails, 0: never; failed: the rank on which it has failed, or -1 */
+    int calls_left, failed; /* calls_left: calls until MPI fails; failed: the rank on which MPI has failed, or -1 */
     char fault[200];
 } net;
 

@@ -9,11 +9,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Faults of MPI: it completes sends early, or receives, or fails on one rank, in a random call and all later ones. */
+/* Faults of MPI: none; sends complete early; receives complete early; on one rank a random call and all later ones
+ * fail. */
 enum network_lie { NETWORK_HONEST, NETWORK_SENDS_EARLY, NETWORK_RECEIVES_EARLY, NETWORK_FAILS };
 
 struct network_manner {
-    int eager;    /* eighths of the messages that are buffered, so that the send completes at once */
+    int eager;    /* probability in eighths that a message is buffered, so that its send completes at once */
     int withheld; /* probability in eighths that MPI_Testsome does not yet return a completed request */
     int order;    /* order of arrival: negative: oldest first; positive: newest first; 0: random */
     enum network_lie lie;
@@ -32,8 +33,8 @@ void network_hurry(int hurry);
 int network_failed(void);
 /* Whether MPI_Testsome has withheld a completed request from the rank since the last call of this function. */
 int network_withheld(int rank);
-/* network_fault describes the first wrong use of a buffer or request; network_left_over, after all turns, also a
- * request that is left. NULL if there is none. */
+/* Both functions describe the first wrong use of a buffer or request, or return NULL. network_left_over, called after
+ * all turns, also reports a request that was never completed. */
 const char *network_fault(void);
 const char *network_left_over(void);
 /* Lists a rank's sends and receives that no peer has matched yet. */

@@ -157,7 +157,8 @@ static void pass_over(struct scene *scene, int r)
         count(scene, r, job);
 }
 
-/* Starts this rank's part in the turn's product. */
+/* After the agreement: starts this rank's part in the turn's product, or leaves the turn if the product was refused or
+ * the rank is not a member. */
 static void enter_turn(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];

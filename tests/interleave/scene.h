@@ -14,8 +14,8 @@
 
 enum { GRIDS_MOST = 2, JOBS_MOST = 3, TURNS_MOST = 5, SCENE_TEXT = 2000 };
 
-/* Falsifies a counter of the directory: if `lies` is set, ranks raise it one step early, so others do not wait for it
- * as long as they should. */
+/* Falsifies a counter of the directory: if `lies` is set, ranks raise the counter one step early, so other ranks stop
+ * waiting too early. */
 struct scene_lie {
     int lies;
     int counter;

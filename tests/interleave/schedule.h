@@ -17,8 +17,8 @@ void schedule_describe(void (*line)(const char *text));
 int64_t schedule_steps(void);
 /* Records that a request of this rank has completed, so the rank can continue. */
 void schedule_stir(int rank);
-/* Let other ranks run in between. schedule_yield is called where a rank works (job_begin), schedule_look where it reads
- * a counter (words.h) or calls MPI. */
+/* Both functions let other ranks run. schedule_yield is called where a rank works (job_begin), schedule_look where it
+ * reads a counter (words.h) or calls MPI. */
 void schedule_yield(double seconds);
 void schedule_look(void);
 

@@ -172,7 +172,7 @@ static int compose_panel(struct hs_builder *builder, const struct hs_shape *shap
     const struct hs_grid *grid = &mover->problem->grid;
     const int coord[2] = {shape->rank / grid->extent[1], shape->rank % grid->extent[1]};
     int axis = mover->role->line_axis, root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
-    for (int l = level + 1; l < mover->levels; l++) /* not the root of inner level l: receives there */
+    for (int l = level + 1; l < mover->levels; l++) /* a rank that is not the root of inner level l receives there */
         if (hs_digit(&mover->factors, l, coord[axis]) != hs_digit(&mover->factors, l, root))
             return after;
     int size = mover->factors.size[level], me = hs_digit(&mover->factors, level, coord[axis]);

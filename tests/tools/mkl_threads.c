@@ -1,7 +1,7 @@
 /*
- * A stand-in for MKL's functions that set threads, preloaded where MKL is not installed: a global number of threads
- * (MKL_NUM_THREADS in the environment, else 3), and a local one, here the same for all threads of the process, which
- * overrides the global one unless 0.
+ * A stand-in for MKL's functions that set threads, preloaded where MKL is not installed. There is a global number of
+ * threads (MKL_NUM_THREADS in the environment, else 3) and a local number, which overrides the global one unless 0.
+ * Here all threads of the process have the same local number.
  */
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The contents of an exported handle, which must fit CUDA's. */
+/* The contents of an exported handle. They must fit into the IPC handles of the fake CUDA (fake_cuda/streams.c). */
 struct host_export {
     int64_t process, drive, inode, bytes, offset, file;
 };
@@ -43,7 +43,7 @@ static int make_file(size_t bytes)
     return file;
 }
 
-/* Maps a file as a block; on failure returns NULL and closes it. Another process's file is locked while mapped. */
+/* Maps a file as a block; on failure closes it and returns NULL. The file of another process is locked while mapped. */
 static struct host_block *add_file(struct host_device *own, int file, size_t bytes, enum hs_memory_kind kind,
                                    int of_events)
 {

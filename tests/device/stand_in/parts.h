@@ -23,7 +23,7 @@ extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility(
 /* The order of work, and failures: parsed from HSUMMA_HOST_DEVICE when the device is opened. */
 enum host_order {
     HOST_EAGER, /* immediately, unless it must wait */
-    HOST_LAZY,  /* as late as possible: one piece per query, of the newest stream that has work; what a wait needs */
+    HOST_LAZY,  /* as late as possible: a query does one piece, of the newest stream that can; a wait what it needs */
     HOST_RANDOM /* at random times, on random streams */
 };
 struct host_policy {

@@ -116,7 +116,8 @@ static void do_work(struct host_device *own, const struct host_piece *piece)
         work[piece->kind].act(piece);
 }
 
-/* Marks a generation as complete. If a later one, recorded on another stream, already is, it stays marked. */
+/* Marks a generation as complete, unless a later generation with the same entry of done[], recorded on another stream,
+ * is complete already. */
 static void do_record(const struct host_piece *piece)
 {
     uint64_t generation = piece->event.generation;

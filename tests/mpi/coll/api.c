@@ -126,7 +126,8 @@ static void test_choice(void)
         described("butterfly", 64, 0, "butterfly, by the call");
 }
 
-/* Creates a context; if `words` is not NULL, checks instead that the options are refused in these words. */
+/* Creates a context; returns 1 on success. If `words` is not NULL, checks instead that the options are refused with a
+ * message that contains `words`. */
 static int context(const char *options, const char *words)
 {
     char text[400] = "";

@@ -31,8 +31,9 @@ static int sums(int64_t count, const char *word, hsumma_status *status)
     return right;
 }
 
-/* Makes allocation number n of the victim fail during a call, then repeats the call with memory. Returns 1 if both
- * behave as described above; *reached: whether the victim made more than n allocations. */
+/* Makes allocation number n of the victim fail during a call (for_good: and all later ones), then repeats the call with
+ * memory. Returns 1 if both calls behave as described above; *reached: whether the victim made more allocations than n.
+ * Collective. */
 static int survives(const char *word, int64_t count, int victim, int64_t n, int for_good, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, for_good};

@@ -81,7 +81,7 @@ static void test_orders(struct task *task)
     }
 }
 
-/* More calls of one kind than there are tags, completed only after all have been started. */
+/* Starts more calls of one kind than may be in progress at a time (half of the tags), before it waits for the first. */
 static void test_many(struct task *task, int tasks)
 {
     int wrong = 0;

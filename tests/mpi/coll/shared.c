@@ -1,7 +1,7 @@
 /*
  * Collectives through shared memory at run time: no MPI message inside a node, between nodes as many as the algorithm
- * needs; no named object is left; the results are equal whether peers' memory is read directly or not, and when one
- * rank cannot map the memory, so that messages are used.
+ * needs; no named object is left. The results are right with and without direct reads of peers' memory, and over
+ * messages if one rank cannot map the shared memory.
  */
 #include "base/scalar.h"
 #include "base/wait.h"

@@ -98,7 +98,7 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
                    "workspace_limit allows 1 ");
 }
 
-/* With replicas of operands only C can be stationary. */
+/* A replicated A or B cannot be stationary, and neither A nor B can if C is replicated; C always can. */
 static void test_replicas(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q;

@@ -117,7 +117,8 @@ static int is_even(const struct gemm_case *c)
     return 1;
 }
 
-/* The number of other grids and layouts, with as many processes, that move less than the best one. It must be 0. */
+/* The number of even layouts on grids of as many processes that move less than the best one, which must be 0; -1 on an
+ * error. */
 static int count_better(hsumma_context *ctx, const struct gemm_case *best, struct traffic least, int layouts,
                         int *tried)
 {
@@ -180,7 +181,7 @@ static void test_least(hsumma_context *ctx)
                 test_product(ctx, &products[i], words[w]);
 }
 
-/* Sizes without common divisors, all types, and processes that own nothing. */
+/* Random sizes, also 0; all types; processes that own nothing. */
 static void test_products(hsumma_context *ctx)
 {
     int wrong = 0, made = 0;

@@ -25,7 +25,8 @@ static const char *with_paths(const char *text)
     return expanded[next];
 }
 
-/* Sets the directory in which process 0 looks for files. In the other processes it sets `others`, to no effect. */
+/* Sets the directory in which process 0 looks for files. The other processes' directory `others` (NULL: not set) must
+ * have no effect. */
 static void look_in(const char *name, const char *others)
 {
     const char *path = rank == 0 ? name : others;

@@ -1,6 +1,6 @@
 /*
  * Memory of grids (hsumma/context/product_memory.c): on each node, for many grids at once, made and freed a thousand
- * times; nodes without it, or with less; processes without memory, and calls with different arguments.
+ * times; nodes that cannot share memory, or only less; allocations that fail; calls with different arguments.
  *
  *     grid_memory [cliques] [topology=nodes:N]
  *

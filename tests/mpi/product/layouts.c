@@ -20,7 +20,7 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
 
-/* Checks a plan's info: the stationary operand (forced: named by the options), its predicted times, and how each
+/* Checks a plan's info: the stationary operand (forced: named by the options), the predicted times, and how each
  * operand moves. Returns NULL, or a description of the error. */
 static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
 {

@@ -1,5 +1,5 @@
 /*
- * hsumma_malloc: the processes of a node read each other's memory at the same number and offset; parts of different
+ * hsumma_malloc: the processes of a node read each other's memory by region number, rank and offset; parts of different
  * sizes; memory that cannot be shared or allocated; products; leaks.
  *
  *     malloc [topology=nodes:N]
@@ -51,7 +51,7 @@ static unsigned char value(int who, int round, size_t i)
     return (unsigned char)(who * 31 + round * 7 + (int)(i % 251) + 1);
 }
 
-/* Whether every process sees the bytes that each of its mates wrote, at (number, mate, offset). */
+/* Whether this process reads the bytes that each of its mates wrote, by region number, mate and offset. */
 static int seen_by_all(const hsumma_context *ctx, unsigned char *const given[TOGETHER])
 {
     const int me = ctx->comm.rank, ranks = ctx->comm.size;

@@ -1,7 +1,7 @@
 /*
- * The measurement of the network between nodes when a context is created: the result is equal on all processes, it
- * takes few messages, happens once per set of hosts, and not at all if the caller or a file describes the network.
- * Nodes are virtual. Times are not checked.
+ * The measurement of the network between nodes when a context is created. All processes get the same result. The
+ * measurement takes few messages, happens once per set of hosts, and is left out if the caller or a file describes the
+ * network. Nodes are virtual. Times are not checked.
  */
 #include "support/failing_memory.h"
 #include "support/product/tuned_plan.h"

@@ -327,8 +327,9 @@ static void test_grid_without_memory(void)
 enum { DONE_TAG = 7 };
 
 /*
- * Executes a job once. Process `late` enters only after all processes with `early` set, which need nothing from it,
- * have reported that they are done; a missing report is an error after a long time. Returns the number of errors.
+ * Executes a job once. The `earlies` processes with `early` set need nothing from process `late`, and report to it when
+ * they are done. Process `late` starts after these reports; a report that is missing after PATIENCE_S is an error.
+ * Returns the number of errors.
  */
 static int run_alone(struct job *job, int late, int early, int earlies)
 {

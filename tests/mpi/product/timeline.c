@@ -98,7 +98,7 @@ static int all_arrived(const struct hs_trace_entry *e, int count)
     return good;
 }
 
-/* Makes a grid of one row, or from 4 processes on of two rows, then without the last process if their number is odd. */
+/* Makes a grid of all processes in one row, or from 4 processes on in two rows, without the last of an odd number. */
 static void make_grid(hsumma_context *ctx, hsumma_grid **grid)
 {
     int rows = size >= 4 ? 2 : 1, cols = size / rows;

@@ -52,8 +52,9 @@ static int measured_line(struct scene *scene, const char *words, char line[TUNED
     return everywhere(good);
 }
 
-/* Makes a plan, which must be the same on all processes, and checks how it was tuned, its line (unless NULL), and,
- * unless `why` is NULL, that its reasons name the tuned file if and only if `why` is not empty. */
+/* Makes a plan, which must be the same on all processes. Checks the origin of its choices (`tuned`) and, unless `line`
+ * is NULL, its line. Unless `why` is NULL, the plan's reasons must name the tuned file if and only if `why` is not
+ * empty. Returns 1 if all is right on all processes. */
 static int comes(struct scene *scene, const char *options, const char *tuned, const char *line, const char *why)
 {
     hsumma_plan *plan = plan_with(scene->ctx, &scene->c, options);

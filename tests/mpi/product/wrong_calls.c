@@ -100,7 +100,7 @@ static int uncommitted_on_one(const struct place *at)
 
 static int invalid_type(const struct place *at)
 {
-#ifdef OPEN_MPI /* it dereferences any handle */
+#ifdef OPEN_MPI /* Open MPI dereferences any handle */
     return MPI_Bcast(x, 1, MPI_DATATYPE_NULL, 0, at->comm);
 #else
     return MPI_Bcast(x, 1, (MPI_Datatype)MPI_COMM_WORLD, 0, at->comm);

@@ -201,7 +201,7 @@ static void compare(const struct fuzz_case *c, int context, struct outcome *ours
     for (int i = 0; i <= c->twice && !ours->wrong; i++)
         attempt(c, context, pgemm_ours, me, expected, ours);
     int left = pgemm_theirs_count > before;
-    /* Only a prescribed stationary operand may be impossible, with replicas, so that the case is left to ScaLAPACK. */
+    /* The shim may leave the case to ScaLAPACK only if a stationary operand is prescribed: replicas can rule it out. */
     if (!ours->wrong && !getenv("HSUMMA_STATIONARY") && (ours->wrong = left))
         snprintf(ours->text, sizeof ours->text, "left to ScaLAPACK");
     if (!ours->wrong && !theirs->wrong)

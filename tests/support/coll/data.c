@@ -32,7 +32,7 @@ const struct coll_kind coll_kinds[COLL_KINDS] = {
     {"max of int64", HSUMMA_MAX, HSUMMA_INT64, 8},
 };
 
-/* Writes element i of rank `from`. It consists of small integers, so that sums are exact in any order. */
+/* Writes element i of rank `from`. Its parts are integers whose sums are exact in any order. */
 static void coll_element(const struct coll_kind *kind, int from, int64_t i, void *to)
 {
     int64_t v = (from * 7 + i * 5 + from * i) % 13 - 6;

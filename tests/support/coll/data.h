@@ -61,9 +61,9 @@ hsumma_coll matrix_case_call(const struct matrix_case *test, void *in, void *out
 void matrix_case_tell(const struct matrix_case *test, const char *where, const char *what);
 
 /*
- * Tests an algorithm with two kinds of elements and five counts: with several roots, in place, and with irregular
- * parts; a reduction also with each other kind, but only with a count of 257. `run` returns 1 if a case is right.
- * `more` runs further cases of the algorithm, adds their number to *cases, and returns the number of failures.
+ * Tests an algorithm with the five counts and two kinds of elements: with several roots, in place, and with irregular
+ * parts. A reduction is also tested with every other kind, once, with a count of 257. `run` returns 1 if a case is
+ * right. `more` runs further cases of the algorithm, adds their number to *cases, and returns the number of failures.
  */
 void matrix_test_row(const hsumma_algorithm_info *info, const char *options, const int64_t *counts,
                      int (*run)(const struct matrix_case *test),

@@ -50,7 +50,7 @@ struct planted_fault {
     const char *words; /* text expected in verify's report; NULL: the next row belongs to the same fault */
 };
 
-/* Tests all faults. `room`: bytes of SHARED that each rank of the one node has; 0: each rank has its own node. */
+/* Tests all faults. room > 0: all ranks are on one node, and each has `room` bytes of SHARED; 0: a node per rank. */
 void plant_faults(const struct planted_fault *fault, size_t rows, int64_t room);
 
 #endif

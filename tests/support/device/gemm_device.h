@@ -25,8 +25,8 @@ int gemm_place(hsumma_context *ctx, const struct gemm_case *c, int on_device, st
 int gemm_bring_home(hsumma_context *ctx, struct gemm_matrices *m);
 void gemm_forget(hsumma_context *ctx, struct gemm_matrices *m);
 
-/* Executes a plan on new matrices, with those of the mask on the device. *good becomes 1 if the plan succeeds, C is
- * right and A and B are unchanged; 0 otherwise, or if only some of the mask could be put on the device. */
+/* Executes a plan on new matrices; those of the mask on_device are on the device. *good becomes 1 if the plan succeeds,
+ * C is right and A and B are unchanged, else 0; also 0 if only some of these matrices could be put on the device. */
 hsumma_status gemm_execute_there(hsumma_context *ctx, hsumma_plan *plan, const struct gemm_case *c, int on_device,
                                  int *good);
 

@@ -10,9 +10,9 @@ struct gemm_placed {
     int moved;       /* mask of the operands in memory of hsumma_malloc */
 };
 
-/* Makes the matrices of a call. Bit x of `mask` puts operand x in memory of hsumma_malloc, `shift` bytes behind its
- * start; with bit x of `but` this process allocates its part elsewhere nevertheless. Returns 0 if hsumma_malloc fails.
- */
+/* Makes the matrices of a call. Bit x of `mask` puts operand x into memory of hsumma_malloc, `shift` bytes after its
+ * start. Bit x of `but` makes this process nevertheless allocate its part of operand x elsewhere. Returns 0 if
+ * hsumma_malloc fails. */
 int gemm_make_in_library(hsumma_context *ctx, const struct gemm_case *call, int mask, int but, size_t shift,
                          struct gemm_placed *placed);
 void gemm_drop_in_library(hsumma_context *ctx, struct gemm_placed *placed);

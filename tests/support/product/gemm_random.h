@@ -39,11 +39,11 @@ hsumma_grid *gemm_draw_grid(hsumma_context *ctx);
 /* Prints a case on rank `who`. */
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what);
 
-/* The exchange of a moving operand: what must change process before it is broadcast, or after it is summed. Here and in
- * gemm_aligned, `stationary` is an operand (0: A, 1: B, 2: C), not an index in gemm_stays. */
+/* The exchange of a moving operand: the elements that must move to another process before the broadcast or after the
+ * sum. Here and in gemm_aligned, `stationary` is an operand (0: A, 1: B, 2: C), not an index in gemm_stays. */
 struct gemm_misplaced {
     int differs; /* nonzero: the layouts assign some index to different processes */
-    int known;   /* same grid axis as in the stationary operand; 0: the exchange crosses the grid, nothing is counted */
+    int known;   /* 0: the two operands have the pinned dimension on different grid axes, and nothing is counted */
     int64_t most, all; /* bytes: most: sent and received by the busiest process; all: sent by all processes */
     int line;          /* number of processes in a broadcast or sum of the operand */
 };

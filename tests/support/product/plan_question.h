@@ -7,7 +7,7 @@
 #include "support/random.h"
 #include <stdio.h>
 
-/* Draws a size between least and most: `least`, increased by 1 % up to 1000 times; `most` is the likeliest. */
+/* Draws a size from least to most: `least`, increased by about 1 % up to 999 times, but never above `most`. */
 int64_t draw_size(int64_t least, int64_t most);
 
 struct plan_question {

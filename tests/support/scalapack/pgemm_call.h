@@ -62,8 +62,8 @@ extern double pgemm_matrix[3][PGEMM_WORDS];
 int pgemm_same(int type, const struct pgemm_call *call, hsumma_pgemm *other);
 int pgemm_multiplies(int context, int m, int n, int k, int nb);
 
-/* Calls world_begin; already before MPI_Init unsets the library's environment variables, and sets HSUMMA_NODE to WORD
- * for a program argument node=WORD. */
+/* Unsets the library's environment variables, sets HSUMMA_NODE to WORD for a program argument node=WORD, and then calls
+ * world_begin. */
 void pgemm_begin(int *argc, char ***argv);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The clock for devices shared by ranks: cases computed by hand, and all algorithms. With one device per rank they
- * cost as much as without devices, with fewer devices at least as much as the work of the busiest one.
+ * The clock for devices shared by ranks: cases computed by hand, and all algorithms. With one device per rank an
+ * algorithm costs as much as without devices; with one device per node it costs at least the work of the busiest
+ * device.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
@@ -117,7 +118,8 @@ static void designs(void)
     tap_ok(apart, "on a device each: a copy in, the sum, a copy out");
 }
 
-/* Every algorithm: a device per rank costs as much as a processor per rank; fewer devices have more work each. */
+/* Every algorithm: a device per rank costs as much as a processor per rank; a device per node is not faster than its
+ * work. */
 static void rows(void)
 {
     static const struct hs_machine tiers = {.alpha = 3.0e-6,

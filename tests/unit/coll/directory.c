@@ -1,7 +1,7 @@
 /*
  * Signals between sleeping processes are never lost. Processes in a ring pass on a number; each sleeps until the
- * number arrives. In the library a nap ends after a moment even without a signal, which would hide a lost one; here it
- * lasts until the signal, up to PATIENCE_S, and a lost signal is an error.
+ * number arrives. In the library a nap ends after a moment even without a signal, which would hide a lost signal. Here
+ * a nap lasts until the signal, at most PATIENCE_S, and a nap without a signal is an error.
  */
 #include "coll/node/directory.h"
 #include "support/tap.h"

@@ -239,7 +239,8 @@ static void dpml_equations(void)
     tap_ok(above, "and no more than equation 7 with (ppn - 1) n/l c for the sums");
 }
 
-/* Equation 3 as printed compared with the sums in the schedule: ppn - 1 partitions per leader, plus log2 h. */
+/* Equation 3 as printed compared with the sums in the schedule: per leader ppn - 1 partitions inside its node and log2
+ * h between the nodes. */
 static void dpml_counts(void)
 {
     int good = 1, copies = 1, printed = 1;

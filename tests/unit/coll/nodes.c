@@ -174,8 +174,8 @@ static void rooted(struct coll_sweep *sweep, const struct hs_alg *alg, struct pl
     }
 }
 
-/* Segments: each of the p - 1 messages becomes one per segment, at most 16, unless there is one node or each rank has
- * its own; the number of rounds has a bound. */
+/* Segments: each of the p - 1 messages is cut into its segments, at most 16. With one node, or with a node per rank,
+ * messages are not cut. The number of rounds is bounded. */
 static void segmented(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
     int64_t p = place->shape.size, leaders = place->nodes->parts;

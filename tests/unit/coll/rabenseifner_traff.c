@@ -152,7 +152,8 @@ static uint64_t bracketing(const struct hs_alg *alg, int p, int root, int64_t th
     return hs_verify(alg, &shape, NULL, &hs_heap, &report) ? 0 : report.bracketing;
 }
 
-/* The bracketing is the same for all roots; that of the eliminations and of small_ring also with and without cuts. */
+/* Reduce brackets like allreduce for every root. The bracketing of the eliminations and of small_ring does not depend
+ * on whether they cut the vector. */
 static void brackets(void)
 {
     static const char *const rows[] = {"elimination_21", "elimination_32", "elimination_32_21", "small_ring"};

@@ -168,7 +168,8 @@ static void test_tuned(const char *text)
     tap_ok(strstr(message.text, "version 3") && strstr(message.text, "reads version 2"), "%s", message.text);
 }
 
-/* Asks for an algorithm; checks how the answer begins (behind ": "), and what the line with it contains. */
+/* Asks for an algorithm. In the line that describes the answer, the text after ": " must begin with `begins`, and the
+ * line must contain `has`. */
 static void chosen(struct hs_selector *selector, const struct hs_question *question, const char *begins,
                    const char *has)
 {

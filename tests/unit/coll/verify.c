@@ -100,7 +100,7 @@ static struct theory ring_allreduce(const struct hs_shape *shape)
     return (struct theory){2 * p * (p - 1), 2 * (p - 1) * shape->bytes, 2 * (p - 1), 0};
 }
 
-/* One message for each rank and each part that is not its own. */
+/* One message for each nonempty part and each rank but the part's owner. */
 static struct theory each_part(const struct hs_shape *shape)
 {
     int p = shape->size;

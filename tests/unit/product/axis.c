@@ -319,8 +319,8 @@ static int same_sums(const struct hs_factors *x, const struct hs_factors *y)
     return one.used == other.used && memcmp(one.at, other.at, one.used) == 0;
 }
 
-/* The most levels with several members, over all merges of neighbouring levels whose sums are bracketed as those of a
- * single level. */
+/* The largest number of levels with several members that remain when neighbouring levels are merged so that sums are
+ * bracketed as on a single level. */
 static int most_levels(const struct hs_factors *factors, const struct hs_factors *single)
 {
     int most = 0;

@@ -33,7 +33,7 @@ static void make_faster(struct hs_profile *profile)
 
 struct losses {
     int cases, above; /* above: number of cases in which a cost exceeds its reference by more than allowed */
-    int any;          /* number of cases in which it does by more than 1e-9 */
+    int any;          /* number of cases in which a cost exceeds its reference by more than 1e-9 */
     double worst;
     char at[900];
 };
@@ -83,8 +83,8 @@ static void faster_networks(int cases)
     }
 }
 
-/* The cost of the best plan over all group grids of one level with all pairs of broadcast algorithms, each forced by
- * options; -1 if there is none. With shared panels, group grids that cut through nodes are skipped. */
+/* The cost of the best plan over all group grids of one outer level and all pairs of broadcast algorithms, each forced
+ * by options; -1 if there is none. With shared panels, group grids that cut through nodes are skipped. */
 static double best_forced(const struct plan_question *q, const char *words, struct hs_clock_memo *memo, char *how,
                           size_t size)
 {

@@ -97,7 +97,8 @@ static int drawn(struct model_product *product, struct model_how *how, int *oper
     return variant.role[*operand].moves && variant.role[*operand].exchanged;
 }
 
-/* Compares the price with the lists. Returns 1 if it agrees, 0 if it differs, -1 if some owner has no elements. */
+/* Compares the price with the lists. Returns 1 if they agree, 0 if they differ or on failure, -1 if some owner has no
+ * panel. */
 static int agrees(const struct model_product *product, const struct model_how *how, int operand,
                   const struct hs_topology *nodes)
 {

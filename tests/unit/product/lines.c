@@ -1,6 +1,6 @@
 /*
- * Resources that lines share. A node's outgoing link is priced for the traffic of all lines of the node, also if they
- * have unequal lengths; concurrent exchanges are priced for the panels of all owners, if they can be concurrent.
+ * Resources that lines share. A node's outgoing link is priced for the traffic of all lines of the node, even if the
+ * lines have unequal lengths. Exchanges that can be in flight together are priced for the panels of all owners.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"

@@ -114,7 +114,8 @@ static int wrong_panels(const struct hs_panels *panels, const struct listing *al
     return t != panels->count;
 }
 
-/* Checks a tier: each turn's indices cut into pieces of its width, which are made of whole panels of the inner tier. */
+/* Checks a tier: each turn's indices cut into pieces of the tier's width. A piece is made of whole panels of the inner
+ * tier. */
 static int wrong_tier(const struct hs_panels *panels, const struct listing *all, int tier, int64_t width)
 {
     const struct hs_tier *of = &panels->tier[tier];

@@ -1,7 +1,7 @@
 /*
- * Cells in the planner (summa/messages/cells.h): the cells that stand for those of all lines, their prices, the memory
- * of their tiles; when a product shares panels, and when options that request sharing are refused. Compared with sums
- * written out by hand, and with the loops of all processes of random grids on random nodes.
+ * Cells in the planner (summa/messages/cells.h): the cells that represent those of all lines, their prices, the memory
+ * of their tiles; when a product shares panels, and when options that request sharing are refused. Results are compared
+ * with sums written out by hand, and with the loops of all processes of random grids on random nodes.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"

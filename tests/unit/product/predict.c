@@ -94,8 +94,8 @@ static void closed_forms(void)
     }
 }
 
-/* Van de Geijn's broadcast with B = b. 1: more groups along each axis, up to sqrt(q), always cost less; -1: always
- * more; 0: neither. *ratio: the cost without groups, relative to that of most groups. */
+/* Van de Geijn's broadcast with B = b. Returns 1 if more groups along each axis, up to sqrt(q), always cost less, -1 if
+ * they always cost more, else 0. *ratio: the cost without groups divided by the cost with the most groups. */
 static int verdict(int64_t n, int q, int64_t b, double alpha, double beta, double *ratio)
 {
     struct hs_profile profile = paper_machine(alpha, beta);
@@ -398,8 +398,8 @@ static void odd_ends(void)
 }
 
 /*
- * The cost of consecutive panels, of which `window` are in flight. After the first ones, each panel takes the larger
- * of its path's share of the window and the work of the busiest port; two thirds of the saving count.
+ * The cost of consecutive panels, of which `window` are in flight. After the first panels, each panel takes its path's
+ * time divided by `window`, or the busiest port's time if that is longer. Two thirds of the saving count.
  */
 struct row {
     double way, busy; /* seconds of all panels: on the longer path, on the busiest port */

@@ -1,4 +1,4 @@
-/* The ranking of candidates, compared with a sort of all; and the line of a grid that stands for the others. */
+/* The ranking of candidates, compared with a sort of all; and the line that represents all lines of a grid axis. */
 #include "base/memory.h"
 #include "hsumma/search/candidate.h"
 #include "support/random.h"

@@ -90,7 +90,7 @@ static int check_shapes(job *j)
                      j->m, j->k, inner, j->n))
         return COMMAND_BAD_INPUT;
     if (command_fail(j->comm, j->path[C0] && (c0->rows != j->m || c0->cols != j->n),
-                     "shapes do not conform: %s is %" PRId64 " x %" PRId64 ", but the product is %" PRId64
+                     "shapes do not conform: %s is %" PRId64 " x %" PRId64 "; expected the product's, %" PRId64
                      " x %" PRId64,
                      j->path[C0] ? j->path[C0] : "", c0->rows, c0->cols, j->m, j->n))
         return COMMAND_BAD_INPUT;

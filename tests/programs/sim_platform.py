@@ -63,7 +63,7 @@ def test_refusals():
             ("--platform torus:3x1x1,bw=1GBps,lat=1us gemm", "3,1,1", "size 1"),
             ("--platform cluster:nodes=99999999999,bw=1GBps,lat=1us gemm", "99999999999", "1048576"),
             (f"--platform graphene --gemm {__file__} gemm", "hsumma profile 1"),
-            ("--platform graphene gemm --check", "--check", "--real"),
+            ("--platform graphene gemm --check", "--check", "--real"), ("--platform graphene sweep --check", "--check", "--real"),
             ("--platform graphene gemm --steps 4 --api call", "--api call", "plan"),
             ("--platform graphene gemm --steps 4 --format csv", "--format csv", "json"),
             ("--platform graphene --gemm free gemm --profile builtin", "--profile"),

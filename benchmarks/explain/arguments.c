@@ -35,6 +35,11 @@ static void print_help(void)
            "  --layout LIST           fields of the descriptors of A, B and C, as for gemm, where pad has no effect\n"
            "  --layout-a, --layout-b, --layout-c LIST\n"
            "                          the same for one matrix; later options override earlier ones\n"
+           "  --model alpha=S,beta=S[,gamma=S]\n"
+           "                          the papers' machine, instead of a profile: alpha seconds per message, beta per\n"
+           "                          byte (or element_beta per element, as in the HSUMMA paper), gamma per\n"
+           "                          multiplication with its addition (of a collective: per byte summed); nothing\n"
+           "                          overlaps; without --nodes each process is a node\n"
            "\n"
            "Output\n"
            "  --timing N              also time planning itself (with --collective the choice): N times with an\n"
@@ -51,8 +56,8 @@ static void print_help(void)
            "  --format table|json     (default: table)\n"
            "  -q, --quiet             no progress on standard error\n"
            "  -h, --help              this text\n"
-           "\n"
-           "Free layouts\n"
+           "\n");
+    printf("Free layouts\n"
            "  --free RANKS            process counts, e.g. 128,1024: for each, the P x Q x L grid whose processes\n"
            "                          receive least, with one layer and with any number; at most one process\n"
            "                          in 32 is idle. --nodes, --map and layouts have no effect\n"
@@ -113,6 +118,8 @@ static const argument own_arguments[] = {
     {"all", .read = argument_flag, AT(all)},
     {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
+    {"model", .read = explain_read_model, AT(model),
+     .expected = "alpha=S,beta=S or alpha=S,element_beta=S, and ,gamma=S, with seconds of at least 0"},
     {"timing", .read = argument_int64, AT(timing), .least = 1, .most = MOST_TIMED},
     {"show", .read = read_show, AT(show), .words = "plan|groups|cuts|map|messages",
      .expected = "one or more of plan, groups, cuts, map, messages, with commas between"},
@@ -147,8 +154,10 @@ static int finish_places(explain_arguments *args, command_options *options, int6
             args->order);
     if (!args->order)
         args->order = args->ranks ? 'A' : 'R';
+    if (args->model.text && options->text && strstr(options->text, "profile="))
+        return command_refuse(options, "--model: not allowed with --profile; expected only one of them");
     if (!args->nodes)
-        args->nodes = 1;
+        args->nodes = args->model.text && !args->map ? processes : 1;
     return 0;
 }
 

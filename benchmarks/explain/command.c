@@ -1,7 +1,6 @@
 /* hsumma explain: makes the plans and returns the exit status. One process plans for a grid of which it is not a
  * member. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +99,17 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
+/* Replaces the profile of this machine by that of the explained one. */
+static void adopt(hsumma_context *ctx, const struct hs_profile *profile)
+{
+    ctx->profile = *profile;
+    ctx->note[0] = 0;
+    if (!strcmp(ctx->texts.tuned, "auto")) { /* the usual tuned file is of this machine */
+        hs_tuned_free(&ctx->tuned, &ctx->memory);
+        hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
+    }
+}
+
 /* If the context ignored the profile that the user named, because it is another machine's: reads it. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
@@ -132,12 +142,7 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
         return status;
     size_t end = strlen(name), most = sizeof profile.source - 1; /* keep the end of a long name */
     memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
-    ctx->profile = profile;
-    ctx->note[0] = 0;
-    if (!strcmp(ctx->texts.tuned, "auto")) { /* the usual tuned file is of this machine, not of the explained one */
-        hs_tuned_free(&ctx->tuned, &ctx->memory);
-        hs_rules_free(&ctx->team.selector.tuned, &ctx->memory);
-    }
+    adopt(ctx, &profile);
     return HSUMMA_OK;
 }
 
@@ -152,6 +157,11 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
         status = read_profile(e->ctx, message);
     if (status)
         return status;
+    if (args->model.text) {
+        const struct hs_profile profile =
+            explain_model_profile(&args->model, type_size(args->common.type), args->collective != NULL);
+        adopt(e->ctx, &profile);
+    }
     e->ctx->threads = e->ctx->threads_model = 1;
     e->ctx->tile_bytes = (uint64_t)64 << 30; /* assume ample memory on a node */
     hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
@@ -174,34 +184,6 @@ static hsumma_status choose_grid(explanation *e, struct hs_message *message)
     if (status)
         hs_fail(message, status, "--ranks %lld: %s", (long long)e->args->ranks, hsumma_message(e->ctx));
     return status;
-}
-
-static int is_squarish(int64_t a, int64_t b)
-{
-    return a > 0 && b > 0 && a <= 2 * b && b <= 2 * a;
-}
-
-static condition condition_of(const explanation *e)
-{
-    const arguments *args = &e->args->common;
-    const struct hs_machine *model = &e->ctx->profile.machine;
-    const struct hs_link *link = &model->network;
-
-    if (e->node->parts == 1 && model->node.beta > 0)
-        link = &model->node;
-    condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
-                   .b = e->info.level[e->info.nlevels - 1].block,
-                   .p = e->processes};
-    c.applies = c.p >= 4 && link->beta > 0 && is_squarish(e->nprow, e->npcol) && is_squarish(args->m, args->n) &&
-                is_squarish(args->n, args->k) && is_squarish(args->m, args->k);
-    if (!c.applies)
-        return c;
-    c.per_element = link->alpha / link->beta;
-    c.per_byte = c.per_element / (double)type_size(args->type);
-    c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
-    c.minimum_per_element = c.per_element > c.against;
-    c.minimum_per_byte = c.per_byte > c.against;
-    return c;
 }
 
 /* Times planning; cold: clears the clock's memo before each plan. */
@@ -266,7 +248,7 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         status = explain_lay_out(e, e->args->order, message);
     if (status)
         return status;
-    e->groups = condition_of(e);
+    e->groups = explain_condition(e);
     status = explain_read(e, message);
     if (!status && (status = find_bounds(e)))
         hs_fail(message, status, "lower bounds: %s", hsumma_status_string(status));

@@ -33,15 +33,24 @@ typedef struct explain_free_items {
     int64_t number[3 * EXPLAIN_ITEMS];
 } explain_free_items;
 
+/* --model: Hockney's model, a message takes alpha + bytes x beta. */
+typedef struct explain_model {
+    double alpha;              /* seconds per message */
+    double beta, element_beta; /* seconds per byte, and per element of the product's type; one of them is 0 */
+    double gamma;              /* seconds per multiply-add; of a collective: per byte summed */
+    const char *text;          /* as given; NULL: not given */
+} explain_model;
+
 typedef struct explain_arguments {
     arguments common;
     int64_t nodes, panels; /* number of nodes, each a block of processes, 0: not given; pairs of owners drawn */
     const char *map;       /* the node of each process, instead of `nodes`; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
-    int64_t ranks;  /* the most processes of a grid to be chosen; 0: the grid is given. Of a collective: its ranks */
-    int64_t timing; /* number of plans to time, cold and warm; 0: none */
-    int all, show;  /* all: 1 if --all was given, which sets `show` to SHOW_ALL */
-    int quiet;      /* 1: no progress bar */
+    int64_t ranks; /* the most processes of a grid to be chosen; 0: the grid is given. Of a collective: its ranks */
+    explain_model model; /* instead of a profile */
+    int64_t timing;      /* number of plans to time, cold and warm; 0: none */
+    int all, show;       /* all: 1 if --all was given, which sets `show` to SHOW_ALL */
+    int quiet;           /* 1: no progress bar */
     /* --free: the best of all layouts, for each shape and number of processes; without shapes, that of -m, -n, -k */
     explain_free_items processes, shapes;
     int64_t memory; /* bytes per process; 0: no limit */
@@ -184,6 +193,14 @@ void explain_entering_json(const explanation *e, json_t *object);
 hsumma_status explain_layers(explanation *e, struct hs_message *message);
 void explain_print_layers(const explanation *e, FILE *file);
 json_t *explain_layers_json(const explanation *e);
+
+/* model.c: the profile of --model for elements of `element` bytes. Messages cost the same inside nodes and between
+ * them; nothing overlaps, and copies take no time. */
+argument_reader explain_read_model;
+struct hs_profile explain_model_profile(const explain_model *model, size_t element, int collective);
+/* The condition for the plan in e->info. Printing writes nothing if it does not apply. */
+condition explain_condition(const explanation *e);
+void explain_print_condition(const condition *c, FILE *file);
 
 /* Parts of the table: the plan and its cost; the time that planning took. */
 void explain_plan(const explanation *e, FILE *file);

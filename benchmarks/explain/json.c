@@ -150,7 +150,7 @@ int explain_json(const explanation *e, FILE *file)
     json_t *pictures = json_array(), *object = report_arguments_json(&e->args->common, "explain");
     json_t *model = report_object(machine_columns, &e->ctx->profile, REPORT_ALL);
 
-    json_object_set_new(model, "flops", json_real(1 / e->ctx->profile.gemm[0].flop));
+    json_object_set_new(model, "flops", report_real(1 / e->ctx->profile.gemm[0].flop));
     add_plan(object, &e->info);
     report_add(object, columns, e, REPORT_ALL);
     json_object_update_new(

@@ -65,27 +65,12 @@ static void print_model(const struct hs_profile *profile, FILE *file)
             m->beta);
     if (m->node.beta > 0)
         fprintf(file, ", in a node %g s, %g s/byte", m->node.alpha, m->node.beta);
-    fprintf(file, "; gamma %g s/byte, copies %g s/byte; GEMM %g flop/s by %d thread%s\n", m->gamma, m->copy,
-            1 / profile->gemm[0].flop, profile->threads, report_plural(profile->threads));
-}
-
-static void print_condition(const condition *c, FILE *file)
-{
-    static const char *const extremum[2] = {"maximum", "minimum"};
-
-    if (!c->applies)
-        return;
-    fprintf(
-        file,
-        "condition   alpha/beta = %.0f (beta per element, as in the HSUMMA paper, Section IV-C) or %.0f (per byte)\n"
-        "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
-        c->per_element, c->per_byte, c->against);
-    if (c->minimum_per_element == c->minimum_per_byte)
-        fprintf(file, "a %s for both", extremum[c->minimum_per_byte]);
+    fprintf(file, "; gamma %g s/byte, copies %g s/byte; GEMM ", m->gamma, m->copy);
+    if (profile->gemm[0].flop > 0)
+        fprintf(file, "%g flop/s by %d thread%s\n", 1 / profile->gemm[0].flop, profile->threads,
+                report_plural(profile->threads));
     else
-        fprintf(file, "a %s per element, a %s per byte", extremum[c->minimum_per_element],
-                extremum[c->minimum_per_byte]);
-    fputs(" (van de Geijn, B = b)\n", file);
+        fputs("takes no time\n", file);
 }
 
 void explain_timing(const explanation *e, FILE *file)
@@ -131,7 +116,7 @@ void explain_plan(const explanation *e, FILE *file)
     print_rivals(info, file);
     explain_print_layers(e, file);
     print_model(&e->ctx->profile, file);
-    print_condition(&e->groups, file);
+    explain_print_condition(&e->groups, file);
     print_sent(e, file);
     fprintf(file, "workspace   %s%s (maximum over processes); limit %s\n", e->counted ? "" : "about ",
             report_bytes(most, sizeof most, e->workspace_max),

@@ -270,8 +270,11 @@ int explain_table(const explanation *e, FILE *file)
     }
     if (e->args->timing)
         explain_timing(e, file);
-    if (e->args->show & SHOW_GROUPS)
+    if (e->args->show & SHOW_GROUPS) {
+        if (!(e->args->show & SHOW_PLAN))
+            explain_print_condition(&e->groups, file);
         print_hierarchies(e, file);
+    }
     if (e->args->show & SHOW_CUTS)
         print_cuts(e, file);
     if (e->args->show & SHOW_MAP)

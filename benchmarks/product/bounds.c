@@ -103,21 +103,22 @@ static void fill_theory(bound_side *side, const hsumma_plan *plan, double proces
     side->to_theory = ratio(side->bytes, side->theory);
 }
 
-/* The number of nodes of the plan's processes, and the most processes on one. */
+/* The number of nodes of the plan's processes, and the most processes on one; -1 if out of memory. */
 static int count_nodes(const hsumma_plan *plan, const struct hs_division *node, int *largest)
 {
     const struct hs_grid *grid = &plan->problem.grid;
-    int processes = grid->extent[0] * grid->extent[1], nodes = 0;
+    int processes = grid->extent[0] * grid->extent[1], nodes = 0,
+        *members = calloc((size_t)node->parts, sizeof *members);
 
     *largest = 1;
-    for (int part = 0; part < node->parts; part++) {
-        int members = 0;
+    for (int i = 0; members && i < processes; i++) {
+        int count = ++members[node->of[grid->rank[i]]];
 
-        for (int i = 0; i < processes; i++)
-            members += node->of[grid->rank[i]] == part;
-        nodes += members > 0;
-        *largest = members > *largest ? members : *largest;
+        nodes += count == 1;
+        *largest = count > *largest ? count : *largest;
     }
+    nodes = members ? nodes : -1;
+    free(members);
     return nodes;
 }
 
@@ -154,6 +155,8 @@ hsumma_status bounds_of(product_bounds *b, const bounds_count *count, const hsum
 
     *b = bounds_unknown;
     b->nodes = count_nodes(plan, node, &largest);
+    if (b->nodes < 0)
+        return HSUMMA_ERR_MEMORY;
     if (count)
         status = fill_side(&b->process, count, &count->alone.division[HS_NODE], plan, &all);
     if (count && !status)

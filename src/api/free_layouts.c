@@ -1,5 +1,6 @@
 /* Layouts that the library may choose: hsumma_choose_grid and hsumma_desc_best. */
 #include "base/hash.h"
+#include "dist/layers.h"
 #include "hsumma/plan/plan.h"
 #include "summa/entering.h"
 
@@ -74,6 +75,26 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
     return status;
 }
 
+/* Whether a grid of very many processes is too oblong to be worth its price: its busiest process receives more than
+ * twice as many elements as that of the best grid, each with its best stationary operand. Pricing long lines takes
+ * minutes, since schedules grow with their length. */
+static int is_hopeless(const int64_t size[3], int rows, int columns)
+{
+    enum { MANY = 1 << 14, OBLONG = 2 };
+    static const int dims[3][3] = {
+        {HS_M, HS_K, HS_N}, {HS_K, HS_N, HS_M}, {HS_M, HS_N, HS_K}}; /* rows, columns, loop */
+    int processes = rows * columns;
+    int64_t least = -1, here = -1;
+    for (int x = 0; x < 3 && processes >= MANY; x++) {
+        const int64_t extent[3] = {size[dims[x][0]], size[dims[x][1]], size[dims[x][2]]};
+        int64_t best = hs_layers_choose(extent, processes, processes, 1, 0).received;
+        int64_t mine = hs_layers_count(extent, rows, columns, 1).received;
+        least = best >= 0 && (least < 0 || best < least) ? best : least;
+        here = here < 0 || mine < here ? mine : here;
+    }
+    return least >= 0 && here > OBLONG * least;
+}
+
 hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
@@ -103,6 +124,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             if (used < processes && !squarish)
                 continue;
             square |= squarish;
+            if (is_hopeless(request.extent, extent[0], extent[1]))
+                continue;
             hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
             first = first ? first : status;
             /* a process that skipped the grid could choose differently from the others */

@@ -14,7 +14,14 @@ static int together(const int *node, const int *name, int a, int b)
     return node[a] == node[b] && name[a] == name[b];
 }
 
-/* Fills in a division, whose arrays are in `block`, in O(size * parts) time. */
+/* True if the part of rank a comes after that of rank b in the order of the names. */
+static int follows(const int *node, const int *name, int a, int b)
+{
+    return node[a] != node[b] ? node[a] > node[b] : name[a] > name[b];
+}
+
+/* Fills in a division, whose arrays are in `block`. O(size) if the names of new parts increase, else O(size * parts).
+ */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
     division->of = block;
@@ -22,9 +29,14 @@ static void divide(struct hs_division *division, int *block, int size, const int
     division->member = block + 2 * (size_t)size;
     division->first = block + 3 * (size_t)size;
     int *last_of_name = block + 4 * (size_t)size + 1; /* last_of_name[i] is the highest rank found so far in part i */
+    int highest = 0;                                  /* a rank whose name no earlier rank exceeds */
     division->parts = 0;
     for (int r = 0; r < size; r++) {
         int part = r > 0 && together(node, name, r, r - 1) ? division->of[r - 1] : 0;
+        if (r > 0 && follows(node, name, r, highest)) {
+            part = division->parts;
+            highest = r;
+        }
         while (part < division->parts && !together(node, name, r, last_of_name[part]))
             part++;
         if (part == division->parts) {

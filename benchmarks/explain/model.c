@@ -1,0 +1,110 @@
+/* explain --model: the machine of the papers, given by its parameters; declared in command.h. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "explain/command.h"
+
+/* Reads "alpha=1e-4,beta=1e-9"; every parameter at most once, and one of the two betas. */
+int explain_read_model(const argument_given *given, void *at)
+{
+    explain_model *model = at;
+    const struct {
+        const char *name;
+        double *value;
+    } part[] = {{"alpha", &model->alpha},
+                {"beta", &model->beta},
+                {"element_beta", &model->element_beta},
+                {"gamma", &model->gamma}};
+
+    enum { PARTS = sizeof part / sizeof *part };
+
+    const char *text = given->text;
+    unsigned said = 0;
+
+    *model = (explain_model){.text = given->text};
+    for (;;) {
+        size_t name = strcspn(text, "=,"), length = strcspn(text, ",");
+        char number[40];
+        int i = 0;
+
+        while (i < PARTS && (strlen(part[i].name) != name || strncmp(part[i].name, text, name)))
+            i++;
+        if (i == PARTS || text[name] != '=' || said >> i & 1 || length - name > sizeof number)
+            return 0;
+        said |= 1U << i;
+        snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), text + name + 1);
+        if (!parse_double(number, part[i].value) || *part[i].value < 0)
+            return 0;
+        if (!text[length])
+            break;
+        text += length + 1;
+    }
+    return said & 1 && !(said >> 1 & 1) != !(said >> 2 & 1);
+}
+
+struct hs_profile explain_model_profile(const explain_model *model, size_t element, int collective)
+{
+    struct hs_profile profile = {
+        .machine = {.alpha = model->alpha, .beta = model->beta + model->element_beta / (double)element},
+        .threads = 1,
+        .knee = hs_profile_builtin.knee,
+        .slice = INT64_MAX};
+
+    if (collective)
+        profile.machine.gamma = model->gamma;
+    for (int i = 0; i < 2 && !collective; i++)
+        profile.gemm[i].flop = model->gamma / 2;
+    profile.device_machine = profile.machine;
+    snprintf(profile.source, sizeof profile.source, "--model %.200s", model->text);
+    return profile;
+}
+
+static int is_squarish(int64_t a, int64_t b)
+{
+    return a > 0 && b > 0 && a <= 2 * b && b <= 2 * a;
+}
+
+condition explain_condition(const explanation *e)
+{
+    const arguments *args = &e->args->common;
+    const struct hs_machine *model = &e->ctx->profile.machine;
+    const struct hs_link *link = &model->network;
+
+    if (e->node->parts == 1 && model->node.beta > 0)
+        link = &model->node;
+    condition c = {.n = llround(cbrt((double)args->m * (double)args->n * (double)args->k)),
+                   .b = e->info.level[e->info.nlevels - 1].block,
+                   .p = e->processes};
+    c.applies = c.p >= 4 && link->beta > 0 && is_squarish(e->nprow, e->npcol) && is_squarish(args->m, args->n) &&
+                is_squarish(args->n, args->k) && is_squarish(args->m, args->k);
+    if (!c.applies)
+        return c;
+    c.per_element = link->alpha / link->beta;
+    c.per_byte = c.per_element / (double)type_size(args->type);
+    c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
+    c.minimum_per_element = c.per_element > c.against;
+    c.minimum_per_byte = c.per_byte > c.against;
+    return c;
+}
+
+void explain_print_condition(const condition *c, FILE *file)
+{
+    static const char *const extremum[2] = {"maximum", "minimum"};
+
+    if (!c->applies)
+        return;
+    fprintf(
+        file,
+        "condition   alpha/beta = %.0f (beta per element, as in the HSUMMA paper, Section IV-C) or %.0f (per byte)\n"
+        "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
+        c->per_element, c->per_byte, c->against);
+    if (c->minimum_per_element == c->minimum_per_byte)
+        fprintf(file, "a %s for both", extremum[c->minimum_per_byte]);
+    else
+        fprintf(file, "a %s per element, a %s per byte", extremum[c->minimum_per_element],
+                extremum[c->minimum_per_byte]);
+    fputs(" (van de Geijn, B = b)\n", file);
+}

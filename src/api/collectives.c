@@ -14,7 +14,8 @@ static hsumma_status is_usable(hsumma_context *ctx)
 {
     ctx->broken |= ctx->team.broken;
     if (ctx->team.failure.text[0])
-        return hs_fail(&ctx->message, ctx->team.status, "context unusable after an earlier error: %.400s",
+        return hs_fail(&ctx->message, ctx->team.status,
+                       "context unusable after an earlier error; free it and create another: %.400s",
                        ctx->team.failure.text);
     return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI,
                                  "context unusable after an earlier MPI or device error; free it and create another")

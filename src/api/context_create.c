@@ -44,7 +44,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     if (ctx->comm.rank == 0)
         broadcast.status = hs_options_environment(&broadcast.options, &broadcast.message);
     if (MPI_Bcast(&broadcast, sizeof broadcast, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast of the options failed");
     ctx->threads_model = broadcast.threads;
     ctx->options = broadcast.options;
     ctx->texts = broadcast.texts;
@@ -61,14 +61,18 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
     const struct hs_simulator *simulator = hs_simulator();
     int blocks = settings->wait == HS_WAIT_BLOCK || (simulator && settings->wait == HS_WAIT_AUTO);
     if (simulator && !blocks)
-        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
-                       "wait=poll: polling takes no time in the simulator and would never end; expected auto or block");
+        return hs_fail(
+            &ctx->message, HSUMMA_ERR_OPTION,
+            "wait=poll: would never end in the simulator, where polling takes no time; expected auto or block");
     if (settings->compute_time && !simulator)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
                        "compute=time: allowed only in the simulator (make sim); expected auto");
     if (blocks && strcmp(settings->device.kind, "none") != 0)
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION,
-                       "wait=block: a device needs polling; expected wait=poll, or device=none");
+                       simulator ? "device=%s: the simulator has no devices; expected device=none"
+                                 : "device=%s: a device needs polling, but wait=block is given; expected wait=auto or "
+                                   "poll, or device=none",
+                       settings->device.kind);
     return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
 }
 
@@ -226,8 +230,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     hsumma_status status = HSUMMA_OK;
     if (built && runs && built != runs)
         status = hs_fail(&text, HSUMMA_ERR_MPI,
-                         "hsumma was built with %s, but the program runs with %s: compile and link it with the wrapper "
-                         "of %s",
+                         "hsumma was built with %s, but the program runs with %s: compile and link the "
+                         "program with the wrapper of %s",
                          hs_mpi_family_name[built], library, hs_mpi_family_name[built]);
     else if (MPI_Initialized(&initialised) != MPI_SUCCESS || !initialised)
         status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI is not initialised; call MPI_Init before hsumma_create");

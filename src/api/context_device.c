@@ -43,9 +43,9 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     if (!verdict.status)
         return HSUMMA_OK;
     if (verdict.status == HSUMMA_ERR_MPI)
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI failed");
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on a device");
     if (MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, verdict.rank, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast of an error message failed");
     struct hs_message text = *why;
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
@@ -131,7 +131,8 @@ static hsumma_status make_local(hsumma_context *ctx, const struct hs_settings *s
     if (status)
         *why = device->message;
     if (shared)
-        return hs_fail(why, shared, "cannot determine which processes share the device \"%s\"", device->name);
+        return hs_fail(why, shared, "cannot determine which processes share the device \"%s\": %s", device->name,
+                       hsumma_status_string(shared));
     limits.memory = settings->device_memory.bytes
                         ? settings->device_memory.bytes
                         : (int64_t)(settings->device_memory.share * (double)free_bytes / processes);
@@ -188,7 +189,7 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     int takes = settings->gpu_aware < 0 ? mpi_takes_devices() : settings->gpu_aware;
     hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     if (all == HSUMMA_ERR_MPI)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on gpu_aware_mpi");
     const struct hs_device_options options = {
         .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};
     hsumma_status status =
@@ -196,7 +197,7 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     if (status || !ctx->comm.device->note.text[0])
         return status;
     hs_append(ctx->note, sizeof ctx->note,
-              "%sprocesses cannot share device memory, so they exchange data through host memory: %.*s",
+              "%sprocesses cannot share device memory, so algorithms for shared memory run in host memory: %.*s",
               ctx->note[0] ? "; " : "", 300, ctx->comm.device->note.text);
     return HSUMMA_OK;
 }
@@ -242,7 +243,7 @@ void hs_context_close_device(hsumma_context *ctx)
 static hsumma_status no_device(hsumma_context *ctx)
 {
     return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
-                   "the context has no device; create it with the option device=cuda");
+                   "the context has no device; create it with device=cuda or auto");
 }
 
 hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)

@@ -207,9 +207,9 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
         status = HSUMMA_ERR_MPI;
     if (!status)
         status = hs_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
-    return status
-               ? hs_fail(&ctx->message, status, "tuned: MPI or memory failed while %s was broadcast", ctx->tuned_file)
-               : HSUMMA_OK;
+    return status ? hs_fail(&ctx->message, status, "tuned: cannot broadcast %s: %s", ctx->tuned_file,
+                            hsumma_status_string(status))
+                  : HSUMMA_OK;
 }
 
 /* Computes the key of this context's hosts, if the network between them may have to be measured. */
@@ -241,7 +241,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
     }
     hsumma_status status = HSUMMA_ERR_MPI;
     if (MPI_Bcast(&found_files, sizeof found_files, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
-        hs_fail(&ctx->message, status, "MPI_Bcast failed");
+        hs_fail(&ctx->message, status, "MPI_Bcast of the profile and the tuned file failed");
     else if (found_files.status)
         status = hs_fail(&ctx->message, found_files.status, "%s", found_files.message.text);
     else {

@@ -113,6 +113,6 @@ hsumma_status hs_context_measure_network(hsumma_context *ctx)
     if (ctx->comm.rank == 0)
         remember(ctx, &network);
     if (MPI_Bcast(ctx->note, sizeof ctx->note, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast failed");
+        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast of the measured network's note failed");
     return HSUMMA_OK;
 }

@@ -108,8 +108,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
     double least = -1;
     if (processes < 1 || nb < 0 || m < 0 || n < 0 || k < 0)
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                       "%d processes, block size %lld, product of %lld x %lld x %lld; expected at least one process "
-                       "and no negative size",
+                       "processes is %d, nb is %lld, m, n and k are %lld, %lld and %lld; expected at least 1 process, "
+                       "and 0 or more for the others",
                        processes, (long long)nb, (long long)m, (long long)n, (long long)k);
     int *rank = hs_get(&ctx->memory, (size_t)processes, sizeof *rank);
     if (!rank)

@@ -132,7 +132,7 @@ static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *s
     if (status == HSUMMA_ERR_WORKSPACE)
         return hs_fail(message, status,
                        "messages between the processes need %" PRId64
-                       " bytes of workspace; workspace_limit allows %" PRId64,
+                       " bytes of workspace; workspace_limit allows %" PRId64 " (set a larger one for the context)",
                        needs, limit);
     if (!status && (status = hs_workspace_want(ctx, move->buffer_bytes)))
         hs_redistribution_free(move, &ctx->memory);

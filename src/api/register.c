@@ -52,7 +52,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
         return NULL;
     struct shape_arrays arrays = {hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *arrays.part),
                                   hs_get(&hs_heap, (size_t)shape->size, sizeof *arrays.node)};
-    const char *why = "there is no memory";
+    const char *why = "no memory";
     if (arrays.part && arrays.node) {
         hsumma_shape theirs = public_shape(alg, shape, &arrays);
         why = own->theirs.unfit(&theirs, own->theirs.state);
@@ -154,17 +154,17 @@ static hsumma_status check(const hsumma_algorithm *theirs, struct hs_message *me
     if (length == 0 || length >= HS_NAME_TEXT || strspn(theirs->name, letters) != length ||
         strcmp(theirs->name, "auto") == 0)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "algorithm name is \"%.40s\"; expected fewer than %d letters, digits and _, and not auto",
-                       length ? theirs->name : "", HS_NAME_TEXT);
+                       "algorithm name is \"%.40s\"; expected 1 to %d letters, digits and _, and not auto",
+                       length ? theirs->name : "", HS_NAME_TEXT - 1);
     if (!theirs->build)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s has no builder", theirs->name);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: build is NULL; expected a function", theirs->name);
     if ((unsigned)theirs->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: collective is %d; expected 0 to %d", theirs->name,
                        (int)theirs->collective, HSUMMA_REDUCE_SCATTER);
     if (theirs->flags & ~(unsigned)(HSUMMA_TRUE_ROOT | HSUMMA_KEEPS_ORDER | HSUMMA_UNIFORM))
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       "algorithm %s: flags are %u; expected HSUMMA_TRUE_ROOT, _KEEPS_ORDER and _UNIFORM", theirs->name,
-                       theirs->flags);
+                       "algorithm %s: flags are %u; expected 0 or a sum of HSUMMA_TRUE_ROOT, _KEEPS_ORDER and _UNIFORM",
+                       theirs->name, theirs->flags);
     return HSUMMA_OK;
 }
 
@@ -188,8 +188,7 @@ hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *
     if (status)
         return status;
     if (hs_alg_find_in(&ctx->own, (enum hs_collective)theirs->collective, theirs->name))
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                       "%s algorithm %s is registered already; expected another name",
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "%s algorithm %s exists already; expected another name",
                        hs_collective_name((enum hs_collective)theirs->collective), theirs->name);
     const char *doc = theirs->doc ? theirs->doc : "";
     size_t name_size = strlen(theirs->name) + 1, doc_size = strlen(doc) + 1;
@@ -232,9 +231,8 @@ static hsumma_status prove_shape(const struct hs_alg *alg, const struct hs_shape
             if (status && text && n)
                 snprintf(text, n, "%s",
                          status == HSUMMA_ERR_ARGUMENT
-                             ? "a step goes beyond the buffers, writes to IN, cuts an element, "
-                               "waits for a later one, "
-                               "or names itself or nobody as its peer"
+                             ? "a step goes beyond its buffer, writes to IN, reduces part of an element, comes after "
+                               "a later step, or has no other rank of the group as its peer"
                          : report.text[0] ? report.text
                                           : hsumma_status_string(status));
             if (status)

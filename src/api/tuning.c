@@ -48,14 +48,14 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
                                  .options = words,
                                  .afresh = 1};
     if (long_words) /* the same on every process */
-        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu characters; expected fewer than %zu",
+        return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu characters; expected at most %zu",
                        strlen(options), sizeof words - sizeof " tune=measure");
     hsumma_status status = hs_plan_create(ctx, &request, 0, &plan);
     if (status)
         return status;
     status = hs_agree(&ctx->agreement, (struct hs_vote){.status = make_matrices(ctx, &request, matrix)}).status;
     if (status)
-        hs_fail(&ctx->message, status, "no memory for matrices to measure with");
+        hs_fail(&ctx->message, status, "cannot allocate matrices to measure with: %s", hsumma_status_string(status));
     char note[sizeof ctx->note]; /* notes of the context's creation; from here on notes are about the file */
     memcpy(note, ctx->note, sizeof note);
     ctx->note[0] = 0;
@@ -72,7 +72,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     if (status && !reported)
         hs_fail(&ctx->message, status, "%s",
                 ctx->note[0]                  ? ctx->note
-                : status == HSUMMA_ERR_OPTION ? "the measured plan could not be written to the tuned file"
+                : status == HSUMMA_ERR_OPTION ? "rank 0 could not write the measured plan to the tuned file"
                                               : hsumma_status_string(status));
     memcpy(ctx->note, note, sizeof note);
     for (int x = 0; x < 3; x++)

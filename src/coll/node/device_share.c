@@ -95,15 +95,15 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
     struct shared_export *mine = all ? all + (size_t)share->me * each : NULL;
     hsumma_status status = all && share->memory && (share->event || events == 0) ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     if (status)
-        hs_fail(&device->message, status, "no memory to share a device");
+        hs_fail(&device->message, status, "no memory to share the memory of a device");
     if (!status)
         status = offer(share, bytes, mine);
     status = agreed(mates, status, device, message);
     if (!status && each * sizeof *all > INT_MAX)
-        status = HSUMMA_ERR_UNSUPPORTED;
+        status = hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "too many events to share: %d on a process", events);
     if (!status &&
         MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, all, (int)(each * sizeof *all), MPI_BYTE, mates) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
+        status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather of a device's exported memory failed");
     if (!status)
         status = agreed(mates, take(share, all), device, message);
     hs_put(memory, all);

@@ -211,7 +211,8 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
     MPI_Comm_free(&machine);
     if (status) {
         hs_comm_forget(comm, memory);
-        return hs_fail(message, status, "cannot determine the nodes and sockets of the processes");
+        return hs_fail(message, status, "cannot determine the nodes and sockets of the processes: %s",
+                       hsumma_status_string(status));
     }
     return HSUMMA_OK;
 }

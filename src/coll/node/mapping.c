@@ -82,9 +82,9 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
 {
     static const char *const text[] = {
         [HS_MAPPED] = "nothing has failed",
-        [HS_NOT_MAPPED] = "a process cannot map it (limits on address space?)",
+        [HS_NOT_MAPPED] = "a process cannot map it (limited address space? see ulimit -v)",
         [HS_NOT_OPENED] = "a process cannot open another's memory through /proc (different users or containers?)",
-        [HS_NOT_MADE] = "memfd_create or ftruncate failed (limits on memory or files?)"};
+        [HS_NOT_MADE] = "its file in memory could not be made (limits on memory or files? see ulimit -n and -f)"};
     return text[fault];
 }
 

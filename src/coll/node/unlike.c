@@ -68,6 +68,9 @@ static hsumma_status compare(const struct hs_voters *voters, const struct hs_giv
     }
     if (status)
         return hs_fail(message, status, "MPI failed while processes compared their arguments");
+    if (!given->name)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "rank %d called %s, rank %d called %s; expected one call on all",
+                       ranks[0], value[0], ranks[1], value[1]);
     return hs_fail(message, HSUMMA_ERR_ARGUMENT, "rank %d gave %s%s%s = %s, rank %d gave %s; expected one value on all",
                    ranks[0], given->name, given->of ? " of " : "", given->of ? given->of : "", value[0], ranks[1],
                    value[1]);
@@ -76,7 +79,7 @@ static hsumma_status compare(const struct hs_voters *voters, const struct hs_giv
 hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call, const struct hs_given *given,
                                 int count, struct hs_message *message)
 {
-    const struct hs_given itself = {"the call", .text = call};
+    const struct hs_given itself = {NULL, .text = call};
     for (int i = -1; i < count; i++) {
         const struct hs_given *one = i < 0 ? &itself : &given[i];
         struct hs_verdict verdict = voters->agree(voters->state, (struct hs_vote){.hash = key_of(one)});
@@ -85,8 +88,8 @@ hsumma_status hs_unlike_explain(const struct hs_voters *voters, const char *call
         if (!verdict.alike)
             return compare(voters, one, verdict.rank, message);
     }
-    return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                   "processes called %s with different arguments; expected the same on all", call);
+    return hs_fail(message, HSUMMA_ERR_ARGUMENT, "processes gave different arguments to %s; expected the same on all",
+                   call);
 }
 
 hsumma_status hs_unlike_report(const struct hs_voters *voters, hsumma_status mine, struct hs_verdict verdict,

@@ -78,7 +78,7 @@ struct hs_voters {
     int rank; /* this rank, numbered as in hs_verdict.rank */
 };
 
-/* An argument that must be equal on all ranks. */
+/* An argument that must be equal on all ranks; name is NULL for the call itself. */
 struct hs_given {
     const char *name, *of; /* the name of the argument and the object it belongs to, as "m" and "A's descriptor"; `of`
                               may be NULL */

@@ -9,8 +9,8 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
     if (op->op == HSUMMA_USER) {
         if (!op->combine || op->size < 1 || op->size > INT32_MAX)
             return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                           "user operator with %s and elements of %zu bytes; expected a function and 1 to %d bytes",
-                           op->combine ? "a function" : "no function", op->size, INT32_MAX);
+                           "user operator: combine is %s, size is %zu; expected a function and 1 to %d bytes",
+                           op->combine ? "a function" : "NULL", op->size, INT32_MAX);
         *unit = (int64_t)op->size;
         return HSUMMA_OK;
     }
@@ -19,8 +19,9 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "element is %d; expected 0 to %d", (int)op->element,
                        HS_ELEMENTS - 1);
     if (!hs_operator_of(op->element, op->op))
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "there is no operator %s (%d) for %s", hs_op_name(op->op),
-                       (int)op->op, hs_element_name(op->element));
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "op is %s (%d), element is %s; expected sum%s", hs_op_name(op->op),
+                       (int)op->op, hs_element_name(op->element),
+                       hs_operator_of(op->element, HSUMMA_MAX) ? ", max or min" : " for complex elements");
     return HSUMMA_OK;
 }
 
@@ -42,6 +43,22 @@ static int64_t sum_counts(const int64_t *counts, int64_t count, int size, int64_
     return sum;
 }
 
+static hsumma_status refuse_counts(const hsumma_coll *from, int size, int64_t sum, const struct hs_call *call,
+                                   struct hs_message *message)
+{
+    int r = 0;
+    while (call->counts && r < size - 1 && call->counts[r] >= 0)
+        r++;
+    if (sum == -1)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "%s: the data exceed 2^63 - 1 bytes; expected fewer elements of %" PRId64 " bytes",
+                       call->counts ? "counts" : "count", call->unit);
+    if (call->counts)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "counts[%d] is %" PRId64 "; expected 0 or more", r,
+                       call->counts[r]);
+    return hs_fail(message, HSUMMA_ERR_ARGUMENT, "count is %" PRId64 "; expected 0 or more", from->count);
+}
+
 static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, struct hs_call *call,
                                  struct hs_message *message)
 {
@@ -58,10 +75,7 @@ static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, st
         call->bytes = sum_counts(&from->count, 0, 1, most);
     }
     if (call->bytes < 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
-                       call->bytes == -2 ? "a count is negative (count is %" PRId64 ", elements of %" PRId64 " bytes)"
-                                         : "count is %" PRId64 " elements of %" PRId64 " bytes: more than 2^63 bytes",
-                       from->count, call->unit);
+        return refuse_counts(from, size, call->bytes, call, message);
     call->bytes *= call->unit;
     own *= call->unit;
     call->in_bytes = call->collective == HS_ALLGATHER ? own : call->bytes;
@@ -76,7 +90,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     *about = HS_CALL_COLLECTIVE;
     *call = (struct hs_call){0};
     if (!from)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "the description of the call is NULL");
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "call is NULL; expected a description of the call");
     *call = (struct hs_call){.in = from->in, .out = from->out, .algorithm = from->algorithm};
     if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
@@ -93,7 +107,7 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     call->has_out = call->collective != HS_REDUCE_TO || call->is_root;
     *about = HS_CALL_COUNT;
     if (from->size > INT32_MAX)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "elements of %zu bytes; expected at most %d", from->size,
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "size of an element is %zu bytes; expected at most %d", from->size,
                        INT32_MAX);
     call->unit = from->size ? (int64_t)from->size : 1;
     if (call->reduces) {

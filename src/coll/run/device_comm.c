@@ -50,7 +50,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, cons
     }
     leave_shm(on);
     if (!on->note.text[0])
-        hs_fail(&on->note, status, "processes of this node cannot share host memory, or those of another node cannot");
+        hs_fail(&on->note, status, "the processes of some node cannot share host or device memory");
     return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
 }
 
@@ -77,7 +77,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
     if (!status)
         return HSUMMA_OK;
     if (!message->text[0])
-        hs_fail(message, status, "collective calls on devices could not be set up");
+        hs_fail(message, status, "collective calls on devices could not be set up: %s", hsumma_status_string(status));
     hs_device_comm_free(comm, 0);
     return status;
 }

@@ -31,8 +31,8 @@ static const char *no_mpi(const struct hs_call *call)
     if (hs_simulator())
         return "the simulator cannot wait for MPI's own collectives beside messages";
     if (call->reduces && call->op.op == HSUMMA_USER)
-        return "MPI does not know the operator";
-    return whole && call->bytes / unit > INT_MAX ? "MPI counts no further than 2^31" : NULL;
+        return "the operator is user-defined";
+    return whole && call->bytes / unit > INT_MAX ? "MPI counts to 2^31 - 1 only" : NULL;
 }
 
 /*
@@ -164,8 +164,8 @@ static hsumma_status build(const struct hs_signature_maker *maker, const struct 
     if (status == HSUMMA_ERR_MEMORY || !status)
         return status ? hs_fail(message, status, "no memory for the steps of %s", alg->name) : HSUMMA_OK;
     *about = HS_CALL_ALGORITHM;
-    return hs_fail(message, status, "%s algorithm %s cannot be built for this call",
-                   hs_collective_name(alg->collective), alg->name);
+    return hs_fail(message, status, "%s algorithm %s: its builder failed for this call%s",
+                   hs_collective_name(alg->collective), alg->name, alg->own ? "; see hsumma_coll_prove" : "");
 }
 
 hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,

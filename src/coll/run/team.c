@@ -188,16 +188,19 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 }
 
 /*
- * Returns one more operation of a kind. If there is no memory for it, waits until an earlier one of the kind completes.
- * Returns NULL if none is in progress, or the team has failed.
+ * Sets *operation to one more operation of a kind. If there is no memory for it, waits until an earlier one of the kind
+ * completes. Fails if none is in progress, or with the error of the wait.
  */
-static struct hs_operation *take(struct hs_team *team, struct hs_signature *signature)
+static hsumma_status take(struct hs_team *team, struct hs_signature *signature, struct hs_operation **operation)
 {
     struct hs_team_waiting waiting = {.team = team, .reserve = signature};
-    struct hs_operation *operation = hs_operation_take(signature, team->memory);
-    if (operation || signature->under_way == 0 || hs_comm_wait(team->comm, hs_team_advance, &waiting))
-        return operation;
-    return hs_operation_take(signature, team->memory);
+    *operation = hs_operation_take(signature, team->memory);
+    if (*operation || signature->under_way == 0)
+        return *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    hsumma_status status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
+    if (!status)
+        *operation = hs_operation_take(signature, team->memory);
+    return status ? status : *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 static void bind(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
@@ -264,8 +267,8 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
                                                         : hs_start(&operation->instance, team->comm, &binding);
     if (status) {
         hs_team_fail(team, status);
-        return hs_fail(message, status, "%s%sa collective could not be started", team->failure.text,
-                       team->failure.text[0] ? ": " : "");
+        return hs_fail(message, status, "a collective call could not be started: %.400s",
+                       team->failure.text[0] ? team->failure.text : hsumma_status_string(status));
     }
     int worked = 0;
     if (!is_active(operation))
@@ -310,7 +313,7 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         mine = hs_call_check_pointers(call, team->group.me, &about, message);
     if (!mine && !ticket) {
         about = HS_CALL_MEMORY;
-        mine = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a request");
+        mine = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the request of hsumma_coll_start");
     }
     status = mine;
     if (!signature || team->check_always)
@@ -319,14 +322,17 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
     if (!status)
         waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches collectives, and pieces of
                                                                              them, by the order in which they start */
+    struct hs_operation *operation = NULL;
+    hsumma_status ready = HSUMMA_OK;
     if (!status && !passed(&waiting))
-        status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    struct hs_operation *operation = status ? NULL : take(team, signature);
-    if (!status && !operation && team->broken) /* while take() waited */
-        status =
-            hs_fail(message, team->status, "an earlier collective call failed: %s", hsumma_status_string(team->status));
-    else if (!status && !operation)
-        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for another collective call");
+        ready = hs_comm_wait(team->comm, hs_team_advance, &waiting);
+    if (!status && !ready)
+        ready = take(team, signature, &operation);
+    if (ready == HSUMMA_ERR_MEMORY && !team->broken)
+        status = hs_fail(message, ready, "no memory for another collective call");
+    else if (ready)
+        status = hs_fail(message, ready, "an earlier collective call failed: %.400s",
+                         team->failure.text[0] ? team->failure.text : hsumma_status_string(ready));
     if (!status)
         status = need_staging(team, operation, call, message);
     if (!status)

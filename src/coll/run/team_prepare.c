@@ -115,12 +115,12 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
         all_counts = hs_mix(all_counts, (uint64_t)call->counts[r]);
     }
     const struct hs_given given[] = {
-        {"memory", .text = call->on_device ? "the device's" : "the host's"},
+        {"memory", .text = call->on_device ? "device" : "host"},
         {"collective", .text = hs_collective_name(call->collective)},
         {"root", .number = call->root},
         {"op", .text = call->reduces ? hs_op_name(call->op.op) : "none"},
         {"element", .text = call->reduces && !user ? hs_element_name(call->op.element) : "none"},
-        {"the size of an element", .number = call->unit},
+        {"size of an element", .number = call->unit},
         {"commutative", .number = user && call->op.commutative},
         {"counts", .number = (int64_t)all_counts, .text = call->counts ? counts : "NULL"},
         {"count", .number = call->counts ? 0 : call->bytes / call->unit / parts_count},
@@ -138,7 +138,7 @@ static hsumma_status need_native(struct hs_team *team, struct hs_message *messag
     if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_team_await(team, &request))
         return HSUMMA_OK;
     hs_team_fail(team, HSUMMA_ERR_MPI);
-    return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed");
+    return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed: no communicator for algorithm mpi");
 }
 
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)

@@ -73,8 +73,9 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
     allocation->bytes = total_of(asked, mates->count, limit);
     if (allocation->bytes == 0)
         return hs_fail(message, HSUMMA_ERR_MEMORY,
-                       "bytes: %" PRIu64 " on process %d and the requests of the other processes exceed the %" PRId64
-                       " that are left on the node",
+                       "bytes: %" PRIu64
+                       " on process %d and the requests of the other processes of its node exceed the %" PRId64
+                       " bytes available there",
                        asked[most].bytes, rank_of(comm, most), limit);
     allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, NULL);
     char *at = allocation->base;
@@ -113,13 +114,18 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     hsumma_status status = HSUMMA_OK;
     if (comm->mates.count > 1 && comm->mates.comm != MPI_COMM_NULL) {
         if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, asked, sizeof mine, MPI_BYTE, comm->mates.comm) != MPI_SUCCESS)
-            return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather failed");
+            return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather of the requests failed");
         status = map_all(allocation, comm, asked, message);
     }
     if (!status && !allocation->base && (status = map_mine(allocation)))
         hs_fail(message, status, "bytes: %" PRIu64 " on process %d: %s", mine.bytes, comm->rank,
                 hsumma_status_string(status));
     return status;
+}
+
+static struct hs_verdict agree_again(void *agreement, struct hs_vote vote)
+{
+    return hs_agree(agreement, vote);
 }
 
 /* Maps the parts.  Agrees with all processes first that `asked` and `allocation` exist, then on the result of the
@@ -132,20 +138,17 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
     hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = status});
     if (verdict.status)
-        return hs_fail(message, verdict.status,
-                       "bytes: %zu; process %d could not gather the requests of all processes: %s", bytes, verdict.rank,
-                       hsumma_status_string(verdict.status));
+        return hs_fail(message, verdict.status, "bytes: %zu; process %d could not record the allocation: %s", bytes,
+                       verdict.rank, hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
     status = map(allocation, comm, asked, &mine);
-    /* the verdict has the largest request among the processes that fail */
-    int64_t failed = !status ? 0 : bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
-    verdict = hs_agree(agreement, (struct hs_vote){.status = status, .value = failed});
+    verdict = hs_agree(agreement, (struct hs_vote){.status = status});
     if (!verdict.status)
         return HSUMMA_OK;
     unmap(allocation);
-    return mine.text[0] ? hs_fail(message, verdict.status, "%s", mine.text)
-                        : hs_fail(message, verdict.status, "bytes: %" PRId64 " on process %d: %s", verdict.value,
-                                  verdict.rank, hsumma_status_string(verdict.status));
+    *message = mine;
+    const struct hs_voters voters = {.agree = agree_again, .state = agreement, .rank = comm->rank};
+    return hs_unlike_report(&voters, status, verdict, message);
 }
 
 /* Adds an allocation to the context's allocations.  parts: the parts of all mates, NULL if the memory is not shared.
@@ -242,11 +245,13 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     *given = NULL;
     struct hs_verdict verdict =
         hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    hsumma_status status = verdict.status;
+    hsumma_status status = verdict.status, mine = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    if (!allocation)
+        hs_fail(message, mine, "bytes: %zu; no memory to record the allocation", bytes);
     if (!status) /* every process has arrived, so all have unmapped what they freed before */
         free_left(all, memory);
     if (!status)
-        status = take_on_device(allocation, mates, device, bytes, memory, message);
+        status = mine = take_on_device(allocation, mates, device, bytes, memory, message);
     if (!verdict.status) {
         verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
@@ -257,10 +262,10 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     }
     if (verdict.status) {
         hs_put(memory, allocation);
-        return status == verdict.status
-                   ? status
-                   : hs_fail(message, verdict.status, "bytes: process %d could not map its part: %s", verdict.rank,
-                             hsumma_status_string(verdict.status));
+        return mine == verdict.status
+                   ? verdict.status
+                   : hs_fail(message, verdict.status, "bytes: %zu; process %d could not allocate its part: %s", bytes,
+                             verdict.rank, hsumma_status_string(verdict.status));
     }
     struct hs_device_comm *on = agreement->comm->device;
     keep(all, allocation, on ? &on->region : NULL, on ? allocation->share.memory : NULL, allocation->share.me);

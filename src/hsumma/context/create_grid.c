@@ -36,11 +36,14 @@ static hsumma_status make_grid(hsumma_context *ctx, const int extent[2], char or
                                hsumma_grid **result)
 {
     if (extent[0] < 1 || extent[1] < 1 || extent[0] > ctx->comm.size / extent[1])
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-                       "a grid of %d x %d on %d processes; expected at least 1 x 1, and no more places than processes",
-                       extent[0], extent[1], ctx->comm.size);
+        return hs_fail(
+            &ctx->message, HSUMMA_ERR_ARGUMENT,
+            "nprow is %d, npcol is %d; expected both at least 1, and nprow * npcol at most %d, the processes "
+            "of the context",
+            extent[0], extent[1], ctx->comm.size);
     if (order != 'R' && order != 'C' && order != 'A')
-        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is %d; expected 'R', 'C' or 'A'", order);
+        return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT, "order is '%c' (%d); expected 'R', 'C' or 'A'",
+                       order >= 32 && order < 127 ? order : '?', order);
     hsumma_grid *grid = hs_get_zero(&ctx->memory, 1, sizeof *grid);
     int *rank = hs_get(&ctx->memory, (size_t)extent[0] * (size_t)extent[1], sizeof *rank);
     unsigned char *seen = hs_get_zero(&ctx->memory, (size_t)ctx->comm.size, 1);

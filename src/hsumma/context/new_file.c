@@ -23,7 +23,9 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
     target->file = -1;
     target->there = 0;
     if (length == 0 || length >= sizeof target->path || path[length - 1] == '/')
-        return hs_fail(message, HSUMMA_ERR_OPTION, "%s is \"%s\"; expected the name of a file", what, path);
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "%s is \"%s\"; expected the name of a file, fewer than %zu characters", what, path,
+                       sizeof target->path);
     memcpy(target->path, path, length + 1);
     for (int links = 0; lstat(target->path, &found) == 0; links++) {
         char link[PATH_MAX];
@@ -42,11 +44,13 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *what, con
         if (size <= 0 || links == LINKS)
             return hs_file_fail(what, "follow the symbolic link", path, message);
         if (base + (size_t)size >= sizeof target->path)
-            return hs_fail(message, HSUMMA_ERR_OPTION, "%s: the symbolic link %s is too long", what, path);
+            return hs_fail(message, HSUMMA_ERR_OPTION,
+                           "%s: the target of the symbolic link %s is too long; expected fewer than %zu characters",
+                           what, path, sizeof target->path);
         memcpy(target->path + base, link, (size_t)size);
         target->path[base + (size_t)size] = 0;
     }
-    return errno == ENOENT ? HSUMMA_OK : hs_file_fail(what, "look at", target->path, message);
+    return errno == ENOENT ? HSUMMA_OK : hs_file_fail(what, "access", target->path, message);
 }
 
 /* mkstemp is not used, because a new file must have the permissions that the user's umask allows. */

@@ -21,7 +21,7 @@ hsumma_status hs_product_memory_limit(hsumma_context *ctx)
     ctx->tile_bytes = quarter_of_memory();
     return MPI_Allreduce(MPI_IN_PLACE, &ctx->tile_bytes, 1, MPI_UINT64_T, MPI_MIN, ctx->comm.comm) == MPI_SUCCESS
                ? HSUMMA_OK
-               : hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+               : hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce of the limit of shared memory failed");
 }
 
 static size_t directory_bytes(const struct hs_mates *mates)
@@ -55,7 +55,7 @@ static void describe(const hsumma_context *ctx, struct hs_verdict verdict, char 
     const struct hs_topology *topology = &ctx->comm.topology;
     int node = topology->size ? topology->division[HS_NODE].of[verdict.rank] : 0;
     snprintf(text, size, "node %d cannot share memory: %s", node,
-             verdict.about == NO_MACHINE ? "its processes are on several machines"
+             verdict.about == NO_MACHINE ? "its processes are on several machines (option topology)"
                                          : hs_mapping_fault_text((enum hs_mapping_fault)verdict.about));
 }
 

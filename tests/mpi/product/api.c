@@ -72,9 +72,10 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
     int P, Q;
     char text[96], word[32];
     hsumma_grid_info(grid, &P, &Q, NULL, NULL);
-    refuse_options(ctx, grid, "block=2 nonsense=1", HSUMMA_ERR_OPTION, "no option \"nonsense\"", "lists all");
+    refuse_options(ctx, grid, "block=2 nonsense=1", HSUMMA_ERR_OPTION, "unknown option \"nonsense\"", "lists all");
     refuse_options(ctx, grid, "lookahead=1000", HSUMMA_ERR_OPTION, "lookahead", "\"1000\"");
-    refuse_options(ctx, grid, "lokahead=2", HSUMMA_ERR_OPTION, "no option \"lokahead\"", "did you mean lookahead?");
+    refuse_options(ctx, grid, "lokahead=2", HSUMMA_ERR_OPTION, "unknown option \"lokahead\"",
+                   "did you mean lookahead?");
     refuse_options(ctx, grid, "workspace-limit=2", HSUMMA_ERR_OPTION, "workspace-limit",
                    "did you mean workspace_limit?");
     refuse_options(ctx, grid, "node=shard", HSUMMA_ERR_OPTION, "\"shard\"", "did you mean shared?");
@@ -190,10 +191,10 @@ static void test_grids(hsumma_context *ctx)
         char order;
         int spoiled; /* value that replaces the last rank of the list; -2: no list */
         const char *word;
-    } bad[] = {{size + 1, 1, 'R', -2, "no more places than processes"},
-               {0, 1, 'R', -2, "0 x 1"},
-               {1, -1, 'R', -2, "1 x -1"},
-               {65536, 65536, 'R', -2, "65536 x 65536"},
+    } bad[] = {{size + 1, 1, 'R', -2, "the processes of the context"},
+               {0, 1, 'R', -2, "nprow is 0"},
+               {1, -1, 'R', -2, "npcol is -1"},
+               {65536, 65536, 'R', -2, "nprow is 65536"},
                {1, size, 'X', -2, "order is"},
                {1, size, 'R', size, "ranks["},
                {size, 1, 'C', -1, "is -1"},
@@ -292,8 +293,8 @@ static void test_environment(void)
     hsumma_context *ctx = (hsumma_context *)&rank;
     char message[256] = "";
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, "block=2 wings=2", &ctx, message, sizeof message);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "no option \"wings\"")), "context: %s",
-           message);
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "unknown option \"wings\"")),
+           "context: %s", message);
     setenv("HSUMMA_BLOCK", rank ? "9" : "many", 1);
     status = hsumma_create(MPI_COMM_WORLD, NULL, &ctx, message, sizeof message);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "block") && strstr(message, "\"many\"") &&

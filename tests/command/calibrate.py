@@ -17,7 +17,7 @@ from tap import ok, run
 
 FORM = "calibrate --quick --seconds 2"
 
-# Ranges of values that are possible on any machine of this century, even under load and with sanitizers.
+# Ranges that contain the values of any current machine, even under load and with sanitizers.
 RANGES = {"alpha_s": (0, 1), "beta_s_per_byte": (0, 1e-4), "rendezvous_alpha_s": (0, 1),
           "rendezvous_beta_s_per_byte": (0, 1e-4), "inject_s_per_byte": (0, 1e-4), "signal_s": (1e-9, 1),
           "copy_s_per_byte": (1e-13, 1e-6), "gamma_s_per_byte": (1e-13, 1e-6), "overlap": (0, 1),
@@ -82,7 +82,7 @@ def calibrated(scratch, ranks, nodes):
 
 
 def test_runs(scratch):
-    """Figures that a run cannot measure keep their built-in values, as those of the network on one node."""
+    """Figures that a run cannot measure keep their built-in values, for example those of the network on one node."""
     alone, two, apart = (calibrated(scratch, ranks, nodes) for ranks, nodes in ((1, 1), (2, 1), (4, 2)))
     ok(all(alone[name] == two[name] for name in alone if name.startswith("network."))
        and alone["node.alpha_s"] != two["node.alpha_s"] and apart["network.alpha_s"] != two["network.alpha_s"],

@@ -1,7 +1,7 @@
 """TAP: "hsumma doctor" finds each planted fault and nothing else, and is silent without faults.
 
 The machine is a directory with files of /proc, /sys and /dev (--root), so that findings do not depend on the test's
-machine; faults that are not files (affinity, launchers, libraries, permissions) are planted for real.
+machine. Faults that are not files (affinity, launchers, libraries, permissions) are planted in the processes.
 Environment: that of launch.py.
 """
 import os
@@ -36,7 +36,7 @@ def machine(scratch, name, **files):
 
 
 def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
-    """Runs doctor on the files below `root`, None: of the real machine; returns the process and the report."""
+    """Runs doctor on the files below `root` (None: on this machine); returns the process and the report."""
     place = ["--root", root] if root else []
     launch = []
     if ranks:
@@ -50,7 +50,7 @@ def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
 
 
 def finds(expected, costly, root, name, *args, words=(), noisy=False, **how):
-    """A test: doctor has exactly these findings, whose texts contain the words, and the exit status for their cost."""
+    """A test: doctor has exactly these findings, with the words in their texts; exit status 1 if one is costly."""
     process, report = doctor(root, *args, **how)
     found = {row["name"] for row in report["findings"]} if report else None
     texts = " ".join(row["what"] + row["do"] for row in report["findings"]) if report else ""

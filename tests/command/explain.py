@@ -258,7 +258,7 @@ def profile_text(**values):
 
 
 def with_profile(call, text, line=""):
-    """The result of call(line), with explain or table as call, under a profile of this text."""
+    """The result of call(line) with a profile of this text; call: explain or table."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix="-elsewhere") as file:
         file.write(text)
         file.flush()
@@ -357,8 +357,8 @@ def test_bound():
 
 
 def test_memory_bound():
-    """The bound for limited memory: a process's parts of A, B and C, and its workspace. For the bound of a node, the
-    node counts as one process with the memory of all its processes."""
+    """The bound for limited memory. The memory of a process is its parts of A, B and C and its workspace. For the bound
+    of a node, the node counts as one process with the memory of all its processes."""
     decides = set()
     for m, grid, nodes, words in [(2048, "32x32", 1, "--lookahead 0 --block 8"), (2048, "4x4", 4, ""), (900, "6x6", 3, "")]:
         p = math.prod(map(int, grid.split("x")))
@@ -662,8 +662,8 @@ def test_collective():
 
 
 def test_layers():
-    """Layers over k on processes that share nothing: a redistribution costs its bytes and messages, and is copied
-    twice."""
+    """Layers over k on processes that share nothing: a redistribution costs its bytes and messages, and copies its
+    elements twice."""
     beta, copy, alpha, m, k, p = 1e-8, 1e-10, 1e-6, 64, 65536, 16
     lines = f"hsumma profile 1\nnetwork.alpha_s {alpha}\nnetwork.beta_s_per_byte {beta}\ninject_s_per_byte 0\ncopy_s_per_byte {copy}\nend\n"
     with tempfile.TemporaryDirectory() as folder:

@@ -89,7 +89,8 @@ def check_product(name, result, out, expected, scale, k, dtype, by_columns):
 
 def round_trip(directory, ranks, shape, dtype, orders="CC", trans="NN", versions=((1, 0), (1, 0)), alpha=None, beta=None,
                c0=None, order=None, options=""):
-    """A test of one product of files. orders: of elements in the files of A and B; c0: in that of C0, if any."""
+    """A test of one product of files. orders: orders of the elements in the files of A and B; c0: in the file of C0, or
+    None without C0."""
     m, n, k = shape
     a = matrix(*((m, k) if trans[0] == "N" else (k, m)), dtype)
     b = matrix(*((k, n) if trans[1] == "N" else (n, k)), dtype)

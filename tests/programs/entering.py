@@ -9,9 +9,9 @@ enter the nodes than must and, without transposed operands, no message may stay 
 less is an error. The ratios are printed.
 
 What must enter is a function of the layout alone. The processes of a line (a row or a column of the grid) need the same
-part of a moving A or B; whatever no rank of a node owns of it must enter the node once, if the node has a member of the
-line. Of C, a node must receive what it owns and others have sums of; and all but one of a line's nodes must send theirs.
-Exactly what "hsumma explain" predicts for the plan enters each node.
+part of a moving A or B. If a node has members of the line, the elements of this part that none of its ranks owns must
+enter the node once. Of C, a node must receive sums of the elements that it owns and other nodes contribute to; all but
+one of the nodes of a line must send their sums. Exactly what "hsumma explain" predicts for the plan enters each node.
 
 Figures are half the differences between runs of three products and of one, which excludes start-up and planning.
 Environment: that of launch.py.

@@ -2,10 +2,10 @@
 
     tests/programs/fuzz.py [--cases N] [--seconds S] [--seed SEED] [--ranks R,...] [OPTION=VALUE...]
 
-N cases in all, or as many as fit into S seconds: runs of 100, in turn on each number of ranks, then with other options of
-the library, which make small products use the paths of large ones; or always with the given options. A failed case is
-printed with the command that repeats it. Without arguments always the same 3,600 cases; otherwise from SEED, or a new
-seed.
+N cases (3,600) in all, or as many as fit into S seconds, in runs of 100 cases. Consecutive runs have the numbers of
+ranks in turn; after each round the options of the library change, so that small products use the paths of large ones.
+With OPTION=VALUE all runs have these options. A failed case is printed with the command that repeats it. Without
+arguments the cases are always the same; otherwise they begin with SEED, or with a new seed.
 Environment: BUILD, MPI, MPIEXEC.
 """
 import argparse

@@ -1,6 +1,6 @@
 /*
- * A proxy of miniAMR in plain MPI: every step works on a block of points, then sums vectors of 1 to 64 KiB over all
- * processes, as miniAMR sums numbers of blocks (by level and place, to decide on refinement) and a checksum.
+ * A proxy of miniAMR in plain MPI. Every step works on a block of points, then sums a vector of integers and two
+ * doubles over all processes. miniAMR sums numbers of blocks (1 to 64 KiB, to decide on refinement) and a checksum.
  *
  *   mpiexec -n RANKS proxy_amr [BYTES [STEPS [WORK]]]     (defaults: 16384, 200, 20000 points)
  *

@@ -118,7 +118,7 @@ static int many_calls(int started)
     return !status && !wrong;
 }
 
-/* Broadcasts with slow devices, whose root does not wait for the other ranks: each slot of the ring is reused several
+/* Broadcasts on slow devices. The root does not wait for the other ranks, and each slot of the ring is reused several
  * times. */
 static int late_readers(void)
 {
@@ -258,7 +258,7 @@ static void test_long(const char *options, const char *algorithm, hsumma_collect
     hsumma_free(&ctx);
 }
 
-/* One process gives host memory, then NULL: all processes must report the errors, and the next call works. */
+/* One process passes host memory, or NULL: all processes must report the error, and the next call works. */
 static void test_mixed(void)
 {
     if (!coll_device_open(""))

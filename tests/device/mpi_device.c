@@ -104,8 +104,8 @@ static void fill(int64_t *words, int who, int round)
         words[i] = word(who, round, i);
 }
 
-/* Each process writes its own memory and records an event, then reads the other processes' memory on its stream, with
- * or without waiting for their events. */
+/* Each process writes its own memory and records an event, then reads the memory of all processes on a second stream,
+ * with or without waiting for their events. */
 static int exchange(struct party *party, int round, int waits, int64_t (*seen)[WORDS])
 {
     static int64_t words[WORDS];

@@ -17,7 +17,7 @@ static struct {
     int stirred[PROCESSES_MOST]; /* for each rank: something that it can see has changed since its last step */
     int strict; /* nonzero: the first actor of `order` that can continue is next; 0: an actor is drawn by weight */
     int order[PROCESSES_MOST + 1], weight[PROCESSES_MOST + 1];
-    int redraw; /* order and weights are redrawn once in this many picks */
+    int redraw; /* order and weights are redrawn once in this number of picks, on average */
     int nested; /* other ranks run at `nested` of NESTED_OF places where a rank works, reads a counter or calls MPI */
     int depth;
     int64_t steps, all_steps;

@@ -68,9 +68,9 @@ static double longest(double began)
 
 /*
  * Prices a schedule by the clock, in seconds: *clock on the machine of the profile; *fluid on a machine that shares
- * bandwidth as the simulator does. There all messages that a rank sends together are in flight at once, as many as the
- * executor starts. *fluid includes SimGrid's 16 bytes before each message by adding them to the vector, which
- * is exact for schedules that send only whole vectors.
+ * bandwidth as the simulator does. On that machine all messages that a rank sends together are in flight at once, as
+ * many as the executor starts. *fluid includes SimGrid's 16 bytes before each message by adding them to the vector,
+ * which is exact for schedules that send only whole vectors.
  */
 static void price(const hsumma_context *ctx, const struct hs_alg *alg, const struct hs_shape *shape, double *clock,
                   double *fluid)

@@ -1,4 +1,4 @@
-/* An allocator that fails at call fail_at, with for_good also at all later calls, and counts the blocks in use. */
+/* An allocator that fails at call fail_at (for_good: and at all later calls) and counts the blocks in use. */
 #ifndef HS_TESTS_SUPPORT_FAILING_MEMORY_H
 #define HS_TESTS_SUPPORT_FAILING_MEMORY_H
 

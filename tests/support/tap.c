@@ -11,8 +11,7 @@ void tap_begin(int prints)
     tap_state.silent = !prints;
 }
 
-/* Prints `head` and the text on one line; newlines become spaces, and # is escaped because it would start a
- * directive. */
+/* Prints `head` and the text on one line. Newlines become spaces; # is escaped, because it would start a directive. */
 static void tap_line(const char *head, const char *fmt, va_list args)
 {
     char text[512];

@@ -13,8 +13,8 @@
 enum { FAKE_DEVICES = 4 };
 
 struct fake_cuda {
-    /* devices: number of GPUs; driver: its version; shares_events: whether events can be shared; peers: whether GPUs
-     * can access each other's memory */
+    /* devices: number of GPUs; driver: the driver's version; shares_events: whether events can be shared; peers:
+     * whether GPUs can access each other's memory */
     int devices, driver, shares_events, peers;
     const char *no_symbol; /* name of a symbol that cuBLAS or the driver lacks */
     int no_cublas;

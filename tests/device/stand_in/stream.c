@@ -98,7 +98,7 @@ static int has_ended(int64_t process)
     return state == 'Z' || state == 'X';
 }
 
-/* Whether a piece must wait for an event; it does not wait for a process that has ended. */
+/* Whether a piece must wait for an event. If the event's process has ended, the device fails instead. */
 static int stuck(struct host_device *own, const struct host_piece *piece)
 {
     const struct hs_event *event = piece->event.event;

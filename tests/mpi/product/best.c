@@ -35,8 +35,9 @@ static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3],
     return j * c->desc[x].m + i;
 }
 
-/* The most elements that move into any part (part[r]: the part of rank r): those of A and B that the part needs but
- * does not own, and those of C that it owns and another part has a term of; none of the stationary operand. */
+/* The most elements that move into any part (part[r]: the part of rank r). These are the elements of A and B that the
+ * part needs but does not own, and the elements of C that it owns and to which another part contributes. Elements of
+ * the stationary operand do not move. */
 static int64_t most_moved(const struct gemm_case *c, int stationary, const int *part, int parts)
 {
     size_t room = (size_t)parts * EDGE * EDGE;
@@ -145,8 +146,8 @@ static int count_better(hsumma_context *ctx, const struct gemm_case *best, struc
     return better;
 }
 
-/* With options that name the stationary operand all plans have the same one. Without options the model may choose
- * different ones for different blocks, so only grids are compared. */
+/* With options, which name the stationary operand, layouts with several block sizes are compared. Without options the
+ * model may choose another stationary operand for another block size, so only grids are compared. */
 static void test_product(hsumma_context *ctx, const struct product *p, const char *options)
 {
     int64_t unit = size == 5 ? UNIT_OF_5 : UNIT, m = p->m * unit, n = p->n * unit, k = p->k * unit;

@@ -27,7 +27,6 @@ static struct place place_of(MPI_Comm comm)
     return at;
 }
 
-/* Adds the counts of `other` to `at`. */
 static void count_in(struct place *at, const struct place *other)
 {
     at->calls += other->calls;
@@ -298,7 +297,6 @@ static void test_bcast_types(struct place *at, int count)
     MPI_Type_free(&type);
 }
 
-/* Tests addresses relative to MPI_BOTTOM. */
 static void test_bottom(struct place *at)
 {
     const int rank = at->rank;

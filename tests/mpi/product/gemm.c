@@ -1,7 +1,8 @@
 /*
  * The matrix of cases: grids x operations x stationary operands x layouts, with random types, hierarchies, algorithms,
- * lookahead, scalars, sizes and offsets from a seeded generator. About half of them use the node's shared memory if all
- * ranks have it, the others messages. Entries are small integers, so every sum is exact in every precision and order.
+ * lookahead, scalars, sizes and offsets from a seeded generator. About half of the cases use the node's shared memory
+ * if all ranks have it, the others messages. Entries are small integers, so every sum is exact in every precision and
+ * order.
  *
  *     gemm [ROUNDS [SEED]] [OPTION=WORD ...]     the options are the library's and apply to all contexts
  */

@@ -152,7 +152,7 @@ static void test_again(hsumma_context *ctx)
            (long long)grown);
 }
 
-/* Makes a grid while one process has a lower limit of a resource. */
+/* Makes a grid while process `victim` has the lower limit `value` of a resource. */
 static hsumma_status make_with_less(hsumma_context *ctx, int victim, int resource, int64_t value, hsumma_grid **grid)
 {
     struct rlimit limit, less;
@@ -166,7 +166,7 @@ static hsumma_status make_with_less(hsumma_context *ctx, int victim, int resourc
     return status;
 }
 
-/* If a node has no memory, all processes send messages, and the plan gives the reason. */
+/* If a node has no shared memory for the grid, all processes send messages, and the plan gives the reason. */
 static void refused(hsumma_context *ctx, int victim, int resource, int64_t value, const char *reason)
 {
     hsumma_grid *grid = NULL;

@@ -165,8 +165,8 @@ static int layers_of(const hsumma_plan_info *info)
     return info->line && !strncmp(info->line, "layers=", 7) ? atoi(info->line + 7) : 1;
 }
 
-/* Makes a plan and checks its execution. Returns its info, whose line is a copy in `line`, NULL if there is no plan or
- * C is wrong. */
+/* Makes a plan and executes it. Returns the plan's info; info.line points to the copy in `line`, or is NULL if there is
+ * no plan or C is wrong. */
 static hsumma_plan_info planned(hsumma_context *ctx, const struct gemm_case *c, char line[HS_LINE_TEXT])
 {
     hsumma_plan *plan = NULL;
@@ -279,8 +279,7 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* The cache identifies a grid by its address, so no other grid may get that address while a plan on
- * the grid is cached. */
+/* The cache identifies a grid by its address. While it has a plan on the grid, no other grid may get this address. */
 static void test_cached(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, ranks[64], good = 1, held = 1;
@@ -343,8 +342,8 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
     }
 }
 
-/* Like survives() in memory.c: makes allocation n of the victim fail, in a plan with layers, which also makes grids.
- * Returns 1 if nothing leaks and either all ranks report the error or the plan works. */
+/* Makes and executes a plan with layers, which also makes grids, while allocation n of the victim fails. Returns 1 if
+ * nothing leaks and either all ranks report the error or the plan works; *reached: as in survives() of memory.c. */
 static int survives(hsumma_context *ctx, const struct gemm_case *c, int victim, int64_t n, int *reached)
 {
     struct failing_memory scarce = {0, rank == victim ? n : -1, 0, 0};

@@ -168,8 +168,8 @@ static int64_t bytes_sent(hsumma_context *ctx, const struct gemm_case *c)
     return everywhere(good) ? sum : -1;
 }
 
-/* A plan sends the bytes that it would send with aligned layouts, plus exactly the misplaced elements: nothing more
- * even if the plan reports an operand as "exchanged" and none is misplaced. */
+/* A plan sends the bytes that it would send with aligned layouts, plus exactly the misplaced elements. If it reports an
+ * operand as "exchanged" but no element is misplaced, it sends nothing more. */
 static void test_bytes(hsumma_context *ctx, int count)
 {
     int wrong_sums = 0, none = 0, cases = 0;

@@ -226,7 +226,7 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
 
-/* Options of the product over messages: accepted by themselves, a contradiction together with node=shared. */
+/* Options of the product over messages: accepted with node=auto, an error together with node=shared. */
 static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
 {
     static const char *const words[] = {"groups=1x1",     "levels=1x1",      "groups=1x1 outer=8",

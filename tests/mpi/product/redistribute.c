@@ -101,7 +101,7 @@ static int adds(hsumma_context *ctx)
     for (int s = 0; s < sources; s++) {
         spread_draw_grid(&source[s]);
         draw_part(&source[s], (hsumma_type)type, length, 1 + draw_bits() / 2);
-        for (int i = 0; s > 0 && i < 2; i++) { /* the layout of the first source, on other ranks */
+        for (int i = 0; s > 0 && i < 2; i++) { /* later sources have the first source's layout, on other ranks */
             memcpy(source[s].side, source[0].side, sizeof source[s].side);
             for (int r = 0; i == 0 && r < size; r++)
                 source[s].ranks[r] = (source[0].ranks[r] + s) % size;

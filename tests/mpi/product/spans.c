@@ -1,7 +1,8 @@
 /*
  * Reproducible bits. With fixed block, turn, stationary operand and order of reductions every hierarchy has the bits of
- * SUMMA, whatever its algorithms, segment, lookahead and size of messages. So have repeated executions, and several
- * loops that take turns on random spans of the innermost panels. Random delays put processes in different spans.
+ * SUMMA, whatever its algorithms, segment, lookahead and size of messages. Repeated executions have the same bits, and
+ * so have several loops that take turns on random spans of the innermost panels. Random delays put processes in
+ * different spans.
  *
  *     spans [PRODUCTS]     number of products per grid and stationary operand
  */

@@ -123,7 +123,8 @@ static void test_remembered(void)
     scene_close(&scene);
 }
 
-/* Two virtual nodes: in a grid by rows a node has a process row, in a grid by columns a process column. */
+/* On two virtual nodes, a node has a row of a grid by rows and a column of a grid by columns. A choice measured on one
+ * kind of grid is not used on the other. */
 static void test_mapping(void)
 {
     char line[TUNED_WORDS];

@@ -24,7 +24,7 @@ enum { BLOCK = 100, PATIENCE_S = 120 };
 
 static int verbose;
 static int scalapack_is_wrong; /* number of cases in which ScaLAPACK's C is wrong */
-static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* context + 2 by P - 1, Q - 1, order; or 0 */
+static int contexts[FUZZ_MOST_PROCESSES][FUZZ_MOST_PROCESSES]['X' + 1]; /* by P - 1, Q - 1, order: context + 2, or 0 */
 static char settings[256], replay[512];
 
 /* Prints the case during which the program crashes or hangs. */

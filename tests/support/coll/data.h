@@ -26,7 +26,7 @@ enum { COLL_KINDS = 10 };
 
 extern const struct coll_kind coll_kinds[COLL_KINDS];
 
-/* bytes of the guard with a fixed pattern before and after a test buffer */
+/* bytes of a guard: memory with a fixed pattern before and after a test buffer */
 enum { COLL_GUARD = 64 };
 
 struct coll_buffer {

@@ -21,8 +21,8 @@ double paper_elimination_32(const struct paper_setting *s);
 /* Section 3.5: one ring of all p ranks. */
 double paper_one_ring(const struct paper_setting *s);
 
-/* 2-1 elimination: the butterfly, with the whole vector sent to a neighbour before and back after it; less than 4 m
- * beta + 2 m gamma in total. */
+/* 2-1 elimination: the butterfly, before and after which the whole vector is sent to a neighbour and back. With `cut`,
+ * the terms in m are less than 4 m beta + 2 m gamma. */
 double paper_elimination_21(const struct paper_setting *s);
 
 /* Section 3.4: the butterfly, then a ring for each odd prime factor of p; the cut parts add up to 1 - 1/p. */

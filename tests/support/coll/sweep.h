@@ -10,7 +10,7 @@
 #include "coll/proof/verify.h"
 
 struct coll_sweep {
-    uint64_t mix;    /* seed of random choices */
+    uint64_t mix;    /* state of the random generator */
     int no_messages; /* nonzero: the schedules have no messages, so a window of one step suffices */
     int runs, bad;
     char text[600]; /* description of the first failure */
@@ -20,14 +20,14 @@ struct coll_sweep {
 int sweep_verify(struct coll_sweep *sweep, const struct hs_alg *alg, const struct hs_shape *shape,
                  struct hs_verify_report *report);
 
-/* sweep_fault records a failure; sweep_expect does if `have` differs from `want`, sweep_at_most if it exceeds
- * `most`. */
+/* sweep_fault records a failure; sweep_expect records one if `have` differs from `want`, sweep_at_most if `have`
+ * exceeds `most`. */
 void sweep_fault(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what);
 void sweep_expect(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have, int64_t want);
 void sweep_at_most(struct coll_sweep *sweep, const struct hs_shape *shape, const char *what, int64_t have,
                    int64_t most);
 
-/* Reports the sweep as one test, which passes if there was no failure and `enough` (enough runs) is nonzero. */
+/* Reports the sweep as one test. It passes if there was no failure and `enough` (there were enough runs) is nonzero. */
 __attribute__((format(printf, 3, 4))) void sweep_end(const struct coll_sweep *sweep, int enough, const char *what, ...);
 
 /* hs_topology_blocks with shared memory; ends the program if memory is exhausted. */

@@ -1,6 +1,6 @@
 /*
- * For device tests: a device with a stream, and bytes that identify their origin. Device memory is inspected by
- * copying it to the host and synchronizing.
+ * For device tests: a device with a stream, random contents of memory, and a second process with a device. Device
+ * memory is inspected by copying it to the host and synchronizing.
  */
 #ifndef HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
 #define HS_TESTS_SUPPORT_DEVICE_FIXTURE_H
@@ -42,7 +42,7 @@ int fixture_is(struct device_fixture *fixture, const void *memory, const void *w
  * its device when `until` is closed, by neighbour_end or because this process exits. */
 struct device_neighbour {
     struct hs_exported memory, event;
-    int until; /* it exits when this end of a pipe is closed */
+    int until; /* the process exits when this end of a pipe is closed */
 };
 
 int neighbour_start(struct device_neighbour *neighbour, const struct hs_device_kind *kind, const char *policy);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the device is the stand-in; only it has planted failures, refusals, and an MPI that accepts any memory. */
+/* Whether the device is the stand-in. Only the stand-in has planted failures and refusals, and memory that any MPI can
+ * access. */
 int test_device_is_host(void);
 
 /* Writes the device's option and then `options` to text: "device=host threads=1". Returns text. */

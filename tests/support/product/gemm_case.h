@@ -80,7 +80,7 @@ hsumma_status gemm_one_call(hsumma_context *ctx, const struct gemm_case *c, cons
 /* Starts a plan; with `wait` also completes it. The scalars that are passed do not outlive this call. */
 hsumma_status gemm_begin(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3], int wait);
 
-/* Starts a plan, tests it up to `steps` times and waits; steps = GEMM_AT_ONCE executes it in one call instead. */
+/* Starts a plan, tests it up to `steps` times and waits; steps = GEMM_AT_ONCE: executes the plan in one call. */
 hsumma_status gemm_step_through(hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part local[3],
                                 int steps);
 

@@ -19,8 +19,8 @@ struct model_product {
 
 struct model_product model_product_square(int64_t n, int q);
 
-/* A problem without data. Variants and pairs point into the problem that they are made from, so it must stay at its
- * address as long as they are used. */
+/* A problem without data. Variants and pairs point into the problem from which they are made, so the problem must stay
+ * at its address while they are used. */
 struct hs_problem model_problem(const struct model_product *product);
 
 /* The price of a spec; NaN if it cannot be executed. nodes = NULL: each process has its own node, or all share one if

@@ -36,8 +36,9 @@ double *fuzz_reference(const struct fuzz_case *c, const struct fuzz_local *l);
 
 /*
  * The rounding error allowed in a real or imaginary part of C: (terms + 6) u (|alpha| terms + |beta|), where |z| is
- * |re z| + |im z|. `terms` real products are added in any order, k or, if complex, 2k; their factors are at most 1.
- * alpha and beta cause 6 more roundings; u is half the distance from 1 to the next number. 0 for integers.
+ * |re z| + |im z|. `terms`, k or for complex types 2k, is the number of real products; these are added in any order,
+ * and their factors are at most 1. alpha and beta cause 6 more roundings; u is half the distance from 1 to the next
+ * number. The bound is 0 for cases with `exact`.
  */
 double fuzz_bound(const struct fuzz_case *c);
 

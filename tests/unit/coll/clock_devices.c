@@ -37,7 +37,8 @@ static void copy_later(struct hs_builder *builder, const struct hs_shape *shape)
     hs_emit_copy(builder, hs_scratch(0), hs_out(0), shape->bytes, copy);
 }
 
-/* Three sums: one chain; or the third also depends on the first, and becomes a separate operation. */
+/* Adds three sums that form a chain. Without `chain` the third also depends on the first, so it becomes a separate
+ * operation. */
 static void sums(struct hs_builder *builder, const struct hs_shape *shape, int chain)
 {
     int64_t bytes = shape->bytes;

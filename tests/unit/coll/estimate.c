@@ -193,7 +193,7 @@ static void test_work(void)
 }
 
 /* On some machines the search chooses dpml with more than 16 leaders, with several pieces, or with leaders by socket.
- * The second best is never the same algorithm. */
+ * The second best choice always has another algorithm. */
 static void test_parameters(void)
 {
     const struct hs_alg *dpml = hs_alg_find(HS_ALLREDUCE, "dpml");

@@ -60,8 +60,8 @@ static int run(struct hs_list *list, int ranks, int wanted)
     return left + (messages != wanted);
 }
 
-/* The faults (failed builds, and those that run counts) of an exchange from holders to takers; if outward, the reverse.
- */
+/* The number of faults of an exchange from holders to takers, or with `outward` from takers to holders: failed builds,
+ * and what run() counts. */
 static int faults(const struct grid *grid, int outward)
 {
     static struct hs_list list[MOST * MOST];
@@ -77,7 +77,8 @@ static int faults(const struct grid *grid, int outward)
     return wrong + run(list, ranks, ranks - 1); /* of P Q pairs, one is a process with itself */
 }
 
-/* A line of processes that changes its layout: each is holder and taker; elements that stay are in no piece. */
+/* The number of faults of an exchange in which a line of processes changes its layout. Each process is both holder and
+ * taker; elements that stay are in no piece. */
 static int realign_faults(const struct hs_axis *own, const struct hs_axis *want, int64_t width)
 {
     static struct hs_list list[MOST];

@@ -56,7 +56,8 @@ static const struct {
 } users[] = {
     {"build", use_build}, {"verify", use_verify}, {"clock", use_clock}, {"flow", use_flow}, {"dump", use_dump}};
 
-/* Makes each allocation of one call fail in turn; adds errors to *bad; *most: the most allocations of a call. */
+/* Makes each allocation of one call fail in turn. Adds the number of errors to *bad, and raises *most to the number of
+ * allocations. */
 static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shape, int *bad, int *most)
 {
     hsumma_status status = HSUMMA_ERR_MEMORY;
@@ -69,8 +70,8 @@ static void fail(int user, const struct hs_alg *alg, const struct hs_shape *shap
     }
 }
 
-/* Tests every algorithm on two nodes and on one node, those that use the topology also on six nodes without and with
- * shared memory; each where it fits. */
+/* Tests every algorithm, where it fits, on two nodes and on one node; algorithms that use the topology also on six
+ * nodes without and with shared memory. */
 int main(void)
 {
     struct hs_topology places[] = {topology_blocks(8, 2, 1, 64 * UNIT, 1), topology_blocks(8, 1, 1, 64 * UNIT, 1),

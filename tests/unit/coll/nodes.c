@@ -418,7 +418,7 @@ static void reduce_bcast(void)
     sweep_end(&sweep, 1, "reduce_bcast with stages that know the topology");
 }
 
-/* Ranks of a node read peers' vectors in place if a stage's vectors have the same layout on all of them. */
+/* Ranks of a node read peers' vectors in place if a stage's vectors have the same layout on all of these ranks. */
 static void read_in_place(void)
 {
     enum { LARGE = 1 << 16 }; /* the parts of the shared memory are multiples of 64 */

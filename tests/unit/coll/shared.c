@@ -289,7 +289,7 @@ static void test_inside(const char *outer, const char *inner, int nodes, int lev
               level ? " of sockets" : "", used);
 }
 
-/* Stages between the sockets of a node share its memory; "reduce_bcast" has two stages of its own inside one of them.
+/* The stage between the sockets of a node uses the node's shared memory; with "reduce_bcast" it consists of two stages.
  */
 static void test_between_sockets(void)
 {

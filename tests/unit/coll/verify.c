@@ -195,7 +195,7 @@ static void one(struct coll_sweep *sweep, const struct row *row, const struct hs
         sweep_expect(sweep, shape, "rounds", report.rounds, theory.rounds);
 }
 
-/* Tests all roots and sizes on p ranks, with many ranks only some of them, with random units, segments and parts. */
+/* Tests roots and sizes on p ranks, fewer of them if p is large, with random units, segments and parts. */
 static void all_shapes(struct coll_sweep *sweep, const struct row *row, int p)
 {
     int rooted = row->collective == HS_BCAST || row->collective == HS_REDUCE_TO, many = p > 40;
@@ -305,7 +305,8 @@ static void real_numbers(int p)
     tap_ok(bad == 0, "reduce binomial, p = %d: the canonical sum, bit for bit, for every root", p);
 }
 
-/* The reduce-scatter "pairwise" merges sums of neighbouring ranges at once, so it needs memory for only a few parts. */
+/* The reduce-scatter "pairwise" merges sums of adjacent ranges as soon as both are available, so it needs memory for
+ * few parts. */
 static void pairwise_memory(void)
 {
     int bad = 0;

@@ -23,8 +23,8 @@ static double error_at(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, in
     return sqrt(sum / points);
 }
 
-/* Fits random points, some of which pull towards negative costs: no small step from the result, within nonnegative
- * costs, may improve it. */
+/* Fits random points, some of which pull towards negative costs. No small step to other nonnegative costs may improve
+ * the result. */
 static void test_nonnegative(void)
 {
     enum { CASES = 300, POINTS = 12 };

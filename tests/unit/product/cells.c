@@ -60,7 +60,7 @@ static int member_at(const struct hs_group *group, int place)
     return -1;
 }
 
-/* Takes the list of a carrier, and replaces its peers by group members. */
+/* Makes the list of a carrier, with indices in the group as peers. Returns NULL, or a description of the error. */
 static const char *take_list(const struct line_level *at, int member, struct hs_list *list)
 {
     int place = hs_group_place(&at->group, member), node = at->scene->node[at->job->rank[place]];

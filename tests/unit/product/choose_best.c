@@ -1,5 +1,5 @@
 /*
- * The quality of the choice by the model itself: a faster network makes the chosen plan at most 1 % slower, and the
+ * The quality of the choice, judged by the model: a faster network makes the chosen plan at most 1 % slower, and the
  * search, which skips most candidates, is compared with all candidates.
  */
 #include "support/product/plan_question.h"

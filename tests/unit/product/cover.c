@@ -1,4 +1,4 @@
-/* The processes that own any index (cover), compared with a search over all runs of processes. */
+/* The cover (the consecutive processes that own any index), compared with a search over all runs of processes. */
 #include "dist/cover.h"
 #include "support/random.h"
 #include "support/tap.h"

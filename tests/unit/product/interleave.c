@@ -36,9 +36,9 @@ static void tell_case(const struct scene *scene, uint64_t number, int interleavi
 }
 
 /*
- * Runs up to *runs interleavings of cases from `number` on; of a case in which MPI fails, only one. An error ends its
- * case, with until_wrong also the run; otherwise the first errors are reported. Returns the number of errors; *runs
- * becomes the number of interleavings.
+ * Runs up to *runs interleavings of cases from `number` on, only one per case if MPI fails in them. An error ends its
+ * case; with until_wrong it also ends the run, without it the first errors are reported. Returns the number of errors;
+ * *runs becomes the number of interleavings.
  */
 static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie message_lie, struct scene_lie lie,
                          int until_wrong)

@@ -203,7 +203,7 @@ static void test_panels(void)
     tap_ok(bad_tiers == 0, "tiers nest, widths and offsets are right: %lld wrong", (long long)bad_tiers);
 }
 
-/* Many panels in short turns are handled in a moment; if owners have equal layouts, the order is the natural one. */
+/* A million panels in turns of one index. If owners have equal layouts, the order is the natural one. */
 static void test_many(void)
 {
     enum { MANY = 1 << 20 };
@@ -231,7 +231,7 @@ static int64_t at(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* A local matrix with padding. Local line l of the looped dimension contains entry(global(l), global pinned index). */
+/* A local matrix with padding. Each element is entry(global looped index, global pinned index). */
 struct local {
     double data[ROOM];
     int64_t loops, length, ld;
@@ -283,8 +283,8 @@ static int is_in_run(const struct hs_run_of_panels *run, const struct listing *a
     return position >= before && position < before + width;
 }
 
-/* Checks an update of the run's lines with slabs that contain `entry`: these lines must be beta * old + entry,
- * everything else unchanged. */
+/* Checks an update of the run's elements with slabs that contain `entry`: these elements must be beta * old + entry,
+ * all others unchanged. */
 static int wrong_update(const struct local *local, const struct local *old, const struct hs_run_of_panels *run,
                         const struct listing *all, const struct hs_axis *pinned, int q, double beta)
 {

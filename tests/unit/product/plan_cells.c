@@ -356,7 +356,7 @@ static void too_many(void)
            "and refused if they should be");
 }
 
-/* The shared memory of each candidate fits the available memory; sharing panels is seldom dearer than messages. */
+/* The shared memory of each candidate fits the available memory; sharing panels rarely costs more than messages. */
 static void within(int cases)
 {
     int shared = 0, above = 0, dearer = 0, narrow = 0, asked = 0;

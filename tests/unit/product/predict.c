@@ -220,8 +220,8 @@ static void topologies(void)
 }
 
 /* Roots change from panel to panel. A line of 8 is priced on nodes of 2 for both roots of a node, on nodes of 4 for a
- * root in the middle of a node: the longest path of its tree crosses between nodes once more than that from the first
- * process of a node. */
+ * root in the middle of a node. The longest path from this root has one more message between nodes than the longest
+ * path from the first process of a node. */
 static void roots(void)
 {
     struct model_product row = tall;

@@ -1,5 +1,5 @@
-/* The progress output of commands: lines if stderr is not a terminal, a bar that is finally removed if it is one, and
- * the cases with neither. */
+/* The progress output of commands: lines if stderr is not a terminal; on a terminal a bar, which is removed at the end;
+ * no output where it is switched off. */
 #include "report/progress.h"
 #include "support/tap.h"
 

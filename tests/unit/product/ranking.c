@@ -56,7 +56,7 @@ static void ranks(int cases)
            cases, wrong);
 }
 
-/* The number of nodes in the row that stands for both rows of a 2 x 4 grid; -1 if memory is exhausted. */
+/* The number of nodes in the row that represents both rows of a 2 x 4 grid; -1 if memory is exhausted. */
 static int nodes_of_rows(const int node[8])
 {
     static const int rank[8] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -54,9 +54,9 @@ static int wrong_sums(const double *out, int number, int64_t count)
 }
 
 /*
- * Makes many calls without waiting. With `started` each has memory of its own, and all are then completed in reverse
- * order. Otherwise calls share memory: work on the stream overwrites a call's input after the call has read it, and
- * copies its result elsewhere before the next call overwrites it.
+ * Makes many calls without waiting. With `started` each call has memory of its own, and all calls are then completed in
+ * reverse order. Otherwise calls share memory: work on the stream overwrites an input after its call has read it, and
+ * copies a result elsewhere before the next call overwrites the result.
  */
 static int many_calls(int started)
 {
@@ -148,7 +148,7 @@ static int late_readers(void)
     return !status && !wrong;
 }
 
-/* Several long sums in flight, in memory that peers have not mapped, so they take turns with the staging buffers. */
+/* Several long sums in flight, in memory that peers have not mapped, so the sums use the staging buffers in turn. */
 static int long_together(void)
 {
     enum { CALLS = 4, EACH = 80000 };
@@ -320,7 +320,7 @@ static void test_no_ipc(void)
     coll_device_policy("", "");
 }
 
-/* Makes the device of one process fail at operation `piece`: all processes must report it and free everything. */
+/* Makes operation `piece` of one process's device fail: all processes must report the failure and free everything. */
 static void test_failure(const char *options, const char *algorithm, hsumma_collective collective, int piece)
 {
     char fail[40], text[40];

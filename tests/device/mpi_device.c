@@ -360,7 +360,7 @@ static void test_streams(int is_real)
     hsumma_free(&ctx);
 }
 
-/* HSUMMA_HOST_DEVICE has an invalid word on one process or on all. */
+/* HSUMMA_HOST_DEVICE has an invalid setting on one process or on all. */
 static void test_bad_word(int who)
 {
     hsumma_context *ctx;

@@ -88,7 +88,7 @@ static void test_bits(void)
     }
 }
 
-/* Makes the device of one process fail during the product: C must still be right, and only that process reports it. */
+/* Makes the device of one process fail during the product: C must be right; only that process reports the failure. */
 static void test_failure(const char *way, int fail)
 {
     hsumma_context *ctx;

@@ -317,7 +317,7 @@ static const struct refusal {
     const char *what;
     const char *fail; /* the call that returns the error */
     int error, driver, opens;
-    const char *without; /* "libcublas", or a symbol that it or the driver lacks */
+    const char *without; /* what is missing: "libcublas", or a symbol of cuBLAS or of the driver */
     const char *text;    /* expected parts of the message */
 } refusals[] = {
     {"no device", "cudaGetDeviceCount", cudaErrorNoDevice, 13000, 0, NULL, "cudaGetDeviceCount;NoDevice"},

@@ -39,7 +39,7 @@ static void test_cuda(void)
     }
 }
 
-/* Valid and invalid words of the policy. */
+/* Valid and invalid settings in HSUMMA_HOST_DEVICE. */
 static void test_words(void)
 {
     static const char *const bad[] = {"lazily", "lazy:1", "random:", "random:x", "random=1",   "hold",     "hold=-1",
@@ -133,7 +133,7 @@ static void test_addresses(void)
     fixture_close(fixture);
 }
 
-/* Makes the third piece of work fail: later calls must report it, and everything can be freed. */
+/* Makes the third piece of work fail: later calls must report the failure, and everything can be freed. */
 static void test_failure(const char *text)
 {
     struct device_fixture opened, *fixture = &opened;

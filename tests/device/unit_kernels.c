@@ -43,7 +43,7 @@ static const struct element {
     {HSUMMA_INT64, HS_KERNEL_INT64, 8, 1},
 };
 
-/* Fills elements that need not be aligned, so it copies them byte by byte. */
+/* Fills elements by memcpy, because they need not be aligned. */
 static void fill(char *to, int64_t count, const struct element *is)
 {
     for (int64_t i = 0; i < count; i++) {

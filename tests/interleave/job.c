@@ -18,7 +18,7 @@ static double no_seconds(const void *profile, size_t size, int complex_type, int
     return 0;
 }
 
-/* Stands in for the GEMM. Other ranks may run in the middle of it; they must not write its inputs. */
+/* Stands in for the GEMM. Other ranks may run during the GEMM, but must not write its inputs. */
 static void multiply(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
                      int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
 {

@@ -67,8 +67,8 @@ static int pick(void)
     return among[i];
 }
 
-/* Reports a fault if the rank, which has just worked, would have been asleep: no counter has reached the value that it
- * awaits. */
+/* Reports a fault if the rank, which has just worked, would have been asleep, because none of its counters has reached
+ * the awaited value. */
 static void check_sleep(int actor)
 {
     char text[300];

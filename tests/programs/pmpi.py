@@ -127,7 +127,7 @@ def test_algorithms():
 
 def test_communicators():
     """The library serves no call on a communicator, and maps no memory for it, until 16 calls have been made on it or
-    their bytes reach 1 MB."""
+    their bytes reach 1 MiB."""
     for number, calls, size, served in [(60, 16, 4, 0), (3, 17, 4, 1), (3, 1, 960 << 10, 0), (3, 1, 1 << 20, 1),
                                         (3, 4, 256 << 10, 1), (3, 20, 4, 4)]:
         process = launch(2, MANY, str(number), str(calls), str(size), settings=["HSUMMA_PMPI=verbose"])

@@ -9,8 +9,8 @@
  * first "predicted SECONDS LINE". All ranks live in one process, so nothing here is global.
  *
  * The clock of a plan is that of one long schedule: the broadcasts of all panels, each after the previous one on every
- * rank, which is what lookahead 0 means. The library's own prediction adds up panels, and cannot see that the broadcast
- * of a panel begins before the previous one has ended on all ranks.
+ * rank, which is what lookahead 0 means. The library's own prediction adds up panels, as if the broadcast of a panel
+ * began only after the previous one has ended on all ranks.
  */
 #include "coll/pattern/embed.h"
 #include "coll/run/executor_parts.h"

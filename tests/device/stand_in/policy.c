@@ -1,4 +1,4 @@
-/* Parses HSUMMA_HOST_DEVICE: words (policies) separated by commas. */
+/* Parses HSUMMA_HOST_DEVICE: settings separated by commas. */
 #include "device/stand_in/parts.h"
 
 #include <inttypes.h>
@@ -27,7 +27,8 @@ static const struct word {
 };
 enum { ORDERS = 3, FLAGS = 8, POLICY_WORDS = sizeof words / sizeof *words };
 
-/* Parses a word: NAME, NAME=NUMBER, or for an order NAME:NUMBER. Returns 0 if it matches. */
+/* Parses a setting: NAME, NAME=NUMBER, or for an order NAME:NUMBER. Returns 0 if the text is a valid setting `word`,
+ * else -1. */
 static int take(const char *text, size_t length, const struct word *word, int i, struct host_policy *policy)
 {
     size_t name = strlen(word->name);

@@ -1,6 +1,6 @@
 /*
- * The layouts that hsumma_desc_best chooses: compared with those on every grid of as many processes, with several block
- * sizes, by the elements that must move, counted for every triple (i, j, l); products in the chosen layouts; wrong
+ * The layouts that hsumma_desc_best chooses. No even layout on any grid of as many processes may require fewer elements
+ * to move; these elements are counted for every triple (i, j, l). Further tests: products in the chosen layouts; wrong
  * arguments; memory that fails on one rank.
  *
  *     best [topology=nodes:N]

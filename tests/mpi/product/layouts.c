@@ -1,8 +1,8 @@
 /*
  * Layouts: each operand with its own blocks, first blocks, sources, replicas and offsets, aligned with the others or
- * not. Random cases, on grids of random shapes, are compared with a direct triple loop; the plan's information on its
- * operands with the owners of every index; bytes sent with a count of misplaced elements. Further tests: workspace,
- * bits.
+ * not. In random cases on grids of random shapes, the product is compared with a direct triple loop, and the plan's
+ * information on its operands with the owners of every index. Further tests: bytes sent, which are compared with a
+ * count of misplaced elements; workspace; bits.
  *
  *     layouts [CASES [FIRST]]     a failing case is reported by its number: layouts 1 NUMBER runs it alone
  */

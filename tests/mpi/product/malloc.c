@@ -163,7 +163,7 @@ static void test_huge(hsumma_context *ctx)
     const struct {
         const char *what;
         size_t bytes;
-        int only; /* the only process that asks for so much; -1: all do */
+        int only; /* the only process that requests `bytes`; -1: all processes do */
     } rows[] = {{"one process asks for all there could be", SIZE_MAX, size - 1},
                 {"all do", SIZE_MAX, -1},
                 {"a quarter of it each", SIZE_MAX / 4 + 1, -1},
@@ -199,8 +199,8 @@ static void test_scarce(hsumma_context *ctx)
     tap_ok(bad == 0 && places > 2, "memory fails at %d places, %d wrong: %s", places, bad, hsumma_message(ctx));
 }
 
-/* Lets the last process map only 32 MiB more: too little for its node's segment; enough for its own part of 1 MiB, too
- * little for one of 64 MiB. */
+/* Lets the last process map only 32 MiB more. That is too little for its node's segment or for a part of 64 MiB of its
+ * own, but enough for a part of 1 MiB. */
 static void test_limited(hsumma_context *ctx)
 {
     struct rlimit limit, less;

@@ -1,7 +1,7 @@
 /*
- * Products inside one node, which use shared memory and send nothing: results, compared with a triple loop, for
- * every stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, operands
- * read in place; the plan's information; bits.
+ * Products inside one node, which use shared memory and send nothing. Results are compared with a triple loop, for
+ * every stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, and
+ * operands read in place. Further tests: the plan's information; bits.
  *
  *     node node=shared|nodes     with "nodes" MPICH is set to two nodes, inside which memory is shared
  */

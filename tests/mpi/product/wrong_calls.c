@@ -1,7 +1,7 @@
 /*
- * Plain MPI, without hsumma: calls that MPI refuses on the rank that makes them. tests/programs/pmpi.py runs it as it
- * is and with libhsumma_pmpi.so preloaded, and compares. Prints a line per call: on every rank the class of the error,
- * and how often the error handler ran.
+ * Plain MPI, without hsumma: calls that MPI refuses on the rank that makes them. tests/programs/pmpi.py runs this
+ * program as it is and with libhsumma_pmpi.so preloaded, and compares the outputs. Prints a line per call: on every
+ * rank the class of the error, and how often the error handler ran.
  *
  *   wrong_calls [WARM]       WARM: correct calls made first on each communicator, by default 0
  *   wrong_calls WARM unlike  the ranks' counts differ, which MPI need not notice; prints rank 0's error as text

@@ -52,8 +52,8 @@ static hsumma_status put_copy(struct device_fixture *fixture, struct hs_stream *
     return fixture->kind->copy(fixture->device, stream, dst, src, ORDER_BYTES);
 }
 
-/* One stream writes, another reads: with `waits` it waits for the writer and must read the new contents, otherwise (if
- * `late`) the old ones. */
+/* One stream writes, another one reads. With `waits` the reader waits for the writer and must read the new contents;
+ * without, if `late`, it must read the old ones. */
 static void test_wait(struct device_fixture *fixture, int late, int waits)
 {
     const struct hs_device_kind *kind = fixture->kind;
@@ -74,7 +74,7 @@ static void test_wait(struct device_fixture *fixture, int late, int waits)
     scene_free(fixture, &scene);
 }
 
-/* A wait refers to the event's latest recording before it; later recordings do not change that. */
+/* A wait refers to the latest recording of the event before the wait; later recordings do not matter. */
 static void test_generations(struct device_fixture *fixture, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;

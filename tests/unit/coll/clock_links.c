@@ -1,4 +1,5 @@
-/* The clock with separate prices of long messages, and on machines that are faster in one parameter. */
+/* The clock with separate prices of long messages, on machines that are faster in one parameter, and the loads of ports
+ * (hs_clock_load). */
 #include "support/coll/sweep.h"
 #include "support/random.h"
 #include "support/tap.h"

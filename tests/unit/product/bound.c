@@ -102,7 +102,8 @@ static int part_of(int n, int parts, int at)
 }
 
 /* The number of elements that process at[] = (i, j, l) receives, counted one by one: those of A and B that it needs and
- * does not own, and the other layers' sums for its share of C. cut: shares of C are columns, not rows, of its tile. */
+ * does not own, and the other layers' sums for its share of C. cut: shares of C are columns of the process's tile, not
+ * rows. */
 static int64_t count_process(const int e[3], const int g[3], const int at[3], int cut)
 {
     int64_t elements = 0;

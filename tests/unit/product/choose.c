@@ -1,7 +1,7 @@
 /*
- * The choice of a plan: it is the same on every process, whatever was asked before; it keeps the limits; it follows
- * the caller's options, or is refused with the alternatives. Grids and machines are random
- * (tests/support/product/plan_question.c), without MPI.
+ * The choice of a plan is the same on every process, whatever was asked before, and keeps the limits. It follows the
+ * caller's options, or the options are refused with a list of alternatives. Grids and machines are random
+ * (tests/support/product/plan_question.c); there is no MPI.
  */
 #include "support/product/plan_question.h"
 #include "support/tap.h"

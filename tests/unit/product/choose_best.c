@@ -138,8 +138,8 @@ static void against_all(int cases, int given)
         snprintf(q.words, given ? sizeof q.words : 1, "block=%d lookahead=%d", 16 << draw(6), draw(2));
         if (plan_ask(&q, &memo, &ranking, &message))
             continue;
-        /* of a limit given as a share, the library leaves a fifth to MPI's buffers if it chooses the block; of a limit
-         * in bytes it uses all */
+        /* The library uses all of a limit in bytes. Of a limit given as a share it leaves a fifth to MPI's buffers if
+         * it chooses the block. */
         size_t said = strlen(q.words);
         snprintf(q.words + said, sizeof q.words - said, " workspace_limit=%lld", (long long)ranking.workspace_limit);
         if (plan_ask(&q, &memo, &ranking, &message))

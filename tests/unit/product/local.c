@@ -1,7 +1,7 @@
 /*
  * The local product on a device (summa/local/local.h), on the stand-in, compared with the BLAS, with random shapes,
  * operations, types, kinds of memory and amounts of device memory. In most cases entries are small integers, so every
- * sum is exact for any tiles in any order; the others have random entries and a bound on the residual. A table of
+ * sum is exact for any tiles in any order; the others have random entries and a bound on the error. A table of
  * functions between the product and the device counts calls and can make one fail.
  */
 #include "summa/local/local.h"

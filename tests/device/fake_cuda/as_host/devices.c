@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Translates the words of HSUMMA_HOST_DEVICE that describe the machine into properties of the fake. */
+/* Translates the settings of HSUMMA_HOST_DEVICE that describe the machine into properties of the fake. */
 static void take_policy(void)
 {
     const char *policy = getenv("HSUMMA_HOST_DEVICE"), *devices = policy ? strstr(policy, "devices=") : NULL;

@@ -7,14 +7,17 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* Instance i reuses the slot of instance i - HS_RING. `finished` is 1 + the number of an instance, or 0. */
+/*
+ * `finished` is 1 + the number of an instance, or 0. Since the depth divides HS_RING, instance i - HS_RING has
+ * finished, too: instance i - depth could not start before.
+ */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance)
 {
-    if (instance < HS_RING)
+    int64_t before = instance - shm->depth;
+    if (before < 0)
         return 1;
     for (int m = 0; m < shm->members; m++)
-        if (atomic_load_explicit(&hs_shm_post(shm, instance, m)->finished, memory_order_acquire) <
-            (uint64_t)(instance - HS_RING + 1))
+        if (atomic_load_explicit(&hs_shm_post(shm, before, m)->finished, memory_order_acquire) < (uint64_t)before + 1)
             return 0;
     return 1;
 }

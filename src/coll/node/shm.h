@@ -7,9 +7,10 @@
  * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
  * blocks in MPI (bells.h).
  *
- * For devices, flags are in host memory and SHARED is in device memory (hs_shm.share). A flag then means that work has
- * been enqueued; events of the slot, recorded before the flag is raised, mark the completion of the work. If ranks
- * cannot wait for each other's events, a flag is raised only when the work is complete.
+ * For devices, flags are in host memory, and SHARED is in device memory that grows to what the lists access
+ * (coll/run/device_comm.h). A flag then means that work has been enqueued; events of the slot, recorded before the flag
+ * is raised, mark the completion of the work. If ranks cannot wait for each other's events, a flag is raised only when
+ * the work is complete.
  */
 #ifndef HS_COLL_NODE_SHM_H
 #define HS_COLL_NODE_SHM_H
@@ -53,15 +54,17 @@ struct hs_shm {
                                             number, and this rank's index */
     const int *index;                    /* index of each rank among the members of its node, indexed by rank in the
                                             communicator */
-    int64_t shared_bytes, pitch;         /* shared_bytes: bytes of SHARED per rank and slot; pitch: bytes between
-                                            members' parts of a slot */
+    int64_t shared_bytes, pitch;         /* shared_bytes: bytes of SHARED per rank and slot, 0 for devices; pitch: bytes
+                                            between members' parts of a slot */
+    int depth;                           /* an instance reuses the SHARED of the instance `depth` before it: HS_RING, or
+                                            for devices a smaller power of two if SHARED is long */
     int direct;                          /* true if members can read each other's memory with one copy */
     pid_t *process;                      /* process id of each member */
     void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
                                             peers */
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
     struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
-    const struct hs_device_share *share; /* for devices: SHARED and the events; else NULL */
+    const struct hs_device_share *share; /* for devices: the events; else NULL */
 };
 
 enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
@@ -88,7 +91,8 @@ static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 /* Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list. */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
-/* True if all members have finished the previous instance in the slot of `instance`. */
+/* True if all members have finished the previous instance in the slot of `instance`, and the one that used its SHARED.
+ */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance);
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);

@@ -7,8 +7,7 @@ static int64_t grain_of(int64_t unit)
     return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;
 }
 
-/* The bytes of SHARED of a place for `bytes` bytes of data: a multiple of cache lines and of elements. */
-static int64_t place_bytes(int64_t bytes, int64_t unit)
+int64_t hs_place_bytes(int64_t bytes, int64_t unit)
 {
     int64_t grain = grain_of(unit);
     return (bytes + grain - 1) / grain * grain;
@@ -24,7 +23,7 @@ struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t 
 {
     struct hs_pipe cut = {.shape = shape, .slots = 1, .places = places};
     int64_t room = shape->topology->shared_bytes / places, unit = shape->unit;
-    if (most < bytes || place_bytes(most, unit) > room) {
+    if (most < bytes || hs_place_bytes(most, unit) > room) {
         cut.slots = needed || room / HS_PIPE_SLOTS >= unit ? HS_PIPE_SLOTS : 1;
         most = hs_least(most, hs_place_within(room / cut.slots, unit));
     }
@@ -33,7 +32,7 @@ struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t 
     cut.segments = (bytes + most - 1) / most;
     if (needed && cut.segments == 1)
         cut.slots = 1; /* no segment would follow in the second slot */
-    cut.pitch = hs_least(place_bytes(most, unit), room / cut.slots / unit * unit);
+    cut.pitch = hs_least(hs_place_bytes(most, unit), room / cut.slots / unit * unit);
     return cut;
 }
 

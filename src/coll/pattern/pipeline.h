@@ -72,5 +72,7 @@ void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, voi
  * large enough, also of a cache line.
  */
 int64_t hs_place_within(int64_t bytes, int64_t unit);
+/* The bytes of a place for `bytes` bytes of data: a multiple of cache lines and of elements. */
+int64_t hs_place_bytes(int64_t bytes, int64_t unit);
 
 #endif

@@ -41,6 +41,8 @@ static struct hs_pipe through_shared(const struct hs_shape *shape)
     pipe.segments = (longest + pipe.pitch - 1) / pipe.pitch;
     if (pipe.segments < wanted)
         pipe.segments = wanted;
+    pipe.pitch =
+        hs_least(pipe.pitch, hs_place_bytes(hs_part_equal(longest, shape->unit, pipe.segments, 1), shape->unit));
     return pipe;
 }
 

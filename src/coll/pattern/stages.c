@@ -1,5 +1,6 @@
 #include "coll/pattern/stages.h"
 
+#include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
 
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
@@ -41,11 +42,17 @@ int hs_emit_both(struct hs_builder *builder, int a, int b)
     return both;
 }
 
-/* The bytes of SHARED for each of `stages` stages. */
+/*
+ * The bytes of SHARED for each of `stages` stages: an equal share, but no more than two slots with a place of the whole
+ * vector for every rank and one for the sum, so that memory that grows on demand does not depend on its limit.
+ */
 static int64_t share_of(const struct hs_shape *shape, int stages)
 {
     int64_t grain = HS_CACHE_LINE % shape->unit ? HS_CACHE_LINE * shape->unit : HS_CACHE_LINE;
-    return shape->topology && stages ? shape->topology->shared_bytes / stages / grain * grain : 0;
+    if (!shape->topology || !stages)
+        return 0;
+    int64_t enough = hs_bytes_of(hs_place_bytes(shape->bytes, shape->unit), HS_PIPE_SLOTS, shape->size + 1);
+    return hs_least(shape->topology->shared_bytes / stages, enough) / grain * grain;
 }
 
 /* Emits a stage of one rank, whose contribution is the result. */

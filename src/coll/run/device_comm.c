@@ -4,21 +4,35 @@
 #include "coll/node/mapping.h"
 #include "coll/node/shm_make.h"
 
-enum { DEVICE_SHARED_BYTES = 4 << 20 };
+#include <string.h>
 
-/* Creates the flags in host memory, and SHARED and the events on devices. Collective over the node's ranks. */
-static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, int64_t shared_bytes,
-                              struct hs_message *why)
+/* LIMIT: bytes of the buffer in Faraji and Afsahi, Section 3.1; PROBE: of memory that shows whether sharing works. */
+enum { DEVICE_SHARED_LIMIT = 256 << 20, PROBE_BYTES = 4096 };
+
+/*
+ * Creates the flags in host memory and the events on devices, and checks that devices can share memory. Collective over
+ * the node's ranks.
+ */
+static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, struct hs_message *why)
 {
     const struct hs_discover_options posts = {.posts = 1};
+    struct hs_device_share probe;
     on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
     if (!on->shm)
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share host memory");
-    on->shm->shared_bytes = shared_bytes;
     on->shm->direct = 1;
     on->shm->share = &on->share;
-    return hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS,
-                                (size_t)(shared_bytes * HS_RING), on->memory, why);
+    on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
+    on->wanted = on->held ? on->held + on->shm->members : NULL;
+    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY))
+        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "no memory for the sizes of shared buffers");
+    hsumma_status status =
+        hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS, 0, on->memory, why);
+    if (!status)
+        status = hs_device_share_make(&probe, on->mates, on->device, 0, PROBE_BYTES, on->memory, why);
+    if (!status)
+        hs_device_share_end(&probe, on->mates, on->memory);
+    return status;
 }
 
 static void leave_shm(struct hs_device_comm *on)
@@ -26,25 +40,27 @@ static void leave_shm(struct hs_device_comm *on)
     if (on->mates != MPI_COMM_NULL)
         hs_device_share_end(&on->share, on->mates, on->memory);
     hs_shm_free_memory(on->shm, on->memory);
+    hs_put(on->memory, on->held);
     if (on->mates != MPI_COMM_NULL)
         MPI_Comm_free(&on->mates);
     on->shm = NULL;
+    on->held = on->wanted = NULL;
 }
 
 /* Shares device memory on all nodes or on none, as hs_comm_discover does with host memory. */
 static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, const struct hs_device_options *options)
 {
-    int64_t shared_bytes = options->shared_bytes < 0 ? DEVICE_SHARED_BYTES : hs_in_pages(options->shared_bytes);
-    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || shared_bytes == 0)
+    on->limit = options->shared_bytes < 0 ? DEVICE_SHARED_LIMIT : hs_in_pages(options->shared_bytes);
+    if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || on->limit == 0)
         return HSUMMA_OK;
     hsumma_status status = HSUMMA_ERR_UNSUPPORTED;
     if (comm->mates.comm != MPI_COMM_NULL)
         status = hs_agreed(comm->comm,
                            MPI_Comm_dup(comm->mates.comm, &on->mates) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI);
     if (!status)
-        status = hs_agreed(comm->comm, make_shm(on, comm, shared_bytes, &on->note));
+        status = hs_agreed(comm->comm, make_shm(on, comm, &on->note));
     if (!status) {
-        on->topology.shared_bytes = shared_bytes;
+        on->topology.shared_bytes = on->limit;
         on->topology.direct = options->direct;
         return HSUMMA_OK;
     }
@@ -88,6 +104,7 @@ void hs_device_comm_leave(struct hs_comm *comm)
     if (!on)
         return;
     hs_device_share_leave(&on->pool);
+    hs_device_share_leave(&on->shared);
     hs_device_share_leave(&on->share);
 }
 
@@ -101,8 +118,10 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
     MPI_Finalized(&finalised);
     if (!broken) {
         hs_device_share_free(&on->pool, on->memory);
+        hs_device_share_free(&on->shared, on->memory);
         hs_device_share_free(&on->share, on->memory);
         hs_shm_free_memory(on->shm, on->memory);
+        hs_put(on->memory, on->held);
     }
     hs_bounce_free(&on->bounce, on->device, broken);
     on->device->kind->free_event(on->device, on->pulse);
@@ -117,22 +136,101 @@ char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int m
     return hs_region_at(on->region, number, member, offset);
 }
 
-hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message)
+/* Raises on->wanted to cover the bytes that a step accesses, if they are in SHARED. */
+static void want(struct hs_device_comm *on, struct hs_ref ref, int64_t count, const struct hs_group *group,
+                 int rotation)
 {
-    if (bytes <= on->pooled.bytes)
-        return HSUMMA_OK;
+    if (ref.slot != HS_SHARED)
+        return;
+    int rank = ref.of ? hs_group_rank(group, (ref.of - 1 + rotation) % group->size) : 0;
+    int64_t *wanted = &on->wanted[ref.of ? on->shm->index[rank] : on->shm->me];
+    *wanted = *wanted < ref.at + count ? ref.at + count : *wanted;
+}
+
+int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const struct hs_group *group, int rotation,
+                    size_t pool)
+{
+    int members = on->shm->members, lacks = pool > on->pooled.bytes;
+    memset(on->wanted, 0, (size_t)members * sizeof *on->wanted);
+    on->wanted[members] = (int64_t)pool;
+    for (const struct hs_step *step = list->step; step < list->step + list->steps; step++) {
+        unsigned touches = hs_step_touches(step->kind);
+        if (touches & HS_TOUCHES_DST)
+            want(on, step->dst, step->count, group, rotation);
+        if (touches & HS_TOUCHES_LEFT)
+            want(on, step->left, step->count, group, rotation);
+        if (touches & HS_TOUCHES_RIGHT)
+            want(on, step->right, step->count, group, rotation);
+    }
+    for (int m = 0; m < members; m++)
+        lacks |= on->wanted[m] > on->held[m];
+    return lacks;
+}
+
+/* Replaces a share without events by one with `bytes` bytes on this rank. Collective over mates, same status on all. */
+static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *share, int64_t bytes,
+                             struct hs_message *message)
+{
     struct hs_device_share larger;
-    hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, bytes, on->memory, message);
+    hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, (size_t)bytes, on->memory, message);
     if (status)
         return status;
     on->device->kind->synchronize(on->device, *on->stream);
-    hs_device_share_end(&on->pool, on->mates, on->memory);
-    on->pool = larger;
+    hs_device_share_end(share, on->mates, on->memory);
+    *share = larger;
+    return HSUMMA_OK;
+}
+
+static hsumma_status grow_shared(struct hs_device_comm *on, int64_t *refused, struct hs_message *message)
+{
+    int members = on->shm->members, depth = HS_RING, grows = 0;
+    int64_t most = 0;
+    for (int m = 0; m < members; m++) {
+        grows |= on->wanted[m] > on->held[m];
+        on->wanted[m] = on->wanted[m] > on->held[m] ? hs_in_pages(on->wanted[m]) : on->held[m];
+        most = on->wanted[m] > most ? on->wanted[m] : most;
+    }
+    if (!grows)
+        return HSUMMA_OK;
+    while (depth > 1 && most > on->topology.shared_bytes / depth)
+        depth /= 2;
+    hsumma_status status = replace(on, &on->shared, on->wanted[on->shm->me] * depth, message);
+    *refused = status == HSUMMA_ERR_MEMORY ? most * depth : 0;
+    if (status)
+        return status;
+    memcpy(on->held, on->wanted, (size_t)members * sizeof *on->held);
+    on->shm->depth = depth;
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_device_grow(struct hs_device_comm *on, int64_t *refused, struct hs_message *message)
+{
+    *refused = 0;
+    if (MPI_Allreduce(MPI_IN_PLACE, on->wanted, on->shm->members + 1, MPI_INT64_T, MPI_MAX, on->mates) != MPI_SUCCESS)
+        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+    hsumma_status status = grow_shared(on, refused, message);
+    size_t pool = (size_t)on->wanted[on->shm->members];
+    if (status || pool <= on->pooled.bytes)
+        return status;
+    status = replace(on, &on->pool, (int64_t)pool, message);
+    if (status)
+        return status;
     hs_region_remove(&on->region, &on->pooled);
     on->pooled =
-        (struct hs_region){.number = HS_REGION_POOL, .part = on->pool.memory, .me = on->pool.me, .bytes = bytes};
+        (struct hs_region){.number = HS_REGION_POOL, .part = on->pool.memory, .me = on->pool.me, .bytes = pool};
     hs_region_add(&on->region, &on->pooled);
     return HSUMMA_OK;
+}
+
+int hs_device_lower(struct hs_device_comm *on, int64_t refused)
+{
+    int64_t *limit = &on->topology.shared_bytes, half = (refused < *limit ? refused : *limit) / 2;
+    int changes = refused ? *limit > 0 : on->topology.direct;
+    if (refused)
+        *limit = half / HS_PAGE * HS_PAGE;
+    else
+        on->topology.direct = 0;
+    return changes;
 }
 
 hsumma_status hs_device_ask(struct hs_device_comm *on)

@@ -2,6 +2,12 @@
  * The resources of a communicator for collectives on devices: SHARED in device memory with its flags in host memory,
  * allocations that the ranks of a node have mapped, and buffers for messages.
  *
+ * SHARED grows to what lists access, rank by rank: before the first call of a kind, the ranks of a node agree on the
+ * bytes of each rank's SHARED that any of their lists accesses. A rank whose SHARED no list accesses has none. So the
+ * buffer of Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), Section 3.1, is in the memory of
+ * one rank, and in Section 3.2 half of the ranks have none. topology.shared_bytes is the limit of a rank's SHARED, by
+ * which builders cut a vector into segments; if memory is short, the limit is lowered.
+ *
  * A peer's memory is addressed by (region, offset): a region consists of one allocation per rank, all mapped by all
  * ranks of the node, and has the same number on all of them. No addresses are therefore exchanged, and only memory
  * allocated for sharing is exported. If peers read a caller's memory that is outside all regions, a staged copy in the
@@ -14,19 +20,24 @@
 #include "coll/node/discover.h"
 #include "coll/node/region.h"
 #include "coll/run/bounce.h"
+#include "dist/grid.h"
 
 struct hs_device_comm {
     struct hs_device *device;
     struct hs_stream *const *stream; /* the context's stream, which may change between calls */
     const struct hs_allocator *memory;
-    int rank;                     /* rank in the communicator, for messages */
-    MPI_Comm mates;               /* communicator of the node's ranks; MPI_COMM_NULL without shared memory */
-    struct hs_shm *shm;           /* flags in host memory; NULL if device memory is not shared */
-    struct hs_device_share share; /* memory of SHARED, and the events of all slots */
-    struct hs_topology topology;  /* topology for lists on devices; its arrays belong to the communicator */
-    struct hs_region *region;     /* list of the regions that the node's ranks have mapped, including `pooled` */
-    struct hs_device_share pool;  /* memory for staged copies that peers read */
-    struct hs_region pooled;      /* the pool as a region; in the list once the pool exists */
+    int rank;                      /* rank in the communicator, for messages */
+    MPI_Comm mates;                /* communicator of the node's ranks; MPI_COMM_NULL without shared memory */
+    struct hs_shm *shm;            /* flags in host memory; NULL if device memory is not shared */
+    struct hs_device_share share;  /* the events of all slots */
+    struct hs_device_share shared; /* SHARED: of member m `held[m]` bytes for each of shm->depth instances */
+    int64_t *held, *wanted;        /* bytes of SHARED of one instance, indexed by member; wanted: for the call that is
+                                      being prepared, followed by its bytes of the pool */
+    int64_t limit;                 /* topology.shared_bytes at first */
+    struct hs_topology topology;   /* topology for lists on devices; its arrays belong to the communicator */
+    struct hs_region *region;      /* list of the regions that the node's ranks have mapped, including `pooled` */
+    struct hs_device_share pool;   /* memory for staged copies that peers read */
+    struct hs_region pooled;       /* the pool as a region; in the list once the pool exists */
     struct hs_bounce_buffers bounce;
     struct hs_instance *first; /* instances in progress, in the order of their start */
     struct hs_event *pulse;    /* an event that is never recorded; querying it reveals errors of the device */
@@ -41,7 +52,7 @@ struct hs_device_copy {
 };
 
 struct hs_device_options {
-    int64_t shared_bytes; /* bytes of SHARED per rank and slot; 0 for none, negative for the default */
+    int64_t shared_bytes; /* limit of a rank's SHARED; 0 for none, negative for the default */
     int direct;           /* 0 if a peer's IN and OUT are never to be read */
     int gpu_aware;        /* true if MPI accepts device memory; equal on all ranks */
 };
@@ -64,11 +75,30 @@ void hs_device_comm_free(struct hs_comm *comm, int broken);
 /* The address in this process of a member's memory; NULL if there is no such region. */
 char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
+/* The address in this process of a member's SHARED for an instance. */
+static inline char *hs_device_shared_at(const struct hs_device_comm *on, int64_t instance, int member)
+{
+    return on->shared.memory[member] + instance % on->shm->depth * on->held[member];
+}
+
 /*
- * Enlarges the pool to at least `bytes` bytes, the same number on all ranks of the node. Collective over these ranks,
- * same status on all; the old pool must be unused, and is kept after an error.
+ * Stores in on->wanted the bytes that a list, and `pool` bytes of staged copies, need. Returns 1 if this rank knows
+ * that they exceed what there is. Local.
  */
-hsumma_status hs_device_pool_want(struct hs_device_comm *on, size_t bytes, struct hs_message *message);
+int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const struct hs_group *group, int rotation,
+                    size_t pool);
+/*
+ * Enlarges SHARED and the pool to the largest on->wanted of all ranks of the node. Collective over these ranks, same
+ * status on all; SHARED and the pool must be unused, and are kept after an error. *refused: the bytes of the largest
+ * SHARED that could not be allocated; 0 if the error has another cause.
+ */
+hsumma_status hs_device_grow(struct hs_device_comm *on, int64_t *refused, struct hs_message *message);
+/*
+ * Makes lists that are built from now on need less memory, after hs_device_grow has failed: halves the limit of SHARED
+ * if `refused` bytes of it could not be allocated; otherwise lists no longer read a peer's IN and OUT, which need the
+ * pool. Returns 0 if nothing is left to lower. Local; with equal arguments on all ranks, lists stay equal.
+ */
+int hs_device_lower(struct hs_device_comm *on, int64_t refused);
 
 /* Returns an error if work enqueued earlier on the device has failed. */
 hsumma_status hs_device_ask(struct hs_device_comm *on);

@@ -4,10 +4,16 @@
 #include "coll/run/device_comm.h"
 #include "coll/run/executor_parts.h"
 
+/* Event i of a member in the slot of instance `number`. */
+static struct hs_event *event_in(const struct hs_instance *instance, int64_t number, int member, int i)
+{
+    int64_t slot = number % HS_RING;
+    return hs_device_share_event(instance->bound.shm->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
+}
+
 static struct hs_event *slot_event(const struct hs_instance *instance, int member, int i)
 {
-    int64_t slot = instance->bound.instance % HS_RING;
-    return hs_device_share_event(instance->bound.shm->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
+    return event_in(instance, instance->bound.instance, member, i);
 }
 
 char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref)
@@ -16,7 +22,7 @@ char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref)
     const struct hs_shm *shm = bound->shm;
     int member = ref.of ? hs_member_of(instance, ref.of - 1) : 0;
     if (ref.slot == HS_SHARED)
-        return shm->share->memory[ref.of ? member : shm->me] + bound->instance % HS_RING * shm->shared_bytes + ref.at;
+        return hs_device_shared_at(bound->device, bound->instance, ref.of ? member : shm->me) + ref.at;
     if (!ref.of)
         return (char *)bound->slot[ref.slot] + ref.at;
     const struct hs_post *post = hs_shm_post(shm, bound->instance, member);
@@ -72,9 +78,10 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
     hsumma_status status = HSUMMA_OK;
     if (!has_pool(instance))
         return HSUMMA_OK;
-    for (int m = 0; bound->shm && m < bound->shm->members && !status; m++)
-        if (bound->instance >= HS_RING && m != bound->shm->me && bound->shm->share->shares_events)
-            status = hs_device_wait(on, slot_event(instance, m, HS_SLOT_SIGNALS));
+    int64_t before = bound->shm ? bound->instance - bound->shm->depth : -1;
+    for (int m = 0; before >= 0 && m < bound->shm->members && !status; m++)
+        if (m != bound->shm->me && bound->shm->share->shares_events)
+            status = hs_device_wait(on, event_in(instance, before, m, HS_SLOT_SIGNALS));
     for (int i = 0; bound->io && i < 2 && !status; i++)
         status = hs_device_enqueue_copy(on, bound->io->before[i]);
     if (bound->shm && !status)

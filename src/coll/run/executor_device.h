@@ -6,7 +6,7 @@
  * records an event on the stream, then raises the flag; WAIT sees the flag, then makes the stream wait for the peer's
  * event. If devices cannot wait for each other's events, SIGNAL raises the flag only when its event is complete.
  * Messages wait for the operations on their data (bounce.h). Before an instance uses a slot of the ring, the stream
- * waits for the end events of the instance that used the slot before.
+ * waits for the end events of the instance that used the slot's SHARED before (hs_shm.depth).
  */
 #ifndef HS_COLL_RUN_EXECUTOR_DEVICE_H
 #define HS_COLL_RUN_EXECUTOR_DEVICE_H

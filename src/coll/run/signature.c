@@ -35,11 +35,8 @@ static const char *no_mpi(const struct hs_call *call)
     return whole && call->bytes / unit > INT_MAX ? "MPI counts to 2^31 - 1 only" : NULL;
 }
 
-/*
- * True if a row's lists may use shared memory. Those of a row with stages may, because "shared" is a default row of
- * stages.
- */
-static int may_share(const struct hs_alg *alg)
+/* Those of a row with stages may, because "shared" is a default row of stages. */
+int hs_alg_may_share(const struct hs_alg *alg)
 {
     return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
 }
@@ -57,7 +54,7 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
         return "the algorithm is MPI's own";
     if (alg && alg->flags & HS_ON_HOST)
         return "the algorithm requires it";
-    return alg && may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
+    return alg && hs_alg_may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
 }
 
 static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *algorithm,
@@ -244,7 +241,7 @@ int64_t hs_signature_bytes(const struct hs_signature *signature)
 
 int hs_signature_shares(const struct hs_signature *signature)
 {
-    return may_share(signature->chosen.alg);
+    return hs_alg_may_share(signature->chosen.alg);
 }
 
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory)

@@ -96,7 +96,8 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
 /* The approximate bytes of memory of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
-int hs_signature_shares(const struct hs_signature *signature); /* true if its lists may use shared memory */
+int hs_alg_may_share(const struct hs_alg *alg);                /* true if a row's lists may use shared memory */
+int hs_signature_shares(const struct hs_signature *signature); /* likewise, of the chosen row */
 
 /*
  * take returns a reserved or newly made operation, NULL if that fails; give returns it to the reserve or

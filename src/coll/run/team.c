@@ -358,5 +358,10 @@ hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call,
         snprintf(text + used, size - used, "; staged in host memory: %s", chosen.why_host);
     else if (mine.on_device)
         snprintf(text + used, size - used, "; in device memory");
+    const struct hs_device_comm *on = mine.on_device && !chosen.why_host ? team->comm->device : NULL;
+    used = strlen(text);
+    if (on && on->topology.shared_bytes < on->limit && hs_alg_may_share(chosen.answer.spec.alg))
+        snprintf(text + used, size - used, ", with shared buffers of at most %lld bytes: no memory for longer ones",
+                 (long long)on->topology.shared_bytes);
     return HSUMMA_OK;
 }

@@ -190,38 +190,43 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
                : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the private copy that an in-place call needs");
 }
 
+/* What cannot be enlarged for a call: 0 for nothing, POOL, or the bytes of SHARED that could not be allocated. */
+enum { POOL = 1 };
+
 /*
- * Enlarges the pool to the bytes that this kind of call may need on any rank. This is collective, because all peers
- * must map the pool; done once for the kind, it spares later calls a collective step. Sets *refused to 1 if the pool
- * cannot be enlarged.
+ * Enlarges SHARED and the pool to the bytes that this kind of call may need on any rank. This is collective, because
+ * all peers must map them; done once for the kind, it spares later calls a collective step.
  */
-static hsumma_status need_pool(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
-                               int *refused, struct hs_message *message)
+static hsumma_status need_shared(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
+                                 int64_t *refused, struct hs_message *message)
 {
     struct hs_device_comm *on = signature->device;
     struct hs_team_waiting waiting = {.team = team, .pool = 1};
     struct hs_verdict verdict = {0};
+    int64_t bytes = 0;
     if (!on->shm || signature->on_host || !hs_signature_shares(signature))
         return HSUMMA_OK;
-    int64_t bytes = (int64_t)hs_device_call_pool(signature, call);
-    hsumma_status status = agree(team, (struct hs_vote){.value = bytes}, &verdict, message);
-    if (status || (size_t)verdict.value <= on->pooled.bytes)
+    int lacks =
+        hs_device_lacks(on, &signature->list, &team->group, signature->rotation, hs_device_call_pool(signature, call));
+    hsumma_status status = agree(team, (struct hs_vote){.value = lacks}, &verdict, message);
+    if (status || !verdict.value)
         return status;
-    bytes = verdict.value;
     status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    if (!status) /* without this agreement, hs_device_pool_want would wait for ever for a rank that has failed */
+    if (!status) /* without this agreement, hs_device_grow would wait for ever for a rank that has failed */
         status = agree(team, (struct hs_vote){0}, &verdict, message);
     if (status)
         return status;
-    status = hs_device_pool_want(on, (size_t)bytes, message);
-    status = agree(team, (struct hs_vote){.status = status, .about = HS_CALL_MEMORY}, &verdict, message);
-    *refused = status && status != HSUMMA_ERR_MPI;
+    status = hs_device_grow(on, &bytes, message);
+    const struct hs_vote vote = {.status = status, .about = HS_CALL_MEMORY, .value = status && !bytes ? POOL : bytes};
+    status = agree(team, vote, &verdict, message);
+    if (status && status != HSUMMA_ERR_MPI)
+        *refused = verdict.value;
     return status;
 }
 
-/* Prepares a new kind of call, or checks a known one again. Sets *refused as need_pool does. */
+/* Prepares a new kind of call, or checks a known one again. Sets *refused as need_shared does. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
-                             hsumma_status mine, int about, int *refused, struct hs_message *message)
+                             hsumma_status mine, int about, int64_t *refused, struct hs_message *message)
 {
     struct hs_signature *fresh = NULL;
     struct hs_signature_maker made = hs_team_maker(team);
@@ -240,7 +245,7 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);
     if (!status && fresh && fresh->device)
-        status = need_pool(team, fresh, call, refused, message);
+        status = need_shared(team, fresh, call, refused, message);
     if (!status && fresh) {
         keep(team, fresh, verdict.value);
         *signature = fresh;
@@ -253,11 +258,10 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
 hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                               hsumma_status mine, int about, struct hs_message *message)
 {
-    int refused = 0;
+    int64_t refused = 0;
     hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
-    if (refused && team->comm->device->topology.direct) { /* without memory for the pool, peers' IN and OUT are not read
-                                                             any more, and lists use SHARED */
-        team->comm->device->topology.direct = refused = 0;
+    while (refused && hs_device_lower(team->comm->device, refused == POOL ? 0 : refused)) {
+        refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);
     }
     if (!status && (*signature)->chosen.alg->flags & HS_BY_MPI)

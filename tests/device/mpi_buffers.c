@@ -5,7 +5,7 @@
 #include "coll/run/device_comm.h"
 #include "support/device/coll_device.h"
 
-enum { COUNT = 50000, BYTES = COUNT * (int)sizeof(double), CALLS = 6 };
+enum { COUNT = 20000, BYTES = COUNT * (int)sizeof(double), CALLS = 6 };
 
 static struct hs_device_kind counting; /* counts work on its way to the device */
 static const struct hs_device_kind *counted;

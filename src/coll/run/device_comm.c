@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* LIMIT: bytes of the buffer in Faraji and Afsahi, Section 3.1; PROBE: of memory that shows whether sharing works. */
-enum { DEVICE_SHARED_LIMIT = 256 << 20, PROBE_BYTES = 4096 };
+enum { DEVICE_SHARED_LIMIT = 256 << 20 }; /* bytes of the buffer in Faraji and Afsahi, Section 3.1 */
 
 /*
  * Creates the flags in host memory and the events on devices, and checks that devices can share memory. Collective over
@@ -29,7 +28,7 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     hsumma_status status =
         hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS, 0, on->memory, why);
     if (!status)
-        status = hs_device_share_make(&probe, on->mates, on->device, 0, PROBE_BYTES, on->memory, why);
+        status = hs_device_share_make(&probe, on->mates, on->device, 0, HS_PAGE, on->memory, why);
     if (!status)
         hs_device_share_end(&probe, on->mates, on->memory);
     return status;

@@ -1,4 +1,4 @@
-/* The simulator of the library for real machines: none.  "make sim" links src/sim/simgrid.c instead. */
+/* The library for real machines has no simulator.  "make sim" links src/sim/simgrid.c instead of this file. */
 #include "base/simulator.h"
 
 const struct hs_simulator *hs_simulator(void)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * Blocks of fixed length go through local arrays.  So the compiler knows that nothing overlaps, though dst may be left
- * or right, and vectorizes at -O2.  Maximum and minimum of a NaN and a number are the right operand: left > right ?
- * left : right.
+ * Blocks of UNROLLED elements are copied to local arrays, because dst may be left or right: the compiler vectorizes at
+ * -O2 only if it knows that nothing overlaps.  The maximum or minimum of a NaN and a number is the right operand, since
+ * both comparisons are then false.
  */
 enum { UNROLLED = 16 };
 #define PLUS(l, r) ((l) + (r))

@@ -26,7 +26,8 @@ struct hs_guess {
     const char *word;
     size_t length;
     char name[48]; /* the nearest name so far */
-    int far;       /* its edit distance from the word, ignoring case; at most 1 if the word is its beginning */
+    int far;       /* its edit distance from the word, ignoring case and '_' against '-'; 1 if it begins with the
+                      word, three letters or more */
 };
 struct hs_guess hs_guess_of(const char *word, size_t length);
 void hs_guess_try(struct hs_guess *guess, const char *name, size_t length);

@@ -77,8 +77,8 @@ static inline struct hs_cuda *hs_cuda_of(struct hs_device *device)
 /*
  * Enter makes the device's context current in the calling thread, and leave restores the previous one.  They switch
  * contexts rather than device numbers: cudaSetDevice would create a context on the device that it restores, even if
- * that was never used before.  Work between the two stores its result in status.  Call leave even after a failed enter;
- * it returns the status.
+ * that device was never used before.  The code between the two calls stores its result in visit.status.  Call leave
+ * even after a failed enter; it returns visit.status.
  */
 struct hs_cuda_visit {
     struct hs_cuda *cuda;

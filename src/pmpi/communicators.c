@@ -7,7 +7,7 @@
 
 struct pmpi_state pmpi_state = {.keyval = MPI_KEYVAL_INVALID, .self = MPI_COMM_NULL};
 
-/* The attribute of all communicators whose calls are passed on. */
+/* The attribute of all communicators whose calls are always passed on. */
 static struct pmpi_comm none;
 
 /*
@@ -67,7 +67,7 @@ static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
-/* A duplicate would run the program's attribute callbacks. */
+/* Uses MPI_Comm_create, since MPI_Comm_dup would run the program's attribute callbacks. */
 static void make_self(void)
 {
     MPI_Group group;
@@ -102,7 +102,7 @@ MPI_Comm pmpi_self(void)
     return pmpi_state.self;
 }
 
-/* Each record uses one of MPICH's some 2,000 communicators, and shared memory. */
+/* Each record uses shared memory and a communicator, of which MPICH has some 2,000. */
 enum { MOST_RECORDS = 64 };
 
 /* Whether this process can serve one more communicator. */

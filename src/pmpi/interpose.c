@@ -12,9 +12,9 @@ __attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
 }
 
 /*
- * Whether MPI must perform the call: the library itself makes it, it is invalid, or it moves nothing. An error that one
- * rank can find alone must reach MPI before anything collective begins: MPI reports it on that rank only, and the other
- * ranks may never make the call.
+ * Whether MPI must perform the call, because this library makes the call itself, an argument is invalid, or no data
+ * move. An error that one rank can find alone must reach MPI before anything collective begins: MPI reports it on that
+ * rank only, and the other ranks may never make the call.
  */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
@@ -22,8 +22,9 @@ static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 }
 
 /*
- * Returns the error of a served call: an error class of hsumma's own, with hsumma's message as its text, because MPICH
- * gives no texts to new codes in its own classes. MPI_Error_class() below maps it to MPI's class.
+ * Invokes the communicator's error handler for a served call that failed, and returns the error code. The code is an
+ * error class of hsumma's own with hsumma's message as its text, because MPICH gives no texts to new codes in MPI's
+ * classes. MPI_Error_class() below maps the code to one of MPI's classes.
  */
 static int report(const struct pmpi_comm *record, hsumma_status status)
 {
@@ -51,7 +52,7 @@ static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_fu
     pmpi_state.inside++;
     status = hsumma_coll_run(record->ctx, call);
     pmpi_state.inside--;
-    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* all ranks get the same of these errors */
+    if (status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_OPTION) { /* returned on all ranks or on none */
         if (record->rank == 0)
             pmpi_warn(PMPI_PASSED_ON, hsumma_message(record->ctx));
         return 0;

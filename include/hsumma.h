@@ -351,9 +351,9 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  *
  * With order 'A' (any), the library assigns the coordinates: query them with hsumma_grid_info() and hsumma_grid_rank().
  * The processes of each node get a tile of the grid that is as near to a square as the grid and the sizes of the nodes
- * allow, and those of each socket a tile inside their node's, because a panel enters a node once for each row or column
- * of the grid that the node touches: on a 4 x 4 grid of 4 nodes, tiles of 2 x 2 receive a third less from other nodes
- * than one row per node. If no tiles are better (as on one node with one socket), the order is that of 'R'.
+ * allow, and those of each socket a tile inside their node's. The reason: a panel enters a node once for each row or
+ * column of the grid that the node touches. On a 4 x 4 grid of 4 nodes, tiles of 2 x 2 receive a third less from other
+ * nodes than one row per node. If no tiles are better (as on one node with one socket), the order is that of 'R'.
  *
  * The processes of each node map memory for the products of the grid; it lives as long as the grid and its plans. If a
  * node cannot share memory, that is no error: products send messages instead, and hsumma_plan_info.why names the node

@@ -182,7 +182,7 @@ template <element T> void bcast(const context &ctx, std::span<T> data, int root)
     check(ctx, hsumma_bcast(ctx, data.data(), static_cast<int64_t>(data.size_bytes()), root));
 }
 
-/** hsumma_reduce: on the root, result has the size of data; it may be the same span as data. */
+/** hsumma_reduce: on the root, result has the size of data and may be the same span as data. */
 template <element T> void reduce(const context &ctx, in<T> data, std::span<T> result, hsumma_op op, int root)
 {
     check(ctx, hsumma_reduce(ctx, data.data(), result.size() < data.size() ? nullptr : result.data(), std::ssize(data),

@@ -1,5 +1,5 @@
-/* hsumma calibrate on a device: copies, sums and products on it, by one process per device; the cost of its events and
- * of switching between processes; messages staged through the host. */
+/* hsumma calibrate on a device: copies, sums and products by one process per device; the cost of events and of
+ * switching between processes; messages staged through the host. */
 #include "calibrate/command.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ typedef struct device_bench {
     _Atomic int64_t *word[2]; /* flags of the first two mates, in memory that they share */
     int64_t round;
     struct hs_rank_pairs pairs;
-    hsumma_status status; /* the first failure, reported at the end; the rank goes on, so that no other waits for it */
+    hsumma_status status; /* the first failure; reported at the end, since other ranks would wait if this one stopped */
 } device_bench;
 
 static void keep(device_bench *g, hsumma_status status)

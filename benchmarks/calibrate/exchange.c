@@ -83,8 +83,8 @@ int calibrate_exchange(calibration *cal, double budget)
 
 enum { OVERLAP_TAG = 9, MESSAGE = 1 << 20, MOST_MESSAGES = 32, OVERLAP_EDGE = 384 };
 
-/* Target times in seconds: of a slice, about as long as one of the library's local GEMM; of all messages together, long
- * compared with noise. */
+/* Target times in seconds.  A slice is about as long as a slice of the library's local GEMM; all messages together are
+ * long compared with noise. */
 static const double slice_seconds = 20e-3, least_together = 60e-3;
 
 typedef struct overlap {

@@ -9,13 +9,13 @@
 #include "base/wait.h"
 #include "measure/timing.h"
 
-/* Seconds; if the first call takes longer, a trial is one call. */
+/* If the first call takes longer than this many seconds, a trial is one call. */
 static const double long_call = 0.1;
 
 enum { MOST_TIMED_CALLS = 100000, LEAST_TRIALS = 3, MOST_TRIALS = 64 };
 
-/* Least seconds of a trial: of calibrate_slowest, on a node with a core per rank and on a crowded one, where messages
- * wait until ranks are scheduled; of calibrate_together. */
+/* Least seconds of a trial.  least_of_messages is for calibrate_slowest, indexed by cal->crowded: on a crowded node
+ * messages wait until ranks are scheduled.  least_of_work is for calibrate_together. */
 static const double least_of_messages[] = {500e-6, 2e-3}, least_of_work = 4e-3;
 
 void calibrate_wait_word(_Atomic int64_t *word, int64_t value)
@@ -43,7 +43,8 @@ double calibrate_clock(const calibration *cal)
     return now;
 }
 
-/* Seconds of one trial: of its slowest rank, or, if `together`, until all are done. *elapsed: seconds since `start`. */
+/* Seconds of one trial: of its slowest rank, or, if `together`, until all ranks are done. *elapsed: seconds since
+ * `start`. By rank 0's clock, except those of the slowest rank. */
 static double try_once(calibration *cal, calibrate_trial *trial, void *state, int calls, int together, double start,
                        double *elapsed)
 {

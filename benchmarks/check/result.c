@@ -243,7 +243,7 @@ static void judge_rows(const work *w, const problem *p, check_outcome *out)
     }
 }
 
-/* Checks one copy of C, which all ranks hold together, unless a source is -1. */
+/* Checks one copy of C. If no source is -1, there is only one, which all ranks hold together. */
 static int check_copy(const problem *p, const void *c, int strict, const int copy[2], check_outcome *out)
 {
     double alpha[2], beta[2], bound;

@@ -33,15 +33,15 @@ void part_copies(const problem *p, const operand *of, int copies[2]);
 int part_init(part *x, const problem *p, const operand *of, const int copy[2]);
 void part_free(part *x);
 
-/* From row r of the part on, reads `count` entries of column s: from `local`, or generated if that is NULL. im is not
- * written for real types. */
+/* Reads `count` entries of column s of the part, from row r on. They come from `local`; if it is NULL, they are
+ * generated. im is not written for real types. */
 void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t count, double *re, double *im);
 
-/* out = op(X) in, summed over all ranks; X is in `local`, or generated if that is NULL. */
+/* out = op(X) in, summed over all ranks; X is in `local`, or generated if `local` is NULL. Collective. */
 void part_times(const part *x, const void *local, char op, const vector *in, vector *out);
 
-/* Over all ranks: sums[i] = sum_j |x_ij| and squares[i] = sum_j |x_ij|^2 in[j], where X is op of the generated operand;
- * in = NULL stands for ones. Both arrays must be 0 before the call. */
+/* sums[i] = sum_j |x_ij| and squares[i] = sum_j |x_ij|^2 in[j], where X is op of the generated operand; in = NULL
+ * stands for ones. Both arrays must be 0 before the call. Collective. */
 void part_moduli(const part *x, char op, const double *in, double *sums, double *squares);
 
 #endif

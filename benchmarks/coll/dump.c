@@ -30,7 +30,7 @@ static int breaks_order(const struct hs_alg *stage)
            !(stage->flags & HS_KEEPS_ORDER);
 }
 
-enum { MOST_CELLS = 4 << 20 }; /* most elements of all ranks that are verified: a few seconds, about 100 MB */
+enum { MOST_CELLS = 4 << 20 }; /* limit on ranks times elements: verifying them takes a few seconds and about 100 MB */
 
 /* Verifies the schedule and prints the findings. Given a stage that does not keep the order of sums, the algorithm need
  * not keep it either, whatever its flags promise. */

@@ -137,7 +137,7 @@ static void ask(coll_run *run, const hsumma_coll *call, coll_contender *x)
     snprintf(x->why, sizeof x->why, "%s", reason ? reason + strlen("): ") : text);
 }
 
-/* Makes the first call, which may be refused, and checks its result. */
+/* Makes the first call and checks its result. If the contender cannot serve the call, sets x->why instead. */
 static int try_out(coll_run *run, coll_case *c, coll_contender *x)
 {
     hsumma_coll call = coll_call_of(c, x);
@@ -197,7 +197,7 @@ static void show(coll_run *run, int point, double part)
     progress_update(&run->bar, phase, (point + part) / run->points);
 }
 
-/* Measures all repetitions; the contender that comes first changes from each to the next. */
+/* Measures all repetitions. Each repetition begins with another contender. */
 static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 {
     int code = COMMAND_OK;

@@ -38,7 +38,7 @@ int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
 /* A barrier, a broadcast, an allreduce and a gather on rank 0 that yield the processor between tests. MPICH's blocking
- * calls never yield, which is slow with more ranks than processors. In the simulator, MPI's blocking calls. */
+ * calls never yield, which is slow with more ranks than processors. In the simulator these are MPI's blocking calls. */
 void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
@@ -116,8 +116,8 @@ typedef struct argument_given {
     const char *text;
     command_options *options;
 } argument_given;
-/* Reads a value into `at`. Returns 0 if it is invalid; unless options->error then has the message, the message is made
- * from the row's `expected`. */
+/* Reads a value into `at`. Returns 0 if it is invalid. The message is then the reader's, in options->error, or, if that
+ * is empty, is made from the row's `expected`. */
 typedef int argument_reader(const argument_given *given, void *at);
 struct argument {
     const char *name;

@@ -21,7 +21,7 @@ enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 static const struct {
     const char *name, *processes, *number;
     enum hs_mpi_family family; /* the MPI whose programs it starts; unknown: any */
-    const char *shell;         /* set in its interactive shells, whose children are not its tasks */
+    const char *shell;         /* set in the launcher's interactive shells, whose children are not its tasks */
 } launchers[] = {{"Open MPI's mpiexec", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", HS_MPI_OPENMPI, .shell = NULL},
                  {"MPICH's mpiexec", "PMI_SIZE", "PMI_RANK", HS_MPI_MPICH, .shell = NULL},
                  {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", HS_MPI_UNKNOWN, .shell = "SLURM_PTY_PORT"}};

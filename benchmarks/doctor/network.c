@@ -14,7 +14,7 @@ static int is_slow(const job_network *network)
             network->found.beta > slack_beta * network->expected.beta);
 }
 
-/* Measures the network; a slow result is measured again, because a busy moment is no finding. */
+/* Measures the network. A slow result is measured again and the lowest figures count: a busy moment is no finding. */
 static void look(doctor_job *j)
 {
     job_network *network = &j->network;

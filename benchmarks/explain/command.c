@@ -99,7 +99,7 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
-/* Replaces the profile of this machine by that of the explained one. */
+/* Replaces the profile of this machine by that of the explained machine. */
 static void adopt(hsumma_context *ctx, const struct hs_profile *profile)
 {
     ctx->profile = *profile;
@@ -110,7 +110,7 @@ static void adopt(hsumma_context *ctx, const struct hs_profile *profile)
     }
 }
 
-/* If the context ignored the profile that the user named, because it is another machine's: reads it. */
+/* Reads the profile that the user named, if the context ignored it because it is of another machine. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
     enum { LONGEST = 1 << 16 };

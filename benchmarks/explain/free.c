@@ -72,7 +72,7 @@ int explain_read_free_shapes(const argument_given *given, void *at)
 
     items->count = read_items(given->text, 3, items->number);
     for (int i = 0; i < items->count * 3; i++)
-        if (items->number[i] > 1 << 29) /* keeps a matrix below 2^60 elements */
+        if (items->number[i] > 1 << 29) /* keeps a matrix to at most 2^58 elements */
             return 0;
     return items->count > 0;
 }

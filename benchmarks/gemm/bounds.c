@@ -3,7 +3,7 @@
 #include "gemm/command.h"
 #include "hsumma/plan/trial.h"
 
-/* Counts the messages and bytes that this rank sends. */
+/* Counts the messages and bytes that this rank sends, by receiving process and node. */
 static hsumma_status count_own(bounds_count *count, const hsumma_plan *plan)
 {
     hsumma_status status = bounds_count_create(count, &plan->ctx->comm.topology.division[HS_NODE]);

@@ -53,7 +53,7 @@ typedef struct contender {
     const char *name, *api;
     gemm_contender who;
     const problem *p; /* the problem with its matrices */
-    int alone;        /* 1: one process makes the whole product */
+    int alone;        /* 1: one process computes the whole product */
     turn *turns;      /* indexed by round; `times` holds their seconds */
     double *times;
     const char *plan; /* options that reproduce hsumma's plan, or "none: ..."; for other contenders a description */

@@ -10,7 +10,8 @@
 
 enum { FLOOR_PIECE = 32 << 20 };
 
-/* The context's device. Its copies are used directly: the public API has none from pinned memory. */
+/* The context's device. Its functions are called directly: the public API neither allocates pinned memory nor copies
+ * asynchronously. */
 static struct hs_device *device_of(const problem *p)
 {
     return p->ctx->device;

@@ -14,7 +14,6 @@
 #include "measure/simulated.h"
 #include "measure/timing.h"
 
-/* Scales one dimension of the product. */
 static int64_t scaled(int64_t size, double scale)
 {
     return size <= 1 || scale == 1 ? size : fmax(1, (double)size * scale);

@@ -16,7 +16,7 @@ int is_timed_only(const hsumma_context *ctx);
 void common_start(MPI_Comm comm);
 
 /* If hsumma_sim asks for it (HSUMMA_SIM_LINKS in the environment), measure the traffic on the links from begin to end.
- * end fills *links on rank 0; in all other cases it zeroes it. */
+ * On rank 0 end then fills *links; in all other cases it sets *links to zero. */
 void simulated_links_begin(MPI_Comm comm);
 void simulated_links_end(MPI_Comm comm, struct hs_simulated_links *links);
 

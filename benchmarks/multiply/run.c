@@ -208,7 +208,7 @@ static void show(void *context, double done)
 }
 
 /* Reports a phase that failed on some rank: prints the messages that ranks have in `error`. Returns nonzero on all
- * ranks if there is one. */
+ * ranks if any rank has a message. */
 static int phase_failed(job *j, int bad, const char *path, const npy_error *error)
 {
     if (bad)

@@ -37,7 +37,7 @@ typedef struct bounds_count {
 
 /* Fails only with HSUMMA_ERR_MEMORY. Always call bounds_count_free. */
 hsumma_status bounds_count_create(bounds_count *count, const struct hs_division *node);
-/* Adds the messages and bytes that this loop's process sends. */
+/* Adds the messages and bytes that this loop's process sends to the sums of their receivers. */
 void bounds_count_add(bounds_count *count, const struct hs_loop *loop);
 void bounds_count_free(bounds_count *count);
 

@@ -52,7 +52,7 @@ typedef struct regret_run {
     /* count: candidates in the set; refused: by the library; alike: left out, since an earlier one has the same plan */
     int count, refused, alike;
     regret_plan automatic[REGRET_VERDICTS];
-    regret_plan blocking; /* the estimated plan with lookahead 0, if it sends messages */
+    regret_plan blocking; /* the estimated plan with lookahead 0, unless it shares panels inside nodes */
     double blocking_comm; /* median communication seconds of `blocking` */
     regret_plan *final[REGRET_FINALS];
     int finals;

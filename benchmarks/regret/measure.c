@@ -194,7 +194,7 @@ static int sweep_set(regret_run *run)
     return code;
 }
 
-/* Times the estimated plan with lookahead 0, if it sends messages. */
+/* Times the estimated plan with lookahead 0, unless it shares panels inside nodes. */
 static int time_blocking(regret_run *run)
 {
     const regret_plan *from = &run->automatic[REGRET_ESTIMATE];

@@ -21,13 +21,13 @@ typedef struct output {
 int output_check(const char *path, int force, npy_error *error);
 
 /* Creates the temporary file of `size` bytes, copies `length` bytes from `start` to its beginning, and reserves the
- * space if the file system can. The handler that removes the file on a signal knows only one, so only one output may be
- * open at a time. Always undo with output_finish or output_close, also after an error. */
+ * space if the file system can. The handler that removes the file on a signal knows only one file, so only one output
+ * may be open at a time. Always undo with output_finish or output_close, also after an error. */
 int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
                 npy_error *error);
 
-/* Checks the size, makes the file durable and renames it; without force fails if a file of that name has appeared
- * meanwhile, which stays as it is. In any case does what output_close does. */
+/* Checks the size, makes the file durable and renames it. Without force it fails if a file of the final name has
+ * appeared meanwhile, and leaves that file as it is. In any case it then does what output_close does. */
 int output_finish(output *out, npy_error *error);
 
 /* Removes the temporary file, if any, and frees what output_open allocated. */

@@ -22,8 +22,8 @@ typedef struct progress {
     pthread_cond_t changed;
     int stop, drawn;
     char phase[48];
-    /* done: the fraction done, negative: unknown; if expected > 0, it is estimated as the time since `since` divided by
-     * `expected` */
+    /* done: the fraction done; negative: unknown.  If expected > 0, the fraction is instead estimated as the seconds
+     * since `since` divided by `expected`. */
     double done, since, expected;
 } progress;
 

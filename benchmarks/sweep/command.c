@@ -80,8 +80,8 @@ static int sends_messages(const hsumma_plan_info *info)
     return !info->node || !strcmp(info->node, "messages") || !strcmp(info->node, "alone");
 }
 
-/* Finds the library's own choice: among all ways to multiply and, if that is shared memory, also among those that send
- * messages. */
+/* Finds the library's own choice among all plans and, if that plan shares panels inside nodes, also the choice among
+ * the plans that pass all panels by messages. */
 static void choose(sweep *s)
 {
     hsumma_plan *plan = NULL;

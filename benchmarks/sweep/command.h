@@ -29,9 +29,8 @@ typedef struct candidate {
 
 /* The library's plans if no groups are given. */
 typedef struct automatic {
-    char line[1280]; /* the plan chosen among those that send messages; "" if there is none */
-    /* the plan chosen if messages are not required, when that one shares a node's memory and has no groups; else "" */
-    char shared[1280];
+    char line[1280];   /* the plan chosen among those that share no panels inside nodes; "" if there is none */
+    char shared[1280]; /* the plan chosen among all, if it shares panels inside nodes; else "" */
     double predicted_s, predicted_comm_s;
 } automatic;
 

@@ -123,7 +123,8 @@ static void print_course(const char *name, const trace_course *course, double fa
     fputc('\n', file);
 }
 
-/* Prints the course of time: how busy the links into nodes are, and whether ranks multiply meanwhile. */
+/* Prints for each tenth of the time the bytes per second that enter each node, and the mean number of ranks in the
+ * GEMM. */
 static void print_courses(const trace_file *trace, FILE *file)
 {
     char name[24];

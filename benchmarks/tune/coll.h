@@ -30,8 +30,8 @@ typedef struct tune_point {
 int tune_words(hsumma_collective collective, const struct hs_topology *topology, int64_t bytes,
                const char *list[TUNE_WORDS]);
 
-/* rules.c: chooses an entrant at each of ascending sizes: that of the previous size (at the first size, the model's),
- * unless it was not measured or another is clearly faster; then the fastest. */
+/* rules.c: chooses an entrant at each of ascending sizes. It keeps the choice of the previous size (at the first size,
+ * the model's), unless that entrant was not measured here or another is clearly faster: then it takes the fastest. */
 void tune_choose(tune_point *point, int points);
 /* Writes the rules for the chosen entrants into line[], as "COLLECTIVE RANKS NODES RANGE WORD". Returns the number of
  * lines. */

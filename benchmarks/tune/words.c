@@ -14,7 +14,7 @@ enum { ALIKE = 8 };
 static const struct {
     hsumma_collective collective;
     unsigned when;
-    int leaders;   /* least ranks per node */
+    int leaders;   /* least number of ranks on node 0 */
     int64_t bytes; /* least bytes of the vector, for parameters without effect on smaller ones */
     const char *word[ALIKE];
 } words[] = {

@@ -15,8 +15,8 @@
 hsumma_status hs_files_read(hsumma_context *ctx);
 
 /*
- * context_network.c: measures the network between the nodes of a context with ctx->measures, and remembers it. Needs
- * the topology. Collective; the same status on all.
+ * context_network.c: if ctx->measures is set and there are several nodes, measures the network between them and
+ * remembers it. Needs the topology. Collective; the same status on all.
  */
 hsumma_status hs_context_measure_network(hsumma_context *ctx);
 /* Returns 1 and the network if an earlier context of this process has measured it between the same hosts. */

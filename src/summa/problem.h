@@ -74,8 +74,8 @@ struct hs_spec {
      * (panels.h). */
     int64_t turn;
     /* For each axis, the number of consecutive members of a line that share a node; the least common multiple if lines
-     * differ.  Short turns alternate between nodes by these numbers (hs_pairs_alternate).  0 if unknown, or if cells of
-     * one line differ in size or are not contiguous. */
+     * differ.  hs_pairs_alternate uses it to put consecutive short turns on different nodes.  0 if unknown, or if cells
+     * of one line differ in size or are not contiguous. */
     int mates[2];
     /* The algorithms of each level.  Those of `reduce` implement HS_REDUCE_TO or HS_ALLREDUCE. */
     const struct hs_alg *bcast[HS_LEVELS_MAX], *reduce[HS_LEVELS_MAX];

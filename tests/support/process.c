@@ -47,7 +47,7 @@ int process_segment_files(void)
     return count;
 }
 
-/* A number of /proc/self/statm, in bytes: 0 for mapped, 1 for resident memory. */
+/* A value from /proc/self/statm, in bytes; which: 0 for mapped, 1 for resident memory. */
 static int64_t memory_of(int which)
 {
     int64_t pages[2] = {0, 0};

@@ -8,7 +8,7 @@
  */
 #include "coll/schedule/rows.h"
 
-/* The total bytes of `parts` consecutive parts, the first one that of rank `first`, cyclically. */
+/* The total bytes of the parts of `parts` consecutive ranks (cyclically), beginning with rank `first`. */
 static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
 {
     int64_t end = first + parts, begin = hs_part_at(shape, first);
@@ -49,7 +49,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int from = (int)((rank + have) % size), to = (int)((rank - have + size) % size);
         int send =
             hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts), have == 1 ? -1 : copied);
-        hs_after(builder, send, sent); /* the previous SEND depends on the RECVs of all rounds before its own */
+        hs_after(builder, send, sent); /* and therefore after the RECVs of all rounds before the previous one */
         hs_after(builder, send, received);
         sent = send;
         int64_t count = span(shape, from, parts);

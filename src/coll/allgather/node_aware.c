@@ -5,9 +5,9 @@
  * memory if the parts fit, else messages: Bruck's algorithm for the gather, direct sends for the rest.
  *
  * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
- * link, and ppn times the bytes if the ranks of a node share one; inside nodes m bytes copied, and without shared
- * memory (log2 ppn + ceil((n - 1)/ppn)(ppn - 1)) alpha_l. Scratch memory: one vector unless every node's ranks are
- * contiguous; without shared memory also the parts of a node.
+ * link, and ppn times the bytes if the ranks of a node share one; inside a node every rank copies about m bytes, or
+ * without shared memory receives them in about log2 ppn + ceil((n - 1)/ppn)(ppn - 1) messages. Scratch memory: one
+ * vector unless every node's ranks are contiguous; without shared memory also the parts of a node.
  */
 #include "coll/pattern/embed.h"
 #include "coll/pattern/node_map.h"

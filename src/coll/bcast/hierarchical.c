@@ -28,8 +28,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     struct hs_stage between = hs_stage_between(&on, shape, HS_BCAST), inside = hs_stage_inside(&on, shape, HS_BCAST);
     between.direct = inside.direct = 1;
     /*
-     * With several segments, stages between nodes overlap with stages inside, so their signals could not be ordered:
-     * stages between nodes get no shared memory.
+     * With several segments, stages between nodes overlap with stages inside, so their signals could not be ordered.
+     * Stages between nodes then use no shared memory.
      */
     between.stages = segments > 1 ? 0 : 2;
     inside.stages = segments + 1;

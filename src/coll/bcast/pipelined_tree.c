@@ -2,8 +2,9 @@
  * Broadcast, pipelined in segments down a tree: rank r forwards every segment to ranks d r + 1 .. d r + d, one send at
  * a time, while it receives the next one. Segments are longer than requested if there would be more than 4096.
  *
- * chain, d = 1: all links carry different segments at the same time. Cost for s segments: (q - 2 + s)(alpha + m/s
- * beta); the best s is sqrt((q - 2) m beta / alpha). van de Geijn and Watts, SUMMA (1997), the pipelined broadcast.
+ * chain, d = 1: all links carry different segments at the same time. Cost for s segments:
+ * (q - 2 + s)(alpha + m/s beta); the best s is sqrt((q - 2) m beta / alpha). This is the pipelined broadcast of van de
+ * Geijn and Watts, SUMMA (1997).
  *
  * binary_tree, d = 2. Cost: 2(log2(q + 1) - 2 + s)(alpha + m/s beta) for full trees (q + 1 a power of two, q > 1); for
  * other q at most that with log2 rounded up.

@@ -1,7 +1,7 @@
 /*
  * Broadcast on one node, over shared memory: the root copies one segment after another into a ring of slots in its
- * SHARED, and the other ranks copy the segments to their OUT. The root signals that a segment is in its slot. The other
- * ranks signal that they have read it, but only if the root will reuse the slot.
+ * SHARED, and the other ranks copy the segments to their OUT. The root signals when a segment is in a slot. If the root
+ * will reuse the slot, the other ranks signal when they have read the segment.
  *
  * For long vectors, if peers' OUT can be read, the direct mode does not use SHARED: the other ranks copy from the
  * root's OUT.

@@ -101,7 +101,7 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
 enum { HS_LOAD_ROOTS = 8 };
 struct hs_clock_load {
     double most[HS_LOAD_ROOTS]; /* time of the busiest resource */
-    double mean; /* the largest, over the kinds of resources, of the mean time of all resources of a kind */
+    double mean;                /* mean time of the resources of one kind, for the kind with the largest mean */
 };
 /* Computes only hs_clock_report.seconds, and the load if load is not NULL; faster than hs_clock. */
 hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,

@@ -16,9 +16,8 @@ enum {
     SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in a sample of more than LEAST_RANKS lists */
     LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
                                   are alike */
-    LEAST_PARTS = 4,           /* minimum number of nodes, or of ranks of a node, of the smallest schedule that is
-                                  clocked */
-    WAITS = 3
+    LEAST_PARTS = 4,           /* a shape is thinned out to no fewer nodes, or ranks per node, than this */
+    WAITS = 3                  /* number of thinned-out shapes from which the waiting time is extrapolated */
 };
 
 /*

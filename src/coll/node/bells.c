@@ -64,8 +64,9 @@ void hs_bells_awake(struct hs_bells *bells, int heard)
 }
 
 /*
- * True if a bell can be sent to member m. In a simulator it cannot while the previous one is in transit, because SMPI
- * 3.32 does not handle several, or requests that are freed early; the previous bell wakes m in any case.
+ * True if a bell can be sent to member m. In a simulator this is impossible while the previous bell is in transit,
+ * because SMPI 3.32 handles neither several bells nor requests that are freed early. The previous bell wakes m in any
+ * case.
  */
 static int can_ring(struct hs_bells *bells, int m)
 {

@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work; the rank that
-                                         sends it a bell clears it */
+    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work; cleared by the
+                                         peer that sends a bell, or by the rank itself when it wakes */
 };
 
 struct hs_bells {
@@ -23,10 +23,10 @@ struct hs_bells {
                           this rank's index among them */
     int *rank;         /* rank of each member in the communicator */
     MPI_Request *sent; /* the last bell sent to each member */
-    struct hs_sleeper *sleeper;
-    MPI_Request request; /* this rank's receive for a bell */
-    int listening;       /* true between hs_bells_listen and hs_bells_awake */
-    int owed;            /* number of bells sent to this rank and not received yet */
+    struct hs_sleeper *sleeper; /* shared by the machine, indexed by member */
+    MPI_Request request;        /* this rank's receive for a bell */
+    int listening;              /* true between hs_bells_listen and hs_bells_awake */
+    int owed;                   /* number of bells sent to this rank and not received yet */
 };
 
 /*

@@ -19,7 +19,8 @@ struct hs_device_share {
 };
 
 /*
- * Allocates and shares `bytes` bytes of device memory on this rank; the number may be 0 and differ between ranks.
+ * Allocates and shares `bytes` bytes of device memory on this rank; the number may be 0 and differ between ranks. The
+ * number of events per rank must be the same on all ranks.
  * Collective over mates, same status on all: HSUMMA_ERR_DEVICE if the devices cannot share memory, HSUMMA_ERR_MEMORY,
  * HSUMMA_ERR_UNSUPPORTED for too many events, HSUMMA_ERR_MPI. After an error all memory is freed. If events cannot be
  * shared, that is not an error.

@@ -20,7 +20,7 @@
  */
 enum hs_counter {
     HS_FILLED,  /* number of steps whose panels this rank has copied into shared memory */
-    HS_USED,    /* number of steps (over messages: panels) that the rank has multiplied, so it no longer reads them */
+    HS_USED,    /* number of steps (over messages: panels) that the rank has multiplied and no longer reads */
     HS_SUMMED,  /* number of panels whose partial results the rank has added up */
     HS_ARRIVED, /* number of agreements for which the rank has stored its ballot */
     HS_DONE,    /* first of the counters of completed instances, one per channel of each moving operand (hs_done_of) */

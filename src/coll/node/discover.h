@@ -30,6 +30,7 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
  * Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocator *memory);
+/* Frees the topology, the mates and the shared memory. Collective over the mates, unless MPI has been finalised. */
 void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory);
 
 #endif

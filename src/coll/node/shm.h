@@ -91,10 +91,14 @@ static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 /* Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list. */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
-/* True if all members have finished the previous instance in the slot of `instance`, and the one that used its SHARED.
+/*
+ * True if all members have finished the instance that used the slot of `instance` before, and the one that used its
+ * SHARED.
  */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance);
+/* This rank has finished the instance: it no longer accesses the slot. */
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
+/* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);
 /* Marks this rank as failed; ranks that wait for it return an error. */
 void hs_shm_break(struct hs_shm *shm);

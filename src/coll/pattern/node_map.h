@@ -58,9 +58,8 @@ struct hs_node_step hs_node_step(const struct hs_node_map *map, int wave, int pl
 
 /*
  * Copies a node's parts from their places in the vector that begins at `vector` to `packed`, where they are adjacent in
- * packed order, or back if `pack` is 0.
- * The first copy depends on `after`, each later one on the previous one. Returns the last copy, or `after` if there is
- * none.
+ * packed order, or back if `pack` is 0. The first copy depends on `after`, each later one on the previous one. Returns
+ * the last copy, or `after` if there is none.
  */
 int hs_copy_node(struct hs_builder *builder, const struct hs_node_map *map, int node, int pack, struct hs_ref vector,
                  struct hs_ref packed, int after);

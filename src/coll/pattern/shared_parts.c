@@ -6,9 +6,10 @@
  * with s segments of equal parts: s (q+1) copies, (1 + 1/q) m bytes copied, s signals.
  *
  * reduce_scatter: every rank copies its contribution to each part into its own place in the SHARED of the part's owner,
- * which adds up all contributions in rank order. Cost per rank: s (q-1) copies, (1 - 1/q) m bytes copied, s REDUCEs of
- * q vectors, (1 - 1/q) m summed, s signals. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014),
- * perform this in the memory of rank 0 (Section 3.1); here all ranks share the work.
+ * which adds up all contributions in rank order. Cost per rank: (1 - 1/q) m bytes copied in s (q-1) COPYs, (1 - 1/q) m
+ * bytes summed in s (q-1) REDUCEs, which an executor may fuse into s passes, and s signals. Faraji and Afsahi,
+ * GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), perform this in the memory of rank 0 (Section 3.1); here all
+ * ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"

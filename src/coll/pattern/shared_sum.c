@@ -5,7 +5,7 @@
  *
  *     copies its contribution to chunk c, except its own part, into its SHARED,
  *     signals,
- *     sums its part of chunk c, once the others have signalled, in its own part's place in SHARED, and
+ *     once the others have signalled, sums its part of chunk c into its SHARED (the root of a reduction into OUT), and
  *     copies all parts of the sum of chunk c-1 from their owners' SHARED to OUT (in a reduction only the root does).
  *
  * A chunk occupies one of three slots of SHARED. The signal of round c means that the rank has copied its contribution

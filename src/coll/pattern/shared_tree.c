@@ -30,7 +30,7 @@ struct shared_tree {
     struct hs_builder *builder;
     int64_t size, me, radix;
     int owner, everybody;   /* everybody: true if all ranks need the total */
-    int levels;             /* true if the tree has several levels, given enough ranks */
+    int levels;             /* true for the row "binomial", whose tree has several levels if there are enough ranks */
     struct hs_ref *operand; /* operands of a sum, at most `radix` */
     /* The latest copies, indexed by slot. passed: of this rank's sum to its parent; taken: of the total to OUT. */
     int passed[HS_PIPE_SLOTS], taken[HS_PIPE_SLOTS];
@@ -118,7 +118,7 @@ static void publish(struct shared_tree *t, int64_t segment, int summed)
 {
     struct hs_span span = hs_pipe_span(&t->pipe, segment);
     int *taken = &t->taken[segment % t->pipe.slots];
-    if (t->everybody || segment + t->pipe.slots < t->pipe.segments) /* some rank waits for the signal */
+    if (t->everybody || segment + t->pipe.slots < t->pipe.segments)
         hs_emit_signal_next(t->builder, segment + 1, summed, -1);
     if (!t->everybody)
         return;

@@ -4,10 +4,13 @@
  * owners' SHARED. Ranks must be able to read each other's memory. allreduce and reduce cut a rank's part into k
  * segments, so that the sums of a segment overlap the copies of the previous one.
  *
- * Cost per rank with s segments and equal parts: sums of (1 - 1/q) m bytes in s REDUCEs of q vectors; s (q-1) copies of
- * (1 - 1/q) m bytes together (reduce: by the root only; allgather: also of its own part); 2 signals, but s + 2 for
- * allreduce and s + 1 for reduce. Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0
- * perform all sums (Section 3.1); here all ranks share the work.
+ * Cost per rank with s segments (1 in allgather and reduce_scatter) and equal parts:
+ *   - sums, not in allgather: (1 - 1/q) m bytes in s (q-1) REDUCEs, which an executor may fuse into s passes;
+ *   - copies, not in reduce_scatter, and in reduce only by the root: (1 - 1/q) m bytes in s (q-1) COPYs; in allgather
+ *     every rank also copies its own part;
+ *   - signals: s + 2 in allreduce, s + 1 in reduce, else 2.
+ * Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce (EuroMPI/ASIA 2014), let rank 0 perform all sums (Section 3.1);
+ * here all ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/pattern/sum_chain.h"

@@ -22,7 +22,8 @@ int hs_sum_most_buffers(int leaves)
     int levels = 0;
     while ((int64_t)1 << levels < leaves)
         levels++;
-    return 2 * levels + 2; /* one half per level at both ends of the range, one that is being received, one spare */
+    /* per level a waiting partial sum at each end of the range; one buffer that is being received; one spare */
+    return 2 * levels + 2;
 }
 
 /*

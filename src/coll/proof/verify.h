@@ -37,14 +37,14 @@ struct hs_verify_report {
     int rounds;                     /* messages in the longest chain of dependent messages (hs_lists_rounds) */
     int same_bits;                  /* true unless ranks of an allreduce get different bracketings */
     /*
-     * True if all sums combine adjacent ranges of ranks, lower ranks on the left; otherwise text names one that does
-     * not.
+     * True if all sums combine adjacent ranges of ranks, lower ranks on the left; otherwise `text` names a sum that
+     * does not.
      */
     int keeps_order;
     int uniform; /* true if all elements of OUT have the same bracketing */
     /*
-     * Hash of the bracketing of the sums: of the root's for reduce, of rank 0's for allreduce, of all parts for
-     * reduce_scatter.
+     * Hash of the bracketing of the sums in OUT of the root (reduce), of rank 0 (allreduce) or of all ranks
+     * (reduce_scatter), in instance 0.
      */
     uint64_t bracketing;
     char text[240]; /* readable description of the error */

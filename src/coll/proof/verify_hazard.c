@@ -12,7 +12,7 @@ struct hazards {
                                  the search; number: that of the current search */
     int *found;               /* 1 + the last step found to depend on each step, indexed by step */
     struct hs_accessed accessed;
-    int64_t first[HS_SLOTS]; /* number of each slot's first element, indexed by slot */
+    int64_t first[HS_SLOTS]; /* index of each slot's first element, indexed by slot */
 };
 
 static int waits_for(struct hazards *h, int later, int earlier)

@@ -1,7 +1,8 @@
 /*
  * Internal declarations of verify, which consists of verify.c (entry and checks of the row's promises), verify_static.c
- * and verify_hazard.c (each list separately), verify_shared.c (accesses to peers' memory), verify_order.c (used by both
- * hazard checks), verify_run.c (execution), verify_data.c (initial data and expected result), verify_count.c.
+ * and verify_hazard.c (each list separately), verify_shared.c (accesses to peers' memory), verify_order.c (used by
+ * verify_hazard.c and verify_shared.c), verify_run.c (execution), verify_data.c (initial data and expected result), and
+ * verify_count.c (messages, bytes, signals and rounds).
  */
 #ifndef HS_COLL_PROOF_VERIFY_PARTS_H
 #define HS_COLL_PROOF_VERIFY_PARTS_H

@@ -6,10 +6,10 @@
  * are bracketed as a binary tree over the ranks of a node, then over the nodes.
  *
  * Cost with n nodes of ppn ranks: between nodes ceil((n - 1)/ppn) alpha + (n - 1)/n (m/ppn) beta if every rank has a
- * link, and ppn times the bytes if the ranks of a node share one; (ppn - 1) m/ppn + (n - 1) m/(n ppn) bytes summed, and
- * without shared memory as many bytes sent inside the node and (1 + 2 ceil((n - 1)/ppn))(ppn - 1) alpha_l. Scratch
- * memory: a few times a node's share of the vector; without shared memory also about m/ppn bytes, and one more vector
- * unless every node's ranks are contiguous.
+ * link, and ppn times the bytes if the ranks of a node share one. Every rank sums (ppn - 1) m/ppn + (n - 1) m/(n ppn)
+ * bytes; without shared memory it sends about as many inside the node, in (1 + 2 ceil((n - 1)/ppn))(ppn - 1) messages.
+ * Scratch memory: a few times a node's share of the vector; without shared memory also about m/ppn bytes, and one more
+ * vector unless every node's ranks are contiguous.
  */
 #include "coll/pattern/node_map.h"
 #include "coll/pattern/sum_tree.h"
@@ -23,12 +23,12 @@ struct node_scatter {
     struct hs_ref packed; /* this rank's vector in packed order */
     int ready;            /* step after which `packed` is complete */
     int shared;           /* true if shared memory is used inside the node */
-    int *contributed;     /* the WAIT for each rank's vector in shared memory, indexed by place in the node */
+    int *contributed;     /* step after which each rank's vector is in shared memory, indexed by place in the node */
     int sent;
     struct hs_ref received; /* buffer for sums from other nodes, in the order of the waves */
     /*
-     * own: bytes of this rank's part. The others are offsets in SCRATCH. node_sum: of the sum for another node;
-     * place_sum: of the sum of this rank's part over the node; local: of buffers.
+     * own: bytes of this rank's part. Offsets in SCRATCH: node_sum, of the sum for another node; place_sum, of the sum
+     * of this rank's part over the node; local, of the buffers of sum_in_node.
      */
     int64_t own, node_sum, place_sum, local;
     /* The last step that uses node_sum or the buffers at `local`. */
@@ -148,7 +148,8 @@ static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
     return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node), -1);
 }
 
-/* Emits one wave. The sums received consist of the parts of this node's ranks, which are distributed to them. */
+/* Emits one wave. The sums received from a node contain the parts of all ranks of this node, each of which gets its own
+ * part. */
 static void wave(struct node_scatter *s, int w)
 {
     const struct hs_node_map *map = &s->map;

@@ -19,7 +19,7 @@ struct halving {
     int64_t *place; /* place[j]: offset of the j-th part in the bit-reversed copy; 2^bits + 1 entries */
 };
 
-/* The lowest of the real ranks for which the acting rank number `acting` acts. */
+/* The rank with number `acting` among the acting ranks. */
 static int real_rank(const struct halving *h, int acting)
 {
     return acting < h->pairs ? 2 * acting : acting + h->pairs;

@@ -21,7 +21,7 @@ struct hs_operation {
     struct hs_signature *signature;
     struct hs_ticket *ticket;
     struct hs_instance instance;
-    int64_t number; /* number among the team's calls */
+    int64_t number; /* sequence number of the call in the team */
     int64_t traced; /* number of the call's entry in the timeline */
     void *memory, *scratch;
     void *copy;         /* memory for a copy of an in-place contribution, allocated when first needed */

@@ -188,8 +188,9 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 }
 
 /*
- * Sets *operation to one more operation of a kind. If there is no memory for it, waits until an earlier one of the kind
- * completes. Fails if none is in progress, or with the error of the wait.
+ * Sets *operation to a free operation of the signature. If there is no memory for another one, waits until an earlier
+ * operation of the signature completes. Fails with HSUMMA_ERR_MEMORY if none is in progress, or with the error of the
+ * wait.
  */
 static hsumma_status take(struct hs_team *team, struct hs_signature *signature, struct hs_operation **operation)
 {

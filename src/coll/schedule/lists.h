@@ -54,7 +54,7 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
  * ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
  */
 struct hs_mail {
-    int size, waiting;
+    int size, waiting;       /* waiting: number of steps in all queues of open[] */
     int *first[2], *last[2]; /* for each rank not yet visited, the queue of SENDs [0] and RECVs [1] that name it, linked
                                 by mate[] */
     int *open[2];            /* for each peer, its unmatched SENDs [0] and RECVs [1] that name the current rank */

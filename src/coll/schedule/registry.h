@@ -126,7 +126,7 @@ const struct hs_alg *hs_alg_safe(enum hs_collective collective);
 const struct hs_alg *hs_alg_shared(enum hs_collective collective);
 /* A readable reason why the row cannot serve the shape, or NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
-/* The number of ranks by which a row's lists are rotated: the root, or 0 for unrooted collectives and HS_TRUE_ROOT. */
+/* The number of ranks by which a row's lists are rotated: 0 for unrooted collectives and HS_TRUE_ROOT, else root. */
 int hs_rotation(const struct hs_alg *alg, const struct hs_shape *shape);
 const char *hs_collective_name(enum hs_collective collective);
 

@@ -20,7 +20,9 @@ static int follows(const int *node, const int *name, int a, int b)
     return node[a] != node[b] ? node[a] > node[b] : name[a] > name[b];
 }
 
-/* Fills in a division, whose arrays are in `block`. O(size) if the names of new parts increase, else O(size * parts).
+/*
+ * Fills in a division, whose arrays are in `block`. Time: O(size) if the names of new parts increase, else
+ * O(size * parts).
  */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {

@@ -21,7 +21,8 @@ struct exchange_look {
     const struct hs_role *role;
     struct shares shares;
     struct port *holder;
-    int *to, *from;        /* to[q]: messages of holder q to one member of each line; from[i]: messages to taker i */
+    int *to, *from;        /* messages for the current owner; to[q]: of holder q to one member of each line; from[i]: to
+                              taker i */
     int *first, *next;     /* lists of holders by node: first[node], then next[holder]; -1 at the end */
     double *leave, *enter; /* data that leave and enter each node, as fractions of the operand */
     double *ways;          /* sums of leave[], then of enter[], over all owners examined */

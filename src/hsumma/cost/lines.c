@@ -370,7 +370,7 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     line.crowd = line.sharing;
     if (own)
         spread_roots(lines, exchanged, stride, &line);
-    line.sharing = in_sixteenths(line.sharing); /* few distinct values, so that the clock is evaluated for few */
+    line.sharing = in_sixteenths(line.sharing); /* rounded, so that the clock is evaluated for few distinct values */
     line.crowd = in_sixteenths(line.crowd);
     line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
     return lines->line[lines->known++] = line;

@@ -32,8 +32,8 @@ struct hs_line {
 /* The cells of all lines along an axis, and the line that represents them. */
 struct hs_line_cells {
     struct hs_cells most; /* cells of the (first) line with the most cells, as seen from its largest cell */
-    /* Levels whose strides are multiples of this number cut through no cell.  0 if no number ensures that: on some
-     * line, cells differ in size or are not contiguous. */
+    /* Levels whose strides are multiples of this number cut through no cell.  0 if there is no such number, because
+     * some line has cells that differ in size or are not contiguous. */
     int together;
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;

@@ -17,9 +17,10 @@ struct hs_staging {
     } copy[3];
 };
 
-/* All functions take a running plan in a context with a device, with the caller's matrices in plan->matrix. */
+/* All functions take a running plan.  In a context without a device only hs_staging_drop may be called, and it does
+ * nothing. */
 
-/* Begins an execution: determines the location of the matrices. */
+/* Begins an execution: determines the location of the caller's matrices, which plan->matrix contains. */
 void hs_staging_look(hsumma_plan *plan);
 /* Allocates the staged copies that an execution needs on devices (on_device 1) or on the host (0), and puts their
  * addresses into plan->matrix.  After an error (HSUMMA_ERR_MEMORY) there are no copies. */

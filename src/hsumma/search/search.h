@@ -12,7 +12,8 @@ struct hs_choice {
     struct hs_prediction prediction;
     int64_t workspace_bytes; /* bytes of workspace on the process that needs most */
     int cut;                 /* with cells, 1 if levels cut through nodes, so that some lines send inside nodes */
-    /* Why the processes of a node do not share panels; NULL if they do, if they cannot, or with node=messages. */
+    /* The reason why panels are sent although the node has shared memory; NULL if panels are shared, if there is no
+     * shared memory, or if the options ask for messages. */
     const char *apart;
     /* 1 if the option coll or the tuned file gives an algorithm for broadcasts [0], for reductions [1]. */
     unsigned char by_rule[2];

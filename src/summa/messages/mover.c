@@ -4,8 +4,8 @@
 
 /*
  * The tier of the panels that are copied from or to the matrix, or exchanged: the tier of the outermost level, or the
- * innermost tier if there is no level.  An exchange needs the same tier on all lines, but lines may have different
- * levels over cells, so it has the tier of the outermost level over members.
+ * innermost tier if there is no level (always so with spread).  An exchange needs the same tier on all lines, but lines
+ * may have different levels over cells, so an exchange has the tier of the outermost level over members.
  */
 static int outer_tier(const struct hs_mover *mover, const struct hs_spec *spec)
 {

@@ -20,12 +20,13 @@
 /* The library's only symbol, which src/gpu/devices.c looks up. */
 extern const struct hs_device_kind hs_stand_in_device __attribute__((visibility("default")));
 
-/* The order of work, and failures: parsed from HSUMMA_HOST_DEVICE when the device is opened. */
+/* When work is executed. */
 enum host_order {
     HOST_EAGER, /* immediately, unless it must wait */
     HOST_LAZY,  /* as late as possible: a query does one piece, of the newest stream that can; a wait what it needs */
     HOST_RANDOM /* at random times, on random streams */
 };
+/* The order of work, and failures: parsed from HSUMMA_HOST_DEVICE when the device is opened. */
 struct host_policy {
     enum host_order order;
     uint64_t draw;        /* state of the random generator */

@@ -1,6 +1,7 @@
 /*
  * The public interface: errors in arguments and options, with the same status on every rank and a message that names
- * argument and value; grids; the environment; lines that reproduce a plan; empty and scaled products.
+ * argument and value; errors and different arguments on one rank only; replicated operands; grids, and processes
+ * outside a grid; the environment; lines that reproduce a plan; empty and scaled products.
  */
 #include "support/product/gemm_case.h"
 

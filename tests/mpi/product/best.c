@@ -22,7 +22,8 @@ static int owner_of(const hsumma_desc *desc, int64_t i, int64_t j)
     return hsumma_grid_rank(desc->grid, hs_axis_owner(&rows, i), hs_axis_owner(&cols, j));
 }
 
-/* The position in the stored matrix of the element of op(X) that the triple `at` of (m, n, k) uses, and its owner. */
+/* at: indices along m, n and k. Returns the column-major position, in the stored X, of the element that these indices
+ * select; sets *owner to its rank. */
 static int64_t element_of(const struct gemm_case *c, int x, const int64_t at[3], int *owner)
 {
     int64_t i = at[hs_operand_dims[x][0]], j = at[hs_operand_dims[x][1]];

@@ -183,8 +183,8 @@ static int same(const struct pool *pool, int *wrong_of_theirs)
     return good;
 }
 
-/* Two overlapping parts of one array, which hsumma_redistribute refuses: where all processes can see the overlap, the
- * call is left to ScaLAPACK. */
+/* Overlapping parts of one array: hsumma_redistribute refuses them on all processes, so all leave the call to
+ * ScaLAPACK. */
 static void test_left(const struct pool *pool)
 {
     double x[16] = {1, 2, 3, 4};

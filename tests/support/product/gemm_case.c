@@ -135,7 +135,7 @@ void gemm_drop(struct gemm_part local[3])
         free(local[x].data);
 }
 
-/* The allowed difference between an entry of C and the triple loop's: 0, except for fractions, which are rounded. */
+/* The allowed difference between an entry of C and product_entry: 0 for integers, whose products are exact. */
 static double tolerance(const struct gemm_case *call)
 {
     int single = call->type == HSUMMA_S || call->type == HSUMMA_C;

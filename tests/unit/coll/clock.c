@@ -272,8 +272,8 @@ static void places(void)
     tap_ok(good, "a rank with so many ports sends so many messages at the same time");
 }
 
-/* Rank 0 copies its vector to SHARED and signals; rank 1 sums a quarter of its own, then waits, copies and sums rank
- * 0's vector. */
+/* Rank 0 copies its vector to SHARED and signals. Rank 1 sums a quarter of its own vector, waits for the signal, copies
+ * rank 0's vector to OUT and adds it once more. */
 static void build_shown(struct hs_builder *builder, const struct hs_shape *shape)
 {
     if (shape->rank == 0) {

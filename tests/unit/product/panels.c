@@ -38,7 +38,8 @@ static void list_pairs(const struct hs_axis *x, const struct hs_axis *y, struct 
     all->begin[all->runs] = used;
 }
 
-/* Makes one run per turn: turn r of a pair has the pair's indices after its first r turns. */
+/* Cuts each pair's indices into turns of at most `turn` indices, one run per turn: the first turn of every pair, then
+ * the second turn of every pair, and so on. */
 static void list_turns(const struct listing *pairs, int64_t turn, struct listing *all)
 {
     int used = 0, n = pairs->begin[pairs->runs];
@@ -495,7 +496,7 @@ static void test_complex(void)
             data[i][1] = 100 + i;
         }
         hs_pack(&run, &matrix, pinned.n, (char *)slabs);
-        int64_t start = hs_in_place(&run); /* both operands have the same layout, so they are always in place */
+        int64_t start = hs_in_place(&run); /* not -1: with the same layout for both operands every panel is in place */
         for (int64_t e = 0; e < count; e++) {
             int64_t from = start + e % panels.panel[t].width + e / panels.panel[t].width * ld;
             wrong += start < 0 || slabs[e][0] != (double)from || slabs[e][1] != 100 + (double)from;

@@ -166,7 +166,7 @@ static void test_round_trip(void)
            wrong);
 }
 
-/* Reads and writes in a locale with a decimal comma, if one is installed. */
+/* Reads and writes a profile in a locale with a decimal comma, if one is installed; the locale must not change. */
 static void test_language(void)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "nl_NL.utf8"};

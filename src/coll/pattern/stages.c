@@ -43,8 +43,9 @@ int hs_emit_both(struct hs_builder *builder, int a, int b)
 }
 
 /*
- * The bytes of SHARED for each of `stages` stages: an equal share, but no more than two slots with a place of the whole
- * vector for every rank and one for the sum, so that memory that grows on demand does not depend on its limit.
+ * The bytes of SHARED for each of `stages` stages: an equal share of the limit, but at most what a stage can use, which
+ * is two slots with a place of the whole vector for every rank and one for the sum. This maximum keeps the offsets of
+ * later stages, and therefore memory that grows on demand, independent of the limit.
  */
 static int64_t share_of(const struct hs_shape *shape, int stages)
 {

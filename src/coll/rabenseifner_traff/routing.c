@@ -1,7 +1,7 @@
 /*
- * One level of the routing phase: members have the result for their pieces after the level, and obtain it, as far as
- * needed, for their pieces before the level. A RECV overwrites bytes that the level's SENDs of the reduction phase
- * read, so it depends on these SENDs.
+ * One level of the routing phase: members have the result for their pieces after the level, and obtain the result for
+ * their pieces before the level, as far as they need it. A RECV overwrites bytes that the level's SENDs of the
+ * reduction phase read, so the RECV depends on these SENDs.
  */
 #include "coll/rabenseifner_traff/rt.h"
 

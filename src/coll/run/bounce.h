@@ -17,15 +17,19 @@
 enum { HS_BOUNCE_PIECE_BYTES = 256 * 1024, HS_BOUNCE_PIECES = 16, HS_BOUNCE_URGENT = 4 };
 
 struct hs_instance;
+/*
+ * ON_STREAM: waits until the device's work on the data is complete. POSTED: passed to MPI. DRAINING: received, and
+ * being copied from the buffer to device memory.
+ */
 enum hs_bounce_state { HS_BOUNCE_FREE, HS_BOUNCE_ON_STREAM, HS_BOUNCE_POSTED, HS_BOUNCE_DRAINING };
 
 struct hs_bounce_piece {
     enum hs_bounce_state state;
     struct hs_instance *instance;
     int step, rank, tag;
-    int64_t turn, bytes;
-    char *buffer; /* buffer in host memory; NULL if MPI accepts device memory */
-    char *at;     /* the piece in device memory */
+    int64_t turn, bytes; /* turn: number of the piece, in the order in which pieces are begun */
+    char *buffer;        /* buffer in host memory; NULL if MPI accepts device memory */
+    char *at;            /* the piece in device memory */
     struct hs_event *event;
     MPI_Request request;
 };

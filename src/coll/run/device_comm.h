@@ -82,8 +82,9 @@ static inline char *hs_device_shared_at(const struct hs_device_comm *on, int64_t
 }
 
 /*
- * Stores in on->wanted the bytes that a list, and `pool` bytes of staged copies, need. Returns 1 if this rank knows
- * that they exceed what there is. Local.
+ * Sets on->wanted to the bytes of each member's SHARED that a list accesses, and to `pool`, the bytes of the pool that
+ * its staged copies need. Returns 1 if any of these exceeds what is allocated. Local: hs_device_grow combines the needs
+ * of all ranks.
  */
 int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const struct hs_group *group, int rotation,
                     size_t pool);
@@ -94,9 +95,10 @@ int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const
  */
 hsumma_status hs_device_grow(struct hs_device_comm *on, int64_t *refused, struct hs_message *message);
 /*
- * Makes lists that are built from now on need less memory, after hs_device_grow has failed: halves the limit of SHARED
- * if `refused` bytes of it could not be allocated; otherwise lists no longer read a peer's IN and OUT, which need the
- * pool. Returns 0 if nothing is left to lower. Local; with equal arguments on all ranks, lists stay equal.
+ * After hs_device_grow has failed, lowers the memory that later lists need. If `refused` bytes of SHARED could not be
+ * allocated, the limit of SHARED becomes half of `refused` or of the present limit, whichever is less. If `refused` is
+ * 0, later lists do not read a peer's IN and OUT, so they need no pool. Returns 0 if nothing is left to lower. Local;
+ * with equal arguments on all ranks, lists stay equal.
  */
 int hs_device_lower(struct hs_device_comm *on, int64_t refused);
 

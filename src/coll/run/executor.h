@@ -59,7 +59,7 @@ struct hs_binding {
 struct hs_instance {
     struct hs_binding bound;
     struct hs_comm *comm;
-    int active, left, head;
+    int active, left, head; /* left: number of unfinished steps; head: all steps before this one are finished */
     int entered; /* true once it has entered its slot of the shared memory, if it uses any; its steps may then begin */
     /*
      * On a device: signals is the number of SIGNALs so far; ended is true when the copies and events after the list are

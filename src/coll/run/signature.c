@@ -35,7 +35,7 @@ static const char *no_mpi(const struct hs_call *call)
     return whole && call->bytes / unit > INT_MAX ? "MPI counts to 2^31 - 1 only" : NULL;
 }
 
-/* Those of a row with stages may, because "shared" is a default row of stages. */
+/* The lists of a row with stages may use shared memory, because "shared" is the default row of some stages. */
 int hs_alg_may_share(const struct hs_alg *alg)
 {
     return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;

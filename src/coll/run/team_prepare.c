@@ -190,12 +190,12 @@ hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *opera
                : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the private copy that an in-place call needs");
 }
 
-/* What cannot be enlarged for a call: 0 for nothing, POOL, or the bytes of SHARED that could not be allocated. */
+/* Values of *refused: 0; POOL if the pool could not be enlarged; else the bytes of SHARED that were not available. */
 enum { POOL = 1 };
 
 /*
  * Enlarges SHARED and the pool to the bytes that this kind of call may need on any rank. This is collective, because
- * all peers must map them; done once for the kind, it spares later calls a collective step.
+ * all peers must map them, and is done once per kind of call. If memory is short, sets *refused.
  */
 static hsumma_status need_shared(struct hs_team *team, const struct hs_signature *signature, const struct hs_call *call,
                                  int64_t *refused, struct hs_message *message)

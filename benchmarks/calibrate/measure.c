@@ -43,8 +43,8 @@ double calibrate_clock(const calibration *cal)
     return now;
 }
 
-/* Seconds of one trial: of its slowest rank, or, if `together`, until all ranks are done. *elapsed: seconds since
- * `start`. By rank 0's clock, except those of the slowest rank. */
+/* Seconds of one trial: those of its slowest rank or, if `together`, those until all ranks are done. *elapsed: seconds
+ * since `start`, by rank 0's clock. */
 static double try_once(calibration *cal, calibrate_trial *trial, void *state, int calls, int together, double start,
                        double *elapsed)
 {

@@ -122,8 +122,8 @@ static double inject_of(calibration *cal, messages *m, double budget)
     return all > 1.1 * one ? all / m->pairs.per_node / STREAM_BYTES : 0;
 }
 
-/* The time for which each of many consecutive short messages occupies its port, less the time of its bytes, with all
- * pairs at once; at most alpha. */
+/* The seconds for which a short message occupies its port, less the time of its bytes; at most alpha. Measured in a
+ * stream of messages, with all pairs at once. */
 static double gap_of(calibration *cal, messages *m, const struct hs_link *link, double budget)
 {
     double gap = time_stream(cal, m, m->pairs.count, SHORT_BYTES, budget) - SHORT_BYTES * link->beta;

@@ -22,8 +22,8 @@ void vector_free(vector *x)
     free(x->re);
 }
 
-/* Stores in place[] those global indices of `count` local rows or columns that are in lo .. lo + length - 1, and in
- * *first the local index of the first; returns their number. */
+/* Finds the local rows or columns (of `count`) whose global indices are in lo .. lo + length - 1. Stores these global
+ * indices in place[] and the local index of the first in *first; returns their number. */
 static int64_t find_places(const hsumma_desc *desc, int64_t (*global)(const hsumma_desc *, int64_t), int64_t count,
                            int64_t lo, int64_t length, int64_t *place, int64_t *first)
 {

@@ -54,7 +54,7 @@ static void limit(struct hs_prove_range *range, int64_t ranks)
     range->nodes = range->per_node = side;
 }
 
-/* Proves all algorithms, or those of --op and --alg. Sets the message if there is none to prove. */
+/* Proves all algorithms, or those of --op and --alg. Sets the message if no algorithm matches. */
 static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *sum, struct hs_message *message)
 {
     struct hs_prove_range range = hs_prove_everything;

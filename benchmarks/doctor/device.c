@@ -21,7 +21,7 @@ static int count_gpus(const doctor_job *j)
     return count;
 }
 
-/* The reason why device memory is not shared; "" if it is, or if there is no device. */
+/* The reason why device memory is not shared; "" if it is shared, or if there is no device. */
 static const char *not_shared_because(const doctor_job *j)
 {
     return j->ctx && j->ctx->comm.device ? j->ctx->comm.device->note.text : "";

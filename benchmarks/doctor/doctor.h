@@ -23,7 +23,7 @@ typedef struct job_mpi {
     char library[96];               /* the library's version string */
     int unlike;                     /* 1: the library differs from rank 0's */
     const char *launcher;           /* NULL: unknown */
-    int launched, number; /* number of processes that the launcher started; this one's number among them, from 0 */
+    int launched, number; /* number of processes that the launcher started; index of this process among them */
 } job_mpi;
 
 /* cores.c; mostly about this rank's node */

@@ -150,7 +150,7 @@ static void tell(const doctor_job *j, const job_file *file, const char *without,
         return;
     if (file->state == FILE_NONE)
         snprintf(text, size, "%s", without);
-    else if (file->state == FILE_BAD) /* it may be unreadable, so that its age is unknown */
+    else if (file->state == FILE_BAD) /* without its age, which is unknown if the file cannot be read */
         snprintf(text, size, "%.250s; %s", file->path, states[file->state]);
     else
         snprintf(text, size, "%.250s, %.0f day%s old; %s", file->path, file->days, report_plural((int64_t)file->days),

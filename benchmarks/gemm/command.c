@@ -52,8 +52,8 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
     return code;
 }
 
-/* Adds the contender with all matrices in memory of hsumma_malloc, which is device memory if there is a device. Failure
- * to make them is an error only if --compare asked for the contender. */
+/* Adds the contender with all matrices in memory of hsumma_malloc, which is device memory if there is a device. If the
+ * matrices cannot be made, this is an error only if --compare asked for the contender. */
 static int add_resident(contest *r)
 {
     int asked = r->args->compare[COMPARE_SHARED], code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
@@ -225,8 +225,8 @@ static int measure(contest *r)
     return COMMAND_OK;
 }
 
-/* Fills in the plan. If an API hides its plans, one with the same arguments stands for them, made only now so that its
- * memory and time are in no measurement. */
+/* Fills in the plan. If an API hides its plans, a plan with the same arguments stands for them. It is made only now, so
+ * that its memory and time are in no measurement. */
 static void fill_plan(contest *r, contender *x)
 {
     if (!r->plan && !r->text[0] && problem_plan(&r->p, NULL, &r->plan, &r->info, r->text, sizeof r->text)) {

@@ -86,7 +86,7 @@ typedef struct gemm_sampled {
 } gemm_sampled;
 
 /* The state of one run. The measured routine is the first contender. Contenders with the same problem (p, placed or
- * shared) share its matrices; the one on one process has its own (gemm_alone). */
+ * shared) share its matrices; the contender on one process has its own matrices (gemm_alone). */
 typedef struct contest {
     const gemm_arguments *args;
     const char *options;       /* options of the context */

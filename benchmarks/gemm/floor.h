@@ -6,8 +6,8 @@
 #include "measure/timing.h"
 #include "product/problem.h"
 
-/* The copies of one round, in seconds of the slowest rank; all ranks copy at once. In: the bytes of this rank's host
- * matrices that the product reads; out: those of its C, if it is in host memory. */
+/* The copies of one round, in seconds of the slowest rank; all ranks copy at once. A rank copies in the host matrices
+ * that the product reads, and copies out its part of C if C is in host memory. */
 enum floor_way {
     FLOOR_IN,     /* from pinned memory to the device */
     FLOOR_OUT,    /* from the device to pinned memory */

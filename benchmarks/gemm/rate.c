@@ -122,8 +122,8 @@ static void multiply(const gemm_rate *rate, const arguments *args)
 }
 
 /* Sets the affinity of this process's threads to `want`, all cores of the node's ranks: a launcher may have bound the
- * rank to few cores, and running BLAS threads inherited that. Stores their ids and previous affinities in thread[] and
- * had[], and returns their number. Threads beyond `most` keep their binding. */
+ * rank to few cores, and its BLAS threads have inherited this affinity. Stores the threads' ids and previous affinities
+ * in thread[] and had[], and returns their number. Threads beyond `most` keep their binding. */
 static int bind_threads(const cpu_set_t *want, pid_t *thread, cpu_set_t *had, int most)
 {
     DIR *tasks = opendir("/proc/self/task");

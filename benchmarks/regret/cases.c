@@ -111,7 +111,7 @@ static char *load(const char *path, command_options *options)
     return text;
 }
 
-/* Reads the file on rank 0 and broadcasts it; NULL on all ranks, with rank 0's error, if it failed on one. */
+/* Reads the file on rank 0 and broadcasts it. If any rank fails, returns NULL on all ranks, with rank 0's error. */
 static char *share_file(const char *path, command_options *options, MPI_Comm comm)
 {
     char *text = NULL;

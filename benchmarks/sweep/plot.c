@@ -19,8 +19,8 @@ static void write_title(const sweep *s, FILE *pipe)
     fprintf(pipe, "{/*0.8 best I x J of each G, median and range of %d rounds}\"\n", args->reps);
 }
 
-/* Writes for each G the spreads of total and communication and both predictions of its fastest grouping; then the point
- * of the library's choice. */
+/* Writes a line for the fastest grouping of each G: G, the spreads of total and communication time, and the predictions
+ * of both. Then writes the point of the library's choice. */
 static void write_data(const sweep *s, FILE *pipe)
 {
     fputs("$hsumma << EOD\n", pipe);

@@ -24,9 +24,9 @@ int MKL_Set_Num_Threads_Local(int n) WEAK;
 
 /*
  * A state (0 or more) is the number that swap sets and returns.  For most libraries it is the number of threads.  For
- * OpenBLAS built with OpenMP it holds two numbers: OpenBLAS's in the lower half and OpenMP's in the upper.  OpenBLAS's
- * GEMM obeys OpenMP's number, which the rest of the program also uses, and setting OpenBLAS's number changes OpenMP's
- * as well: so both are restored.
+ * OpenBLAS built with OpenMP the state holds two numbers: OpenBLAS's in the lower half and OpenMP's in the upper.
+ * OpenBLAS's GEMM obeys OpenMP's number, which the rest of the program also uses.  Setting OpenBLAS's number changes
+ * OpenMP's as well, so both are restored.
  */
 enum { HALF = 1 << 15, SERIAL = 0, OPENMP = 2 };
 

@@ -88,7 +88,7 @@ struct hs_cuda_visit {
 struct hs_cuda_visit hs_cuda_enter(struct hs_device *device);
 hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit);
 
-/* Converts a CUDA error to a status, puts its name and `call` into the message, and clears it. */
+/* Converts a CUDA error to a status, puts the error's name and `call` into the message, and clears the error. */
 hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error);
 #define HS_CUDA_TRY(cuda, function, ...) hs_cuda_said(&(cuda)->device.message, #function, function(__VA_ARGS__))
 

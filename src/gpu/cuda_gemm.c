@@ -1,6 +1,6 @@
 /*
- * Products by cuBLAS.  It is loaded when a device is opened, so a program starts without it; its headers are not
- * needed, since only its binary interface is used.  Its default math mode follows IEEE rounding.
+ * Products by cuBLAS.  The library is loaded when a device is opened, so a program starts without it.  Its headers are
+ * not needed, since only its binary interface is used.  Its default math mode follows IEEE rounding.
  */
 #include "base/scalar.h"
 #include "gpu/cuda.h"

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The contents of an hs_exported.  A process cannot open CUDA handles that it exported itself: it uses the address. */
+/* The contents of an hs_exported.  A process cannot open a CUDA handle that it exported itself, and uses the address
+ * instead. */
 struct cuda_export {
     union {
         cudaIpcMemHandle_t memory;

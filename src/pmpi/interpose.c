@@ -41,8 +41,8 @@ static int report(const struct pmpi_comm *record, hsumma_status status)
 }
 
 /*
- * Runs the call. Returns 1 if it was served, even if it failed; *error is then MPI's error code. Returns 0 if it was
- * not served on any process, and had no effect.
+ * Runs the call. Returns 1 if the call was served, even if it failed; *error is then MPI_SUCCESS or the error code.
+ * Returns 0 if no process served it; the call then had no effect.
  */
 static int serve(struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function, long long bytes,
                  int *error)

@@ -96,8 +96,8 @@ static void measure_type(calibration *cal, gemm_product *p, const char *name, en
     measure_shapes(cal, p, point, points, budget);
     if (!single)
         profile->knee = fit_knee(point, points);
-    /* The cost of packing is derived from the copy rate. It is too small to be fitted beside the multiplication, but
-     * it matters, because it depends on the stationary operand. */
+    /* The cost of packing is derived from the copy rate, since it is too small to be fitted beside the multiplication.
+     * It matters because it depends on the stationary operand. */
     fit_gemm(point, points, profile->knee, profile->machine.copy * (single ? 4 : 8), &profile->gemm[single]);
     for (int i = 0; i < points; i++) {
         double m = (double)point[i].m, n = (double)point[i].n, k = (double)point[i].k;

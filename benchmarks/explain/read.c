@@ -9,8 +9,8 @@
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 /* An allocator that reserves only addresses for large pieces: a loop allocates its whole workspace, which may exceed
- * this machine's memory, but explain never writes to it. A word before each piece holds its length if it was mapped,
- * else 0. */
+ * this machine's memory, but explain never writes to it. HS_ALIGN bytes before each piece hold the mapped length, 0 if
+ * the piece is from the heap. */
 enum { MAPPED_FROM = 1 << 20 };
 
 static void *lazy_get(void *state, size_t bytes)

@@ -180,7 +180,7 @@ static void release(move *m)
     hsumma_free(&m->ctx);
 }
 
-/* Counts the entries of the moved submatrix that are wrong, and those outside it that are not NaN. Local. */
+/* Counts the wrong entries of the moved submatrix, and the entries outside the submatrix that are not NaN. Local. */
 static int64_t count_wrong(const move *m)
 {
     const hsumma_desc *a = &m->end[0].desc, *b = &m->end[1].desc;

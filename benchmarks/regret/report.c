@@ -30,7 +30,7 @@ static const report_column plan_columns[] = {
     {"predicted_gemm_s", REPORT_VALUE(regret_plan, info.predicted_gemm_seconds)},
     REPORT_END};
 
-/* The columns of a verdict's plan and, in best_columns, of its best rival; those stay null if there is no rival. */
+/* The columns of a verdict's plan. best_columns has those of the best rival, which stay null if there is no rival. */
 static const report_column choice_columns[] = {{"name", REPORT_VALUE(regret_plan, name)},
                                                {"plan", REPORT_VALUE(regret_plan, info.line)},
                                                {"why", REPORT_VALUE(regret_plan, info.why)},

@@ -16,8 +16,8 @@ typedef struct output {
     int force;       /* replace an existing file */
 } output;
 
-/* Checks that a file of this name may be written: it does not exist and its directory does; or force is given, and it
- * is a regular file or a symbolic link. Changes nothing. */
+/* Checks that a file of this name may be written: either the file does not exist, but its directory does; or force is
+ * given, and the file is a regular file or a symbolic link. Changes nothing. */
 int output_check(const char *path, int force, npy_error *error);
 
 /* Creates the temporary file of `size` bytes, copies `length` bytes from `start` to its beginning, and reserves the

@@ -83,6 +83,7 @@ struct hs_device_kind {
     /* Returns the stream's native handle, as adopt_stream takes it; NULL if it has none. */
     void *(*show_stream)(struct hs_device *device, struct hs_stream *stream);
     void (*free_stream)(struct hs_device *device, struct hs_stream *stream);
+    /* shared: 1 if the event will be exported. */
     hsumma_status (*make_event)(struct hs_device *device, int shared, struct hs_event **event);
     void (*free_event)(struct hs_device *device, struct hs_event *event); /* imported events too; NULL is ignored */
     hsumma_status (*record)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);

@@ -93,7 +93,8 @@ struct hs_settings {
     uint64_t for_messages; /* bit set of the given options that only the product over messages can obey */
     /* Options of a context; those above belong to plans. */
     struct hs_nodes nodes;
-    int64_t shared;   /* bytes of shared memory per process and slot; -1: choose */
+    /* Bytes of shared memory per process and slot; on a device, the limit of a process's shared buffers; -1: choose. */
+    int64_t shared;
     int direct;       /* 1: processes of a node may read each other's memory */
     int check_always; /* 1: every collective call agrees on its arguments; 0: only the first of each kind does */
     int wait;         /* HS_WAIT_... */

@@ -70,7 +70,7 @@ static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
     return hs_pipe_unfit(&tree.pipe, tree.levels ? 4 * tree.pipe.places : 2 * tree.size);
 }
 
-/* The lowest of the ranks whose sums are added up with this rank's on the level whose ranks are `stride` apart. */
+/* The lowest of the ranks whose sums are added up together with this rank's on a level; they are `stride` apart. */
 static int64_t lowest(const struct shared_tree *t, int64_t stride)
 {
     return t->me - t->me % (stride * t->radix);
@@ -89,7 +89,7 @@ static struct hs_ref sum_at(const struct shared_tree *t, int64_t segment)
 
 /*
  * Adds up the sums of this rank and its children on one level, whose ranks are `stride` apart, after step `after`.
- * Returns the last step.
+ * *place: number of this rank's places that the levels below use; advanced by the children. Returns the last step.
  */
 static int add_children(struct shared_tree *t, int64_t segment, int64_t stride, int *place, int after)
 {

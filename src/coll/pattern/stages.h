@@ -67,7 +67,7 @@ struct hs_two_levels {
     int root_node;
 };
 
-/* Without a topology every rank is its own node. */
+/* Without a topology every rank is its own node. If memory is exhausted, the builder fails and `nodes` is 0. */
 struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_shape *shape);
 
 /*

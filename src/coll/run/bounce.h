@@ -43,6 +43,7 @@ struct hs_bounce_buffers {
 };
 
 struct hs_device_comm;
+/* Allocates events and, unless MPI accepts device memory (gpu_aware), buffers. Call hs_bounce_free in any case. */
 hsumma_status hs_bounce_make(struct hs_bounce_buffers *bounce, struct hs_device *device, int gpu_aware);
 /* Frees the buffers. keep: true if MPI may still use them; nothing is freed then. */
 void hs_bounce_free(struct hs_bounce_buffers *bounce, struct hs_device *device, int keep);

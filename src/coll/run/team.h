@@ -42,7 +42,7 @@ struct hs_team {
 
 /*
  * Initialises a team. After that the caller may set the other fields of the selector, and the team's segment, compute,
- * check_always, drive and driven.
+ * check_always, drive and driven. Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);

@@ -68,7 +68,8 @@ typedef enum hsumma_status {
     HSUMMA_ERR_MEMORY,      /**< an allocation failed, on this process or another */
     HSUMMA_ERR_WORKSPACE,   /**< the request needs more workspace than workspace_limit allows */
     HSUMMA_ERR_BUSY,        /**< a plan of this context is in progress; for hsumma_trace_write() also a collective */
-    HSUMMA_ERR_MPI,         /**< MPI returned an error; the context can only be freed */
+    HSUMMA_ERR_MPI,         /**< MPI returned an error, or another process did not arrive in time (option on_timeout);
+                                 the context can only be freed */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
     HSUMMA_ERR_DEVICE       /**< a device returned an error, or cannot do what was asked of it */
 } hsumma_status;

@@ -174,8 +174,7 @@ static void destroy(hsumma_context *ctx)
     ctx->broken |= ctx->team.broken;
     if (!finalised && !ctx->broken)
         hs_trace_write(ctx);
-    hs_trace_free(ctx->comm.trace, &ctx->memory);
-    ctx->comm.trace = NULL;
+    hs_trace_free(&ctx->timeline, &ctx->memory);
     if (!finalised)
         hs_team_leave_mpi(&ctx->team);
     hs_context_leave_device(ctx, !finalised);
@@ -277,6 +276,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             status = hs_context_share_device(ctx);
         if (!status)
             status = hs_trace_open(ctx);
+        hs_stall_watch(ctx);
         if (status)
             share_refusal(ctx, status);
         text = ctx->message;

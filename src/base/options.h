@@ -95,10 +95,12 @@ struct hs_settings {
     struct hs_nodes nodes;
     /* Bytes of shared memory per process and slot; on a device, the limit of a process's shared buffers; -1: choose. */
     int64_t shared;
-    int direct;       /* 1: processes of a node may read each other's memory */
-    int check_always; /* 1: every collective call agrees on its arguments; 0: only the first of each kind does */
-    int wait;         /* HS_WAIT_... */
-    int compute_time; /* 1, in the simulator: work only advances the clock, and no data are computed */
+    int direct;        /* 1: processes of a node may read each other's memory */
+    int check_always;  /* 1: every collective call agrees on its arguments; 0: only the first of each kind does */
+    int wait;          /* HS_WAIT_... */
+    int timeout;       /* seconds without progress until a report; 0: none */
+    int timeout_fails; /* 1: the wait then ends with an error */
+    int compute_time;  /* 1, in the simulator: work only advances the clock, and no data are computed */
     struct hs_device_name device;
     int gpu_aware; /* 1: MPI accepts device memory; 0: it does not; -1: ask MPI */
     /* Device memory for products of host matrices: a share of the free memory, divided among the processes that use the

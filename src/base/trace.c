@@ -2,30 +2,20 @@
 
 #include <string.h>
 
-hsumma_status hs_trace_make(struct hs_trace **result, int mates, const struct hs_allocator *memory)
+hsumma_status hs_trace_make(struct hs_trace *trace, const struct hs_allocator *memory)
 {
-    struct hs_trace *trace = hs_get_zero(memory, 1, sizeof *trace);
-    *result = trace;
-    if (!trace)
-        return HSUMMA_ERR_MEMORY;
     /* Zeroed, so that its pages are allocated now. */
     trace->ring = hs_get_zero(memory, HS_TRACE_ENTRIES, sizeof *trace->ring);
-    trace->rank_of_mate = hs_get_zero(memory, (size_t)mates + 1, sizeof *trace->rank_of_mate);
+    trace->notes = trace->ring != NULL;
     trace->made = hs_now();
-    if (trace->ring && trace->rank_of_mate)
-        return HSUMMA_OK;
-    hs_trace_free(trace, memory);
-    *result = NULL;
-    return HSUMMA_ERR_MEMORY;
+    return trace->ring ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 void hs_trace_free(struct hs_trace *trace, const struct hs_allocator *memory)
 {
-    if (!trace)
-        return;
     hs_put(memory, trace->ring);
-    hs_put(memory, trace->rank_of_mate);
-    hs_put(memory, trace);
+    trace->ring = NULL;
+    trace->notes = 0;
 }
 
 int64_t hs_trace_put(struct hs_trace *trace, const struct hs_trace_entry *entry)
@@ -71,7 +61,7 @@ void hs_trace_put_wait(struct hs_trace *trace, const void *waiter, const struct 
 void hs_trace_end_wait(struct hs_trace *trace, double end)
 {
     trace->waiter = NULL;
-    if (end <= trace->wait.begin) /* a wait of no length */
+    if (!trace->ring || end <= trace->wait.begin) /* a wait of no length */
         return;
     trace->wait.end = end;
     hs_trace_put(trace, &trace->wait);

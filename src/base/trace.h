@@ -1,6 +1,7 @@
 /*
  * The timeline of a process (option trace): its work, waits and messages, in a ring of fixed size whose newest entries
- * overwrite the oldest.  Every inline function accepts a NULL trace and then records nothing.
+ * overwrite the oldest.  Every inline function accepts a NULL trace and then records nothing.  Without a ring only the
+ * current wait is noted, and only while `notes` is set: after a long wait without progress (option timeout).
  *
  * Work (copies, sums, the local GEMM) is recorded when it ends.  A wait begins when nothing can be done, and ends when
  * work begins or the process waits for something else.  Messages and collective calls overlap both: they are opened and
@@ -53,20 +54,30 @@ struct hs_trace_entry {
 enum { HS_TRACE_ENTRIES = 1 << 15, HS_TRACE_CLOSED = -1, HS_TRACE_NO_TAG = -1 };
 
 struct hs_trace {
-    struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES entries */
+    struct hs_trace_entry *ring; /* HS_TRACE_ENTRIES entries; NULL: nothing is recorded */
+    int notes;                   /* true if waits are noted; always true with a ring */
     uint64_t count;              /* entries so far less `lost`; the next is stored at count % HS_TRACE_ENTRIES */
     uint64_t lost;               /* entries overwritten before the ring was last sorted */
     uint64_t written;            /* count + lost when the file was last written; 0: never written */
     uint32_t order;
     const void *waiter; /* identifies the caller that opened the current wait; NULL if none is open */
     struct hs_trace_entry wait;
-    int *rank_of_mate; /* indexed by mate: its rank in the context */
+    const int *rank_of_mate; /* indexed by mate: its rank in the context; owned by the communicator */
     double made;
 };
 
-/* On HSUMMA_ERR_MEMORY nothing stays allocated. */
-hsumma_status hs_trace_make(struct hs_trace **trace, int mates, const struct hs_allocator *memory);
+/* Allocates the ring, which hs_trace_free frees.  Errors: HSUMMA_ERR_MEMORY. */
+hsumma_status hs_trace_make(struct hs_trace *trace, const struct hs_allocator *memory);
 void hs_trace_free(struct hs_trace *trace, const struct hs_allocator *memory);
+
+static inline int hs_trace_records(const struct hs_trace *trace)
+{
+    return trace && trace->ring;
+}
+static inline int hs_trace_notes(const struct hs_trace *trace)
+{
+    return trace && trace->notes;
+}
 
 /* The functions behind the inline ones below; trace is not NULL. */
 int64_t hs_trace_put(struct hs_trace *trace, const struct hs_trace_entry *entry);
@@ -76,17 +87,17 @@ void hs_trace_end_wait(struct hs_trace *trace, double end);
 
 static inline double hs_trace_now(const struct hs_trace *trace)
 {
-    return trace ? hs_now() : 0;
+    return hs_trace_records(trace) ? hs_now() : 0;
 }
 
 /* Adds an entry, complete or (end 0) open; returns the number by which to close it. */
 static inline int64_t hs_trace_add(struct hs_trace *trace, struct hs_trace_entry entry)
 {
-    return trace ? hs_trace_put(trace, &entry) : HS_TRACE_CLOSED;
+    return hs_trace_records(trace) ? hs_trace_put(trace, &entry) : HS_TRACE_CLOSED;
 }
 static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
 {
-    if (trace && number >= 0 && trace->count - (uint64_t)number <= HS_TRACE_ENTRIES)
+    if (hs_trace_records(trace) && number >= 0 && trace->count - (uint64_t)number <= HS_TRACE_ENTRIES)
         trace->ring[number % HS_TRACE_ENTRIES].end = hs_now();
 }
 
@@ -94,7 +105,7 @@ static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
  * it. */
 static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry entry)
 {
-    if (trace)
+    if (hs_trace_records(trace))
         hs_trace_put_work(trace, &entry);
 }
 
@@ -102,7 +113,7 @@ static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry e
  * recorded at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
-    if (trace)
+    if (hs_trace_notes(trace))
         hs_trace_put_wait(trace, waiter, &entry);
 }
 /* Ends the wait: the caller regains control, or what it waited for has arrived. */

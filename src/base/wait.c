@@ -21,9 +21,13 @@ hsumma_status hs_idle_yield(void *unused, int times)
     return HSUMMA_OK;
 }
 
-hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state)
+enum { POLLS_BETWEEN_LOOKS = 256 }; /* at the clock: with naps of 2 ms every half second */
+
+hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
+                           const struct hs_watch *watch)
 {
     int times = 0;
+    double since = 0, looked = 0;
     for (;;) {
         int worked = 0, done = 0;
         hsumma_status status = advance(state, &worked, &done);
@@ -32,7 +36,16 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
         if (worked)
             times = 0;
         else
-            status = idle(idle_state, times < INT32_MAX ? ++times : times);
+            status = idle(idle_state, times = times < INT32_MAX ? times + 1 : INT32_MAX - POLLS_BETWEEN_LOOKS + 1);
+        if (!status && watch && !worked && times % POLLS_BETWEEN_LOOKS == 0) {
+            double now = hs_now();
+            if (times == POLLS_BETWEEN_LOOKS)
+                since = looked = now;
+            if (now - looked >= watch->interval) {
+                looked = now;
+                status = watch->look(watch->state, now - since);
+            }
+        }
         if (status)
             return status;
     }
@@ -40,7 +53,7 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
 
 hsumma_status hs_wait(hs_advance *advance, void *state)
 {
-    return hs_wait_idle(advance, state, hs_idle_yield, NULL);
+    return hs_wait_idle(advance, state, hs_idle_yield, NULL, NULL);
 }
 
 double hs_now(void)

@@ -20,9 +20,20 @@ enum { HS_POLLS_BEFORE_YIELD = 64 };
 void hs_idle_awake(int spins, int times);
 hs_idle hs_idle_yield; /* yields after HS_POLLS_BEFORE_YIELD polls; state is unused */
 
-/* Calls advance until it is done. */
+/*
+ * Looks after waits that poll: during a wait without progress, `look` is called every `interval` seconds with the
+ * seconds since the last progress. An error that it returns ends the wait.
+ */
+struct hs_watch {
+    hsumma_status (*look)(void *state, double seconds);
+    void *state;
+    double interval;
+};
+
+/* Calls advance until it is done. watch: NULL, or looks after the wait. */
 hsumma_status hs_wait(hs_advance *advance, void *state); /* idles with hs_idle_yield */
-hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state);
+hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
+                           const struct hs_watch *watch);
 
 /* Seconds on a monotonic clock. */
 double hs_now(void);

@@ -17,6 +17,7 @@ struct hs_mates {
     int own;       /* true if this struct owns comm and must free it */
     int count, me; /* number of mates; this rank's index among them */
     int *mate;     /* index of each rank of the communicator among the mates, -1 if it is on another node */
+    int *rank;     /* rank of each mate in the communicator */
 };
 
 /* The library's duplicate of the caller's communicator, and the traffic counted on it. */
@@ -29,7 +30,8 @@ struct hs_comm {
     struct hs_mates mates;
     struct hs_shm *shm;            /* shared memory of the ranks of this node; NULL if none */
     struct hs_block *block;        /* state of waits that block in MPI; NULL if ranks poll */
-    struct hs_trace *trace;        /* timeline; NULL if none is recorded */
+    struct hs_trace *trace;        /* timeline and waits; NULL if neither is noted */
+    const struct hs_watch *watch;  /* looks after waits; NULL if none */
     struct hs_device_comm *device; /* resources for collectives on devices (device_comm.h); NULL without a device */
 };
 

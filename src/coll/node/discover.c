@@ -113,15 +113,18 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
 static hsumma_status list_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int *mate = hs_get(memory, (size_t)comm->size, sizeof *mate), whole = comm->topology.size == 0;
+    int whole = comm->topology.size == 0;
+    int count = whole ? comm->size : hs_division_size(node, node->of[comm->rank]);
+    int *mate = hs_get(memory, (size_t)comm->size + (size_t)count, sizeof *mate), *rank = mate + comm->size;
     if (!mate)
         return HSUMMA_ERR_MEMORY;
-    for (int r = 0; r < comm->size; r++)
+    for (int r = 0; r < comm->size; r++) {
         mate[r] = whole ? r : node->of[r] == node->of[comm->rank] ? node->index[r] : -1;
-    comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL,
-                                    .count = whole ? comm->size : hs_division_size(node, node->of[comm->rank]),
-                                    .me = mate[comm->rank],
-                                    .mate = mate};
+        if (mate[r] >= 0)
+            rank[mate[r]] = r;
+    }
+    comm->mates =
+        (struct hs_mates){.comm = MPI_COMM_NULL, .count = count, .me = mate[comm->rank], .mate = mate, .rank = rank};
     return HSUMMA_OK;
 }
 

@@ -190,6 +190,16 @@ static hsumma_status look_around(const struct hs_agreement *agreement)
     return agreement->directory && hs_directory_is_broken(agreement->directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
 }
 
+/* Notes that this rank waits for the first rank whose ballot is missing. */
+static void note_wait(const struct hs_agreement *agreement)
+{
+    const struct hs_comm *comm = agreement->comm;
+    int receives, peer = hs_agreement_awaits_mates(agreement) ? comm->mates.rank[agreement->mate[agreement->met]]
+                                                              : hs_instance_awaits(&agreement->instance, &receives);
+    hs_trace_await(comm->trace, agreement,
+                   (struct hs_trace_entry){.cause = HS_CAUSE_START, .peer = peer, .panel = -1, .operand = -1});
+}
+
 hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
 {
     struct hs_agreement *agreement = state;
@@ -204,6 +214,10 @@ hsumma_status hs_agreement_advance(void *state, int *worked, int *done)
     *done = met;
     if (!status && met && sends(agreement))
         status = lead(agreement, worked, done);
+    if (!status && *done)
+        hs_trace_resume(agreement->comm->trace);
+    else if (!status && hs_trace_notes(agreement->comm->trace))
+        note_wait(agreement);
     /* a rank that blocks in MPI gets here rarely, so it looks every time */
     if (!status && !*done && (++agreement->polls % POLLS_BETWEEN_LOOKS == 0 || agreement->comm->block))
         status = look_around(agreement);

@@ -312,7 +312,9 @@ static hsumma_status enter(struct hs_instance *instance)
 
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state)
 {
-    return hs_wait_idle(advance, state, comm && comm->block ? hs_block_idle : hs_idle_yield, comm ? comm->block : NULL);
+    if (!comm)
+        return hs_wait(advance, state);
+    return hs_wait_idle(advance, state, comm->block ? hs_block_idle : hs_idle_yield, comm->block, comm->watch);
 }
 
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)

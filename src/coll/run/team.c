@@ -62,6 +62,12 @@ void hs_team_fail(struct hs_team *team, hsumma_status status)
                        team->memory);
 }
 
+void hs_team_give_up(struct hs_team *team, const struct hs_message *why)
+{
+    hs_team_fail(team, HSUMMA_ERR_MPI);
+    team->failure = *why;
+}
+
 void hs_team_listen(struct hs_team *team)
 {
     struct hs_notice notice;
@@ -163,7 +169,7 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
         return HSUMMA_ERR_MPI;
     if (*done && team->comm)
         hs_trace_resume(team->comm->trace);
-    else if (!moved && team->first && team->comm->trace)
+    else if (!moved && team->first && hs_trace_notes(team->comm->trace))
         trace_wait(team);
     return team->broken && !*done ? team->status : HSUMMA_OK;
 }

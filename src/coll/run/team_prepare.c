@@ -88,8 +88,8 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     if (status) {
         hs_team_listen(team); /* the text of a notice is more specific than the status */
         hs_team_fail(team, status);
-        return hs_fail(message, team->status, "%s at the start of a collective call",
-                       team->failure.text[0] ? team->failure.text : "MPI failed");
+        return hs_fail(message, team->status, "%s",
+                       team->failure.text[0] ? team->failure.text : "MPI failed at the start of a collective call");
     }
     *verdict = hs_agreement_verdict(&team->agreement);
     const struct hs_voters voters = voters_of(team);

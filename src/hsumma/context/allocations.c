@@ -50,15 +50,6 @@ static size_t total_of(const struct asked *asked, int mates, int64_t limit)
     return total;
 }
 
-/* The rank of mate m in the communicator. */
-static int rank_of(const struct hs_comm *comm, int m)
-{
-    int rank = 0;
-    while (comm->mates.mate[rank] != m)
-        rank++;
-    return rank;
-}
-
 /* Maps all parts at once; base stays NULL if hs_mapping_make fails. */
 static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_comm *comm, const struct asked *asked,
                              struct hs_message *message)
@@ -76,7 +67,7 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
                        "bytes: %" PRIu64
                        " on process %d and the requests of the other processes of its node exceed the %" PRId64
                        " bytes available there",
-                       asked[most].bytes, rank_of(comm, most), limit);
+                       asked[most].bytes, comm->mates.rank[most], limit);
     allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, NULL);
     char *at = allocation->base;
     for (int m = 0; m < mates->count && at; m++) {

@@ -11,6 +11,7 @@
 #include "dist/axis.h"
 #include "hsumma/context/allocations.h"
 #include "hsumma/context/product_memory.h"
+#include "hsumma/context/stall.h"
 #include "hsumma/cost/predict.h"
 #include "hsumma/tuned/tuned.h"
 #include "summa/local/local.h"
@@ -25,6 +26,8 @@ struct hsumma_context {
     struct hs_allocator bulk;   /* for memory that contains only matrix elements */
     struct hs_compute *compute; /* costs in a simulated run; NULL on a real machine */
     struct hs_comm comm;
+    struct hs_trace timeline; /* comm.trace */
+    struct hs_stall stall;
     struct hs_options options;
     struct hs_texts texts; /* the memory of texts in `options` */
     struct hs_profile profile;

@@ -212,7 +212,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
     const int most = (int)sizeof ctx->message.text - 128;
-    const char *news = hs_local_news(ctx->local);
+    const char *news = ctx->stall.text.text[0] && status ? ctx->stall.text.text : hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
@@ -274,15 +274,6 @@ static hsumma_status multiply(hsumma_plan *plan, int *worked, int *over)
     return HSUMMA_OK;
 }
 
-static hsumma_status agree(hsumma_plan *plan, int *worked, int *over)
-{
-    hsumma_status status = hs_agreement_advance(&plan->agreement, worked, over);
-    if (!status && !*over)
-        hs_trace_await(plan->problem.trace, plan,
-                       (struct hs_trace_entry){.cause = HS_CAUSE_START, .peer = -1, .panel = -1, .operand = -1});
-    return status;
-}
-
 void hs_plan_begin_inner(hsumma_plan *plan, const void *alpha, const struct hs_matrix matrix[3], const void *beta)
 {
     plan->began = hs_now();
@@ -314,7 +305,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
         switch (plan->phase) {
         case HS_PLAN_AGREEING:
         case HS_PLAN_STAGING:
-            status = agree(plan, worked, &over);
+            status = hs_agreement_advance(agreement, worked, &over);
             if (!status && over)
                 status = hs_agreement_verdict(agreement).status;
             if (!status && over)
@@ -331,7 +322,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
                 status = end(plan, HSUMMA_OK);
             break;
         case HS_PLAN_REPORTING:
-            status = agree(plan, worked, &over);
+            status = hs_agreement_advance(agreement, worked, &over);
             if (!status && over) {
                 status = hs_agreement_verdict(agreement).status;
                 plan->phase = HS_PLAN_COMPLETE;
@@ -435,7 +426,7 @@ hsumma_status hs_plan_wait(hsumma_plan *plan)
     plan = plan_under_way(plan);
     if (!plan)
         return HSUMMA_OK;
-    return finish(plan, hs_wait_idle(advance, plan, idle, plan));
+    return finish(plan, hs_wait_idle(advance, plan, idle, plan, plan->ctx->comm.watch));
 }
 
 void hs_plan_drive(hsumma_plan *plan, int *worked)

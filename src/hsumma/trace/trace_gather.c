@@ -73,23 +73,19 @@ static hsumma_status try_file(hsumma_context *ctx)
 
 hsumma_status hs_trace_open(hsumma_context *ctx)
 {
-    const struct hs_mates *mates = &ctx->comm.mates;
-    struct hs_trace *trace = NULL;
+    struct hs_trace *trace = &ctx->timeline;
+    trace->rank_of_mate = ctx->comm.mates.rank;
+    ctx->comm.trace = trace;
     if (strcmp(ctx->texts.trace, "none") == 0)
         return HSUMMA_OK;
     hsumma_status status = tell(ctx, ctx->comm.rank == 0 ? try_file(ctx) : HSUMMA_OK);
     if (status)
         return status;
-    status = hs_agreed(ctx->comm.comm, hs_trace_make(&trace, ctx->comm.size, &ctx->memory));
-    for (int r = 0; !status && mates->mate && r < ctx->comm.size; r++)
-        if (mates->mate[r] >= 0)
-            trace->rank_of_mate[mates->mate[r]] = r;
-    if (status) {
-        hs_trace_free(trace, &ctx->memory);
-        return hs_fail(&ctx->message, status, "trace: no memory for the timeline");
-    }
-    ctx->comm.trace = trace;
-    return HSUMMA_OK;
+    status = hs_agreed(ctx->comm.comm, hs_trace_make(trace, &ctx->memory));
+    if (!status)
+        return HSUMMA_OK;
+    hs_trace_free(trace, &ctx->memory);
+    return hs_fail(&ctx->message, status, "trace: no memory for the timeline");
 }
 
 static int is_message(const struct hs_trace_entry *entry)
@@ -249,7 +245,7 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
     struct hs_trace_entry *chunk = NULL;
     char *buffer = NULL;
     int reads = ctx->comm.rank == 0;
-    if (!trace)
+    if (!hs_trace_records(trace))
         return HSUMMA_OK;
     struct hs_vote mine = {.value = trace->count + trace->lost != trace->written || !trace->written};
     if (ctx->running || ctx->team.first)

@@ -87,6 +87,6 @@ static struct hs_trace_entry awaited_end(const struct hs_loop *loop)
 
 void hs_loop_trace_wait(struct hs_loop *loop)
 {
-    if (loop->problem->trace)
+    if (hs_trace_notes(loop->problem->trace))
         hs_trace_await(loop->problem->trace, loop, loop->now < loop->end ? awaited_panel(loop) : awaited_end(loop));
 }

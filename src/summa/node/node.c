@@ -423,7 +423,7 @@ static void trace_wait(struct hs_node_product *node)
     struct hs_trace *trace = node->problem->trace;
     const struct hs_directory *directory = &node->shared->directory;
     const struct hs_awaited *awaited = directory->awaited;
-    if (!trace || directory->awaits == 0)
+    if (!hs_trace_notes(trace) || directory->awaits == 0)
         return;
     for (int i = 1; i < directory->awaits && awaited->counter != HS_FILLED; i++)
         awaited = directory->awaited[i].counter == HS_FILLED ? &directory->awaited[i] : awaited;

@@ -208,7 +208,7 @@ static void test_files(void)
     hsumma_free(&ctx[0]);
     tap_ok(there(path[1]), "hsumma_free writes what has not been written");
     ctx[0] = open_context("none", "");
-    tap_ok(everywhere(ctx[0] && !ctx[0]->comm.trace && !hsumma_trace_write(ctx[0])), "trace=none: nothing");
+    tap_ok(everywhere(ctx[0] && !ctx[0]->comm.trace->ring && !hsumma_trace_write(ctx[0])), "trace=none: nothing");
     hsumma_free(&ctx[0]);
 }
 

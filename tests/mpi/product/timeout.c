@@ -1,0 +1,175 @@
+/*
+ * Waits without progress (options timeout and on_timeout): while the last rank stays away from a call, rank 0 reports
+ * that rank and the call; with on_timeout=error the call fails on all ranks. The last rank comes when rank 0's report
+ * has been written, so the test does not depend on the machine's speed.
+ */
+#include "support/product/tuned_plan.h"
+
+#include <hsumma_coll.h>
+
+#include <fcntl.h>
+#include <time.h>
+
+enum { MOST_REPORTS = 3 }; /* of a context */
+
+static char path[TUNED_PATH]; /* of the file that takes rank 0's standard error */
+
+/* Redirects the standard error of all ranks but the last: rank 0's to the file, the others' to nowhere. Returns the
+ * former one. */
+static int redirect(void)
+{
+    int screen = dup(2), file = -1;
+    fflush(stderr);
+    if (rank == 0)
+        file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    else if (rank < size - 1)
+        file = open("/dev/null", O_WRONLY);
+    if (file >= 0) {
+        dup2(file, 2);
+        close(file);
+    }
+    world_reduce(0, MPI_SUM);
+    return screen;
+}
+
+static size_t read_report(char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "r");
+    size_t got = file ? fread(text, 1, bytes - 1, file) : 0;
+    text[got] = 0;
+    if (file)
+        fclose(file);
+    return got;
+}
+
+static void restore(int screen)
+{
+    fflush(stderr);
+    dup2(screen, 2);
+    close(screen);
+}
+
+/* What a call needs. */
+struct stage {
+    hsumma_context *ctx;
+    hsumma_plan *plan;
+    struct gemm_case c;
+    struct gemm_part local[3];
+};
+
+static hsumma_status multiply(struct stage *stage)
+{
+    return gemm_begin(stage->plan, &stage->c, stage->local, 1);
+}
+
+static hsumma_status add_up(struct stage *stage)
+{
+    double in = 1, out = 0;
+    return hsumma_allreduce(stage->ctx, &in, &out, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
+}
+
+static hsumma_status make_another_grid(struct stage *stage)
+{
+    hsumma_grid *grid = NULL;
+    hsumma_status status = hsumma_grid_create(stage->ctx, 1, size, 'R', NULL, &grid);
+    hsumma_grid_free(&grid);
+    return status;
+}
+
+static const struct {
+    hsumma_status (*run)(struct stage *stage);
+    const char *call, *awaited;
+} calls[] = {
+    {multiply, "in a product with m = 20, n = 20, k = 20: ", "has not begun this call"},
+    {add_up, "in a collective call, the first of its kind: ", "has not begun this call"},
+    {add_up, "in allreduce: ", ""},
+    {make_another_grid, "in a call that is collective over the context: ", "has not begun this call"},
+};
+
+/* Runs call i, which the last rank enters after rank 0's report. text: the report, on rank 0. */
+static hsumma_status run_late(struct stage *stage, int i, char *text, size_t bytes)
+{
+    int screen = redirect(), most = i < MOST_REPORTS ? 600 : 20;
+    for (int tenths = 0; rank == size - 1 && tenths < most && !read_report(text, bytes); tenths++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    hsumma_status status = calls[i].run(stage);
+    restore(screen);
+    world_reduce(0, MPI_SUM);
+    read_report(text, bytes);
+    return status;
+}
+
+static int open_stage(struct stage *stage, const char *options)
+{
+    hsumma_grid *grid = NULL;
+    int good = tuned_open(NULL, options, &stage->ctx, &grid);
+    if (!good)
+        return 0;
+    stage->c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, 20, 4);
+    gemm_make(&stage->c, stage->local);
+    good = !gemm_plan_create(stage->ctx, &stage->c, &stage->plan);
+    hsumma_grid_free(&grid);
+    return everywhere(good);
+}
+
+static void close_stage(struct stage *stage)
+{
+    hsumma_plan_free(&stage->plan);
+    hsumma_free(&stage->ctx);
+    gemm_drop(stage->local);
+}
+
+/* Several ranks may be missing for rank 0: in a tree it waits for one that itself waits for the last. */
+static int reports(const char *text, int i)
+{
+    int good = !strncmp(text, "hsumma: rank 0 of ", 18) && strstr(text, calls[i].call) &&
+               strstr(text, calls[i].awaited) && strstr(text, "(option timeout=1)\n") && strstr(text, "rank ");
+    char last[32];
+    snprintf(last, sizeof last, ": rank %d ", size - 1);
+    return good && (size > 2 || strstr(text, last) || strstr(text, "of rank 1 "));
+}
+
+static void test_reports(void)
+{
+    struct stage stage = {0};
+    if (!tap_ok(open_stage(&stage, "timeout=1"), "a context with timeout=1"))
+        return;
+    for (int i = 0; i < (int)(sizeof calls / sizeof *calls); i++) {
+        char text[2048] = "";
+        hsumma_status status = run_late(&stage, i, text, sizeof text);
+        int good = everywhere(!status), silent = i >= MOST_REPORTS;
+        tap_ok(good && (silent ? !text[0] : reports(text, i)), "%s%s", calls[i].call, text);
+    }
+    tap_ok(everywhere(gemm_wrong(&stage.c, &stage.local[2], 0) == 0), "the product is right");
+    close_stage(&stage);
+}
+
+static void test_error(int i)
+{
+    struct stage stage = {0};
+    char text[2048] = "";
+    if (!tap_ok(open_stage(&stage, "timeout=1 on_timeout=error"), "a context with on_timeout=error"))
+        return;
+    hsumma_status status = run_late(&stage, i, text, sizeof text);
+    const char *message = hsumma_message(stage.ctx);
+    int good = status == HSUMMA_ERR_MPI && (rank > 0 || strstr(message, "has waited"));
+    tap_ok(everywhere(good) && reports(text, i), "%sfails: %s", calls[i].call, message);
+    good = calls[i].run(&stage) == HSUMMA_ERR_MPI;
+    tap_ok(everywhere(good), "the context can only be freed: %s", message);
+    close_stage(&stage);
+}
+
+int main(int argc, char **argv)
+{
+    world_begin(&argc, &argv);
+    if (tuned_directory_make()) {
+        snprintf(path, sizeof path, "%s", tuned_path("report"));
+        test_reports();
+        test_error(0);
+        test_error(1);
+        tuned_directory_drop();
+    } else
+        tap_ok(0, "a directory for the test");
+    MPI_Finalize();
+    return tap_done();
+}

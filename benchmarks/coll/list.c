@@ -89,7 +89,8 @@ static void print_table(const coll_arguments *args, FILE *file)
     }
     fputs("\nl: leaders per node; k: pieces in flight, or a tree of radix 2^k; b: bytes up to which vectors are "
           "exchanged\n"
-          "whole; level: node or socket; outer, inner: algorithms between and inside nodes; segment: bytes\n"
+          "whole; rings, rest: rings of odd factors, and the protocol of the remaining one; level: node or socket;\n"
+          "outer, inner: algorithms between and inside nodes; segment: bytes\n"
           "keeps order: also for operators that do not commute; uniform: every element is summed in the same order;\n"
           "device memory: auto takes it for device memory only; staged: auto never takes it\n",
           file);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -175,6 +176,11 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
         with->leaders = (int)pick(draw, 4) + (pick(draw, 4) ? 0 : 13);
     if (alg->flags & HS_USES_PIECES)
         with->pieces = (int)pick(draw, 4);
+    if (alg->flags & HS_USES_RINGS) {
+        const int products[] = {0, 1, 3, 9, INT_MAX};
+        with->rings = products[pick(draw, LENGTH(products))];
+        with->rest = (enum hs_rest)pick(draw, HS_REST_21 + 1);
+    }
     if (alg->flags & HS_USES_LEVEL && pick(draw, 3) == 0)
         with->level = HS_SOCKET;
     if (alg->flags & HS_USES_OUTER)
@@ -214,9 +220,11 @@ void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char
                       (long long)t->shared_bytes, t->direct);
     if (n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,
-                 "leaders %d pieces %d level %s outer %s inner %s schedule %d eager %d window %d instances %d "
+                 "leaders %d pieces %d rings %d rest %d level %s outer %s inner %s schedule %d eager %d window %d "
+                 "instances %d "
                  "run %lld trial %d: ",
-                 s->with.leaders, s->with.pieces, s->with.level == HS_NODE ? "node" : "socket",
-                 s->with.outer ? s->with.outer->name : "-", s->with.inner ? s->with.inner->name : "-", (int)o->schedule,
-                 o->eager, o->window, o->instances, (long long)o->run, draw->trial);
+                 s->with.leaders, s->with.pieces, s->with.rings, (int)s->with.rest,
+                 s->with.level == HS_NODE ? "node" : "socket", s->with.outer ? s->with.outer->name : "-",
+                 s->with.inner ? s->with.inner->name : "-", (int)o->schedule, o->eager, o->window, o->instances,
+                 (long long)o->run, draw->trial);
 }

@@ -71,8 +71,7 @@ static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape
     rt_halve(plan);
 }
 
-/* The smallest prime factor of an odd number. */
-static int odd_factor(int number)
+int rt_odd_factor(int number)
 {
     for (int factor = 3; factor <= number / factor; factor += 2)
         if (number % factor == 0)
@@ -86,101 +85,44 @@ static void small_ring(struct rt_plan *plan, const struct hs_shape *shape)
     (void)shape;
     rt_halve_while_even(plan);
     while (plan->groups > 1)
-        rt_exchange(plan, odd_factor(plan->groups));
+        rt_exchange(plan, rt_odd_factor(plan->groups));
 }
 
-/*
- * The machine that `cheapest` assumes, in Hockney's model: seconds per message, per byte sent, per byte reduced. They
- * are constants, so that all ranks make the same choice; the default b is alpha / (beta + gamma) of the same machine
- * (build.c).
- */
-static const double per_message = 1e-6, per_byte = 1.2e-10, per_sum = 2e-10;
-
-static int log2_up(int n)
+void rt_combine(struct rt_plan *plan, const struct hs_shape *shape)
 {
-    int log = 0;
-    while (log < 31 && n > 1 << log)
-        log++;
-    return log;
-}
-
-static double messages(double number, double bytes)
-{
-    return number * (per_message + bytes * per_byte);
-}
-
-/* The cost in seconds of an allreduce by the plan. */
-static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape)
-{
-    int64_t piece = shape->bytes;
-    double cost = 0;
-    /*
-     * late: true if the time of an elimination is included in the cost; all later eliminations overlap with it
-     * (Sections 3.2 and 3.3).
-     */
-    int late = 0;
-
-    for (int z = 0; z < plan->levels; z++) {
-        const struct rt_level *level = &plan->level[z];
-        int ways = level->ways, cut = level->kind == RT_EXCHANGE && rt_cuts(shape, piece, ways);
-        int64_t part = cut ? hs_part_equal(piece, shape->unit, ways, 1) : piece;
-        if (!late && (level->kind == RT_ELIMINATE || (ways == 2 && level->groups % 2))) {
-            cost += 2 * messages(1, (double)part) + (double)part * per_sum;
-            late = 1;
-        }
-        if (level->kind == RT_ELIMINATE)
-            continue;
-        cost += (double)(ways - 1) * (double)part * (per_byte + per_sum);
-        cost += messages(cut ? ways - 1 : log2_up(ways), 0);
-        if (cut)
-            cost += messages(log2_up(ways), 0) + (double)(ways - 1) * (double)part * per_byte;
-        piece = part;
+    int product = 1, factor;
+    rt_halve_while_even(plan);
+    while ((factor = rt_odd_factor(plan->groups)) > 1 && factor <= shape->with.rings / product) {
+        product *= factor;
+        rt_exchange(plan, factor);
     }
-    return cost;
+    if (shape->with.rest == HS_REST_RING)
+        rt_exchange(plan, plan->groups);
+    else if (shape->with.rest == HS_REST_21)
+        rt_eliminate(plan, 0, plan->groups - power_below(plan->groups));
+    rt_halve(plan);
 }
 
-/*
- * Chooses the cheapest of the plans, over all h, that consist of a butterfly, rings for the first h - 1 odd prime
- * factors, and 3-2 elimination for the rest (Section 3.6).
- */
-static void cheapest(struct rt_plan *best, const struct hs_shape *shape)
-{
-    struct rt_plan rings = *best;
-    rt_halve(best);
-    double least = cost_of(best, shape);
-
-    rt_halve_while_even(&rings);
-    while (rings.groups > 1) {
-        rt_exchange(&rings, odd_factor(rings.groups));
-        struct rt_plan plan = rings;
-        rt_halve(&plan);
-        double cost = cost_of(&plan, shape);
-        if (cost < least) {
-            least = cost;
-            *best = plan;
-        }
-    }
-}
-
-enum { CHEAPEST, ELIMINATION_21, ELIMINATION_32, ELIMINATION_32_21, SMALL_RING };
+enum { COMBINATION, ELIMINATION_21, ELIMINATION_32, ELIMINATION_32_21, SMALL_RING };
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     static void (*const recipe[])(struct rt_plan * plan, const struct hs_shape *shape) = {
-        [CHEAPEST] = cheapest,
-        [ELIMINATION_21] = elimination_21,
-        [ELIMINATION_32] = elimination_32,
-        [ELIMINATION_32_21] = elimination_32_21,
+        [COMBINATION] = rt_combine,        [ELIMINATION_21] = elimination_21,
+        [ELIMINATION_32] = elimination_32, [ELIMINATION_32_21] = elimination_32_21,
         [SMALL_RING] = small_ring,
     };
     struct rt_plan plan = {.groups = shape->size};
-    recipe[builder->alg->variant](&plan, shape);
-    rt_build(builder, shape, &plan);
+    struct hs_shape mine = *shape;
+    if (builder->alg->complete)
+        builder->alg->complete(shape, NULL, &mine.with);
+    recipe[builder->alg->variant](&plan, &mine);
+    rt_build(builder, &mine, &plan);
 }
 
 HS_ALG(
-    HS_REDUCE_TO, reduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-    .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+    HS_REDUCE_TO, reduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = COMBINATION,
+    .flags = HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_THRESHOLD | HS_USES_RINGS, .complete = rt_complete,
     .doc =
         "reduction phase as in allreduce, routing phase to the root; Rabenseifner and Traeff (2004), Sections 2 and 3");
 HS_ALG(HS_ALLREDUCE, allreduce_elimination_21, "elimination_21", .build = build, .variant = ELIMINATION_21,
@@ -200,11 +142,11 @@ HS_ALG(HS_ALLREDUCE, allreduce_elimination_32_21, "elimination_32_21", .build = 
 HS_ALG(HS_ALLREDUCE, allreduce_small_ring, "small_ring", .build = build, .variant = SMALL_RING,
        .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
        .doc = "butterfly with small rings for the odd factors; Rabenseifner and Traeff (2004), Section 3.4");
-HS_ALG(
-    HS_ALLREDUCE, allreduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-    .flags = HS_SUMS_IN_ORDER | HS_BY_LENGTH | HS_USES_THRESHOLD,
-    .doc = "p = 2^n q1 ... qh: butterfly, rings or elimination, by cost; Rabenseifner and Traeff (2004), Section 3.6");
-HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = CHEAPEST,
-       .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD,
+HS_ALG(HS_ALLREDUCE, allreduce_rabenseifner_traff, "rabenseifner_traff", .build = build, .variant = COMBINATION,
+       .flags = HS_SUMS_IN_ORDER | HS_BY_LENGTH | HS_USES_THRESHOLD | HS_USES_RINGS, .complete = rt_complete,
+       .doc = "p = 2^n q1 ... qh: butterfly, rings, elimination or one ring, by the profile; Rabenseifner and Traeff "
+              "(2004), Section 3.6");
+HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_rabenseifner_traff, "rabenseifner_traff", .build = build,
+       .variant = COMBINATION, .flags = HS_SUMS_IN_ORDER | HS_USES_THRESHOLD | HS_USES_RINGS, .complete = rt_complete,
        .doc = "reduction phase as in allreduce, routing phase to the owners; Rabenseifner and Traeff (2004), Sections "
               "2 and 3");

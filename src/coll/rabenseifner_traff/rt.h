@@ -51,6 +51,19 @@ void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
 void rt_halve_while_even(struct rt_plan *plan);
 void rt_halve(struct rt_plan *plan);
 
+/* The smallest prime factor of an odd number; 1 for 1. */
+int rt_odd_factor(int number);
+/*
+ * The combination (Section 3.6): the butterfly for 2^n, then what the parameters rings and rest say for the odd factor;
+ * 3-2 elimination for what rest leaves open.
+ */
+void rt_combine(struct rt_plan *plan, const struct hs_shape *shape);
+/*
+ * Sets rings, rest and b where they are 0 to the cheapest for an allreduce (combination.c). prices NULL: the built-in
+ * profile's, between nodes.
+ */
+void rt_complete(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
+
 /*
  * A cluster becomes a group of the next level. rt_cluster returns the cluster of a group and sets *place to the group's
  * position in it; rt_first returns the first group of a cluster.

@@ -96,6 +96,8 @@ static struct hs_parameters used(const struct hs_alg *alg, const struct hs_param
     with.threshold = alg->flags & HS_USES_THRESHOLD ? given->threshold : 0;
     with.leaders = alg->flags & HS_USES_LEADERS ? given->leaders : 0;
     with.pieces = alg->flags & HS_USES_PIECES ? given->pieces : 0;
+    with.rings = alg->flags & HS_USES_RINGS ? given->rings : 0;
+    with.rest = alg->flags & HS_USES_RINGS ? given->rest : HS_REST_CHOSEN;
     with.level = alg->flags & HS_USES_LEVEL ? given->level : HS_NODE;
     with.outer = alg->flags & HS_USES_OUTER ? given->outer : NULL;
     with.inner = alg->flags & HS_USES_INNER ? given->inner : NULL;

@@ -11,6 +11,9 @@ enum hs_collective { HS_BCAST, HS_REDUCE_TO, HS_ALLREDUCE, HS_ALLGATHER, HS_REDU
 
 struct hs_alg;
 
+/* What a plan of rabenseifner_traff uses for the odd factor of p that `rings` leaves; HS_REST_CHOSEN: the cheapest. */
+enum hs_rest { HS_REST_CHOSEN, HS_REST_RING, HS_REST_32, HS_REST_21 };
+
 /* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
     int64_t threshold; /* b: vectors, or ranges of them, of at most this many bytes are exchanged or summed undivided;
@@ -21,6 +24,8 @@ struct hs_parameters {
      * (binomial)
      */
     int pieces;
+    int rings; /* rings: the odd prime factors of p, ascending, get a ring each while their product is at most this */
+    enum hs_rest rest; /* rest: one ring, 3-2 elimination or 2-1 elimination for the remaining factors together */
     enum hs_division_kind level; /* level: the division (nodes or sockets) whose parts are treated as nodes */
     const struct hs_alg *outer;  /* outer: algorithm of the stage between nodes */
     const struct hs_alg *inner;  /* inner: algorithm of the stages inside a node */
@@ -29,8 +34,15 @@ struct hs_parameters {
 static inline int hs_same_parameters(const struct hs_parameters *x, const struct hs_parameters *y)
 {
     return x->threshold == y->threshold && x->leaders == y->leaders && x->pieces == y->pieces && x->level == y->level &&
-           x->outer == y->outer && x->inner == y->inner;
+           x->outer == y->outer && x->inner == y->inner && x->rings == y->rings && x->rest == y->rest;
 }
+
+/* Prices in Hockney's model, by which a row chooses parameters: those of the slowest links of the ranks. */
+struct hs_prices {
+    double alpha[2], beta[2]; /* seconds per message and per byte: [0] up to `eager` bytes, [1] above */
+    int64_t eager;            /* 0: [0] for all lengths */
+    double gamma, copy;       /* seconds per byte reduced, and copied */
+};
 
 /* The input of a builder. */
 struct hs_shape {
@@ -70,6 +82,7 @@ enum hs_alg_flags {
     HS_NESTS = 16384,
     /* an algorithm that MPI libraries use; the model prices row "mpi" as the cheapest such row */
     HS_LIKE_MPI = 524288,
+    HS_USES_RINGS = 1048576, /* parameters rings and rest */
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
@@ -91,6 +104,11 @@ struct hs_alg {
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
     /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
+    /*
+     * Sets those of the row's parameters that are 0 to the cheapest at the prices. The pointer is NULL if the builder
+     * has constant defaults. The builder of a row that has one uses the built-in profile's prices for what is still 0.
+     */
+    void (*complete)(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
     const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
     int variant;                   /* distinguishes rows that share a builder */
     const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit

@@ -55,7 +55,18 @@ static hsumma_status find_name(const struct spec_reading *reading, const char *n
                    meant[0] ? meant : "; there are: ", meant[0] ? "" : known);
 }
 
-enum key { KEY_LEADERS, KEY_PIECES, KEY_THRESHOLD, KEY_LEVEL, KEY_OUTER, KEY_INNER, KEY_SEGMENT, KEYS };
+enum key {
+    KEY_LEADERS,
+    KEY_PIECES,
+    KEY_THRESHOLD,
+    KEY_RINGS,
+    KEY_REST,
+    KEY_LEVEL,
+    KEY_OUTER,
+    KEY_INNER,
+    KEY_SEGMENT,
+    KEYS
+};
 static const struct {
     const char *name;
     unsigned flag;
@@ -65,6 +76,8 @@ static const struct {
     [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
     [KEY_PIECES] = {"k", HS_USES_PIECES, 1 << 20, "k=N with N from 1 to 1048576"},
     [KEY_THRESHOLD] = {"b", HS_USES_THRESHOLD, 0, "b=BYTES of at least 1"},
+    [KEY_RINGS] = {"rings", HS_USES_RINGS, INT32_MAX, "rings=N with N at least 1"},
+    [KEY_REST] = {"rest", HS_USES_RINGS, 0, "rest=ring, rest=elimination_32 or rest=elimination_21"},
     [KEY_LEVEL] = {"level", HS_USES_LEVEL, 0, "level=node or level=socket"},
     [KEY_OUTER] = {"outer", HS_USES_OUTER, 0, "outer=NAME"},
     [KEY_INNER] = {"inner", HS_USES_INNER, 0, "inner=NAME"},
@@ -81,6 +94,9 @@ const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
     return text;
 }
 
+static const char *const rests[] = {
+    [HS_REST_CHOSEN] = "", [HS_REST_RING] = "ring", [HS_REST_32] = "elimination_32", [HS_REST_21] = "elimination_21"};
+
 /* Sets a parameter of *spec to the value `text`. */
 static hsumma_status set(const struct spec_reading *reading, enum key key, const char *text, struct hs_alg_spec *spec)
 {
@@ -90,6 +106,12 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
         return spec->with.level == HS_SOCKET || strcmp(text, "node") == 0
                    ? HSUMMA_OK
                    : bad(reading, text, strlen(text), keys[key].expected);
+    }
+    if (key == KEY_REST) {
+        for (int i = HS_REST_RING; i <= HS_REST_21; i++)
+            if (strcmp(text, rests[i]) == 0)
+                spec->with.rest = (enum hs_rest)i;
+        return spec->with.rest ? HSUMMA_OK : bad(reading, text, strlen(text), keys[key].expected);
     }
     if (key == KEY_OUTER || key == KEY_INNER) {
         char name[HS_NAME_TEXT];
@@ -103,6 +125,8 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
         spec->with.leaders = (int)number;
     else if (key == KEY_PIECES)
         spec->with.pieces = (int)number;
+    else if (key == KEY_RINGS)
+        spec->with.rings = (int)number;
     else
         *(key == KEY_THRESHOLD ? &spec->with.threshold : &spec->segment) = number;
     return HSUMMA_OK;
@@ -128,7 +152,7 @@ static hsumma_status parameter(const struct spec_reading *reading, const char *t
         return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": %s has no parameters", reading->sayer,
                        (int)length, text, name);
     return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": the parameters of %s are %s", reading->sayer,
-                   (int)length, text, name, spec->alg ? list : "l, k, b, level, outer, inner, segment");
+                   (int)length, text, name, spec->alg ? list : "l, k, b, rings, rest, level, outer, inner, segment");
 }
 
 static hsumma_status read_spec(const struct spec_reading *reading, const char *text, size_t length,
@@ -172,8 +196,11 @@ static int value_of(const struct hs_alg_spec *spec, enum key key, char *text, si
     int64_t number[KEYS] = {[KEY_LEADERS] = spec->with.leaders,
                             [KEY_PIECES] = spec->with.pieces,
                             [KEY_THRESHOLD] = spec->with.threshold,
+                            [KEY_RINGS] = spec->with.rings,
                             [KEY_SEGMENT] = spec->segment};
-    if (key == KEY_LEVEL)
+    if (key == KEY_REST)
+        snprintf(text, size, "%s", rests[spec->with.rest]);
+    else if (key == KEY_LEVEL)
         snprintf(text, size, "%s", spec->with.level == HS_SOCKET ? "socket" : "");
     else if (key == KEY_OUTER || key == KEY_INNER)
         snprintf(text, size, "%s", alg ? alg->name : "");

@@ -56,7 +56,7 @@ struct entrant {
     double seconds;
 };
 
-static const struct hs_machine *machine_of(const struct hs_selector *selector, const struct hs_question *question)
+const struct hs_machine *hs_select_machine(const struct hs_selector *selector, const struct hs_question *question)
 {
     return question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
 }
@@ -76,12 +76,14 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     struct hs_clock_estimate estimate;
     struct hs_shape shape = *question->shape;
     double enough = fmin(least_seconds(&best->spec, best->seconds), least_seconds(&price->next, price->next_seconds));
-    shape.with = spec->with;
+    struct hs_alg_spec complete = *spec;
+    hs_alg_spec_complete(&complete, &shape, hs_select_machine(selector, question));
+    shape.with = complete.with;
     shape.segment = spec->segment ? spec->segment : shape.segment;
     if (hs_alg_spec_unfit(spec, question))
         return HSUMMA_OK;
-    hsumma_status status =
-        hs_clock_estimate(spec->alg, &shape, machine_of(selector, question), selector->memory, enough, &estimate);
+    hsumma_status status = hs_clock_estimate(spec->alg, &shape, hs_select_machine(selector, question), selector->memory,
+                                             enough, &estimate);
     selector->lists += estimate.lists;
     if (!status && estimate.seconds < enough)
         *best = (struct entrant){*spec, estimate.seconds};
@@ -212,7 +214,10 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
         row[rows] = (struct entrant){.spec = {.alg = NULL}};
         if (!is_candidate(alg, question) || hs_alg_spec_unfit(&spec, question))
             continue;
-        status = hs_clock_estimate(alg, question->shape, machine_of(selector, question), selector->memory, 0, &least);
+        struct hs_shape shape = *question->shape;
+        hs_alg_spec_complete(&spec, &shape, hs_select_machine(selector, question));
+        shape.with = spec.with;
+        status = hs_clock_estimate(alg, &shape, hs_select_machine(selector, question), selector->memory, 0, &least);
         selector->lists += least.lists;
         if (!status)
             row[rows] = (struct entrant){spec, least.seconds};

@@ -69,8 +69,8 @@ static hsumma_status said(const struct hs_selector *selector, const struct hs_qu
     return HSUMMA_OK;
 }
 
-hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
-                        struct hs_message *message)
+static hsumma_status select_spec(struct hs_selector *selector, const struct hs_question *question,
+                                 struct hs_answer *answer, struct hs_message *message)
 {
     *answer = (struct hs_answer){.by = HS_CHOSEN_BY_DEFAULT};
     hsumma_status status = said(selector, question, answer, message);
@@ -100,6 +100,38 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
     answer->by = HS_CHOSEN_BY_DEFAULT;
     answer->spec = (struct hs_alg_spec){.alg = hs_alg_safe(question->collective)};
     return HSUMMA_OK;
+}
+
+static int given(const struct hs_link *link)
+{
+    return link->alpha > 0 || link->beta > 0;
+}
+
+void hs_alg_spec_complete(struct hs_alg_spec *spec, const struct hs_shape *shape, const struct hs_machine *machine)
+{
+    const struct hs_topology *topology = shape->topology;
+    if (!spec->alg->complete || !machine)
+        return;
+    const struct hs_link *link = &machine->network;
+    if (topology && topology->division[HS_NODE].parts == 1 && given(&machine->node))
+        link = &machine->node;
+    if (topology && topology->division[HS_SOCKET].parts == 1 && given(&machine->socket))
+        link = &machine->socket;
+    struct hs_prices prices = {.alpha = {link->alpha, link->alpha_long},
+                               .beta = {link->beta, link->beta_long},
+                               .eager = link->eager,
+                               .gamma = machine->gamma,
+                               .copy = machine->copy};
+    spec->alg->complete(shape, &prices, &spec->with);
+}
+
+hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
+                        struct hs_message *message)
+{
+    hsumma_status status = select_spec(selector, question, answer, message);
+    if (!status)
+        hs_alg_spec_complete(&answer->spec, question->shape, hs_select_machine(selector, question));
+    return status;
 }
 
 void hs_selector_free(struct hs_selector *selector)

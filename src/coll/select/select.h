@@ -151,8 +151,15 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
 /* Writes "allreduce of 64 KiB on 8 processes (2 nodes): dpml(l=2), by the model: 34 us; recursive_doubling 51 us". */
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
 
+/*
+ * Sets the parameters of a spec that its row chooses by prices (hs_alg.complete) and the spec leaves open, by the
+ * machine's links between nodes, or inside the node or socket that contains all ranks.
+ */
+void hs_alg_spec_complete(struct hs_alg_spec *spec, const struct hs_shape *shape, const struct hs_machine *machine);
 /* The reason why a spec cannot serve the question's call; NULL if it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
+/* The machine that prices the question's call; NULL if the selector has none. */
+const struct hs_machine *hs_select_machine(const struct hs_selector *selector, const struct hs_question *question);
 /* Sets *price to the model's answer, or to NULL if the selector has no machine or no row fits. */
 hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_price **price);

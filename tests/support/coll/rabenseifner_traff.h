@@ -36,6 +36,7 @@ struct paper_printed {
     int p;
     char size;
     double printed[PAPER_COLUMNS];
+    int marked; /* the column with the mark of the fastest protocol; -1 if it is not legible in our copy */
 };
 
 enum { PAPER_PRINTED = 23 };

@@ -7,6 +7,8 @@
  */
 #include "support/coll/rabenseifner_traff.h"
 #include "coll/rabenseifner_traff/rt.h"
+#include "coll/select/select.h"
+#include "hsumma/cost/profile.h"
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
@@ -30,15 +32,36 @@ static const struct hs_alg *allreduce(const char *name)
     return hs_alg_find(HS_ALLREDUCE, name);
 }
 
-/* The time of the schedule in units of alpha, for a vector length that all cuts divide evenly. */
-static double clock_of(const struct hs_alg *alg, const struct paper_setting *setting, double alpha)
+/* The time of a row with the parameters that it chooses for the machine; *spec, if not NULL, is set to them. */
+static double completed(const struct hs_alg *alg, struct hs_shape shape, const struct hs_machine *machine,
+                        struct hs_alg_spec *spec)
+{
+    struct hs_alg_spec mine = {.alg = alg, .with = shape.with};
+    hs_alg_spec_complete(&mine, &shape, machine);
+    shape.with = mine.with;
+    if (spec)
+        *spec = mine;
+    return price_of(alg, &shape, machine, NULL);
+}
+
+/*
+ * The time of the schedule in units of alpha, for a vector length that all cuts divide evenly, with the setting's b or,
+ * if `free` is set, the row's.
+ */
+static double clock_with(const struct hs_alg *alg, const struct paper_setting *setting, double alpha, int free,
+                         struct hs_alg_spec *spec)
 {
     struct hs_shape shape = {.size = setting->p, .unit = 8};
     shape.bytes = (int64_t)8 * 4 * setting->p * paper_power_below(setting->p);
-    shape.with.threshold = setting->cut ? 1 : shape.bytes;
+    shape.with.threshold = free ? 0 : setting->cut ? 1 : shape.bytes;
     double m = (double)shape.bytes;
     struct hs_machine machine = {.alpha = alpha, .beta = setting->beta_m / m, .gamma = setting->gamma_m / m};
-    return price_of(alg, &shape, &machine, NULL);
+    return completed(alg, shape, &machine, spec);
+}
+
+static double clock_of(const struct hs_alg *alg, const struct paper_setting *setting, double alpha)
+{
+    return clock_with(alg, setting, alpha, 0, NULL);
 }
 
 static int differ(double a, double b)
@@ -93,7 +116,6 @@ static void rounds(void)
         for (int q = 3; q <= 9; q += 6) {
             optimal += rounds_of(allreduce("small_ring"), q << n, 2, 0) != paper_log2_up(q << n);
             optimal += rounds_of(best, q << n, 2, 0) != paper_log2_up(q << n);
-            optimal += rounds_of(best, q << n, 512, 0) != paper_log2_up(q << n); /* m = b */
         }
     tap_ok(optimal == 0, "ceil(log2 p) rounds for p = 3 2^n and 9 2^n and m <= b: rings, and the combination");
     for (int p = 1; p <= 256; p++) {
@@ -172,6 +194,101 @@ static void brackets(void)
     tap_ok(bad == 0, "elimination and rings bracket alike with and without cutting");
 }
 
+/*
+ * On machines of different ratios of alpha, beta, gamma and copies, one with a rendezvous protocol, the combination
+ * takes at most 1.02 times as long as the fastest of its parts, each with several b.
+ */
+static void combination(void)
+{
+    static const struct hs_machine machines[] = {
+        {.alpha = 1e-6, .beta = 1.2e-10, .gamma = 2e-10, .copy = 1.5e-10},
+        {.alpha = 5e-5, .beta = 8e-9, .gamma = 2e-10, .copy = 1e-10},
+        {.alpha = 1e-5, .beta = 1e-9, .gamma = 1e-10},
+        {.alpha = 2e-7, .beta = 5e-11, .gamma = 1e-9, .copy = 3e-10},
+        {.network = {.alpha = 1e-6, .beta = 1e-9, .eager = 8192, .alpha_long = 8e-6, .beta_long = 2e-10},
+         .gamma = 1e-10,
+         .copy = 1e-10},
+    };
+    enum { MACHINES = sizeof machines / sizeof *machines, PARTS = 6 };
+    const struct hs_alg *best = allreduce("rabenseifner_traff"), *part[PARTS] = {&one_ring_row,
+                                                                                 allreduce("small_ring"),
+                                                                                 allreduce("elimination_32"),
+                                                                                 allreduce("elimination_21"),
+                                                                                 allreduce("elimination_32_21"),
+                                                                                 allreduce("butterfly")};
+    double worst = 0;
+    int runs = 0, better[PARTS] = {0}, fastest = 0, varied = 0;
+
+    for (int p = 2; p <= 66; p++)
+        for (int i = p > 34 ? p % MACHINES : 0; i<MACHINES; i += p> 34 ? MACHINES : 1)
+            for (int64_t bytes = 8; bytes <= 16 << 20; bytes *= 8, runs++) {
+                struct hs_shape shape = {.size = p, .unit = 8, .bytes = bytes};
+                struct hs_alg_spec spec;
+                double have = completed(best, shape, &machines[i], &spec), least = HUGE_VAL;
+                const int64_t b[] = {1, bytes, 4096};
+                for (int k = 0; k < PARTS; k++)
+                    for (int j = 0; j < 3 && !hs_alg_unfit(part[k], &shape); j++) {
+                        /* the steps of one ring grow with p^2 */
+                        if (k == 0 && p > 24 && p % 7)
+                            continue;
+                        shape.with.threshold = b[j];
+                        double seconds = price_of(part[k], &shape, &machines[i], NULL);
+                        fastest = seconds < least ? k : fastest;
+                        least = fmin(seconds, least);
+                    }
+                better[fastest]++;
+                varied += have < least * 0.999;
+                if (have > worst * least) {
+                    char text[HS_ALG_SPEC_TEXT];
+                    hs_alg_spec_write(&spec, text, sizeof text);
+                    tap_diag("p %d, machine %d, %lld bytes: %s takes %.3f times as long as %s", p, i, (long long)bytes,
+                             text, have / least, part[fastest]->name);
+                    worst = have / least;
+                }
+            }
+    tap_ok(worst > 0 && worst <= 1.02, "the combination takes at most %.3f times as long as its best part, in %d cases",
+           worst, runs);
+    tap_ok(better[0] && better[1] && better[2] && varied,
+           "fastest part: one ring %d, small_ring %d, elimination_32 %d times; the combination is faster %d times",
+           better[0], better[1], better[2], varied);
+}
+
+/*
+ * Without a profile, the choice is that of the built-in one; parameters that are given stay, and complete ones do not
+ * change. All three protocols for the odd factor are distinct schedules.
+ */
+static void parameters(void)
+{
+    const struct hs_alg *best = allreduce("rabenseifner_traff");
+    int bad = 0, same = 0;
+
+    for (int p = 2; p <= 130; p++)
+        for (int64_t bytes = 8; bytes <= 16 << 20; bytes *= 16) {
+            struct hs_shape shape = {.size = p, .unit = 8, .bytes = bytes};
+            struct hs_alg_spec spec = {.alg = best}, again, given = {.alg = best, .with = {.rest = HS_REST_21}};
+            struct hs_parameters built_in = {0};
+            hs_alg_spec_complete(&spec, &shape, &hs_profile_builtin.machine);
+            again = spec;
+            hs_alg_spec_complete(&again, &shape, &(struct hs_machine){.beta = 1});
+            best->complete(&shape, NULL, &built_in);
+            bad += !hs_same_parameters(&spec.with, &built_in) || !hs_same_parameters(&spec.with, &again.with);
+            hs_alg_spec_complete(&given, &shape, &hs_profile_builtin.machine);
+            bad += given.with.rest != HS_REST_21 || given.with.threshold < 1;
+        }
+    tap_ok(bad == 0, "parameters: by the built-in profile without another; given ones stay");
+    for (int p = 5; p <= 45; p += 10) {
+        struct hs_shape shape = {.size = p, .unit = 8, .bytes = 4096, .with = {.rings = 1, .threshold = 1}};
+        struct hs_verify_report report[3];
+        for (int i = 0; i < 3; i++) {
+            shape.with.rest = (enum hs_rest)(HS_REST_RING + i);
+            bad += hs_verify(best, &shape, NULL, &hs_heap, &report[i]) != HSUMMA_OK;
+        }
+        for (int i = 0; i < 3; i++)
+            same += report[i].bracketing == report[(i + 1) % 3].bracketing;
+    }
+    tap_ok(bad == 0 && same == 0, "one ring, 3-2 and 2-1 elimination for an odd factor: three bracketings");
+}
+
 /* For powers of two: reduce to rank 0 and allreduce cost as much as the butterfly; the routing phase of reduce_scatter
  * moves at most 3/sqrt(p) of the vector, and nothing without cuts. */
 static void routing(void)
@@ -224,6 +341,20 @@ static void table_1(void)
            PAPER_PRINTED * PAPER_COLUMNS);
     tap_ok(bad == 0 && differs == 3, "Table 1: %d printed cells follow the formulas, 3 lack one m beta",
            cells - differs);
+}
+
+/* The marks: the protocol that the paper marks as the fastest is so by the formulas and by the schedules. */
+static void marks(void)
+{
+    int marked = 0, bad = 0;
+    for (const struct paper_printed *line = paper_printed_table; line < paper_printed_table + PAPER_PRINTED; line++)
+        for (int c = 0; c < PAPER_COLUMNS && line->marked >= 0; c++) {
+            marked += c == line->marked;
+            bad += formula_of(line, c) < formula_of(line, line->marked) - 1e-9;
+            bad += schedule_of(line, c) < schedule_of(line, line->marked) - 1e-9;
+        }
+    tap_ok(bad == 0 && marked == 17, "Table 1: the protocols with a legible mark are the fastest, %d of %d lines",
+           marked, PAPER_PRINTED);
 }
 
 static void print_cell(double printed, double value, double clock)
@@ -306,5 +437,8 @@ int main(int argc, char **argv)
     savings();
     routing();
     table_1();
+    marks();
+    combination();
+    parameters();
     return tap_done();
 }

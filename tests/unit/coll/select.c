@@ -21,6 +21,10 @@ static void test_words(void)
         {HS_ALLREDUCE, "dpml(l=4,k=2,level=socket,outer=ring)", "dpml(l=4,k=2,level=socket,outer=ring)", NULL},
         {HS_ALLREDUCE, "dpml(outer=ring,level=node,k=2,l=4)", "dpml(l=4,k=2,outer=ring)", NULL},
         {HS_ALLREDUCE, "rabenseifner_traff(b=8K)", "rabenseifner_traff(b=8k)", NULL},
+        {HS_ALLREDUCE, "rabenseifner_traff(rest=elimination_21,rings=15)",
+         "rabenseifner_traff(rings=15,rest=elimination_21)", NULL},
+        {HS_ALLREDUCE, "rabenseifner_traff(rest=butterfly)", NULL, "rest=ring, rest=elimination_32"},
+        {HS_ALLREDUCE, "small_ring(rings=3)", NULL, "the parameters of small_ring are b"},
         {HS_ALLREDUCE, "smp(outer=nap,inner=shared)", "smp(outer=nap,inner=shared)", NULL},
         {HS_ALLREDUCE, "reduce_bcast(outer=chain,inner=binomial)", "reduce_bcast(outer=chain,inner=binomial)", NULL},
         {HS_BCAST, "ring", NULL, "there is no bcast algorithm \"ring\"; there are: flat, binomial"},
@@ -202,6 +206,11 @@ static void test_choice(void)
     chosen(&selector, &question, "ring, by the option coll", "");
     question.spec = "small_ring(b=1k)";
     chosen(&selector, &question, "small_ring(b=1k), by the call", "");
+    question.spec = "rabenseifner_traff"; /* the plan depends on the machine */
+    chosen(&selector, &question, "rabenseifner_traff(b=1k,rings=1,rest=ring), by the call", "");
+    selector.machine = &(struct hs_machine){.alpha = 1e-9, .beta = 1e-6};
+    chosen(&selector, &question, "rabenseifner_traff(b=1,rings=1,rest=ring), by the call", "");
+    selector.machine = &machine;
     question.spec = "auto";
     chosen(&selector, &question, "ring, by the option coll", "");
     shape.bytes = 65536;

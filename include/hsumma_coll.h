@@ -13,7 +13,8 @@
  *
  * An algorithm is written as a name, with parameters in parentheses: "dpml(l=4,k=2,level=socket,outer=ring)". The
  * parameters: l is the number of leaders, k the number of pieces, b a threshold in bytes, rings and rest the plan of
- * rabenseifner_traff, level is node or socket, outer and inner are the algorithms of stages, segment is a size in bytes.
+ * rabenseifner_traff, level is node or socket, outer and inner are the algorithms of stages, segment is a size in
+ * bytes.
  *
  * The option "coll" assigns algorithms to collectives and sizes: "allreduce:0-2k:nap,2k-inf:dpml(l=4);bcast:chain".
  * Sizes are bytes of the whole vector (the sum of all parts), both ends of a range are included, and the first rule

@@ -124,6 +124,8 @@ static hsumma_status dump(const coll_arguments *args, struct hs_message *message
                              .topology = nodes ? &topology : NULL,
                              .with = word.with};
     topology.shared_bytes = args->shared_bytes;
+    hs_alg_spec_complete(&word, &shape, &hs_profile_builtin.machine);
+    shape.with = word.with;
     status = print_all(word.alg, &shape, args, message);
     if (nodes)
         hs_topology_free(&topology, &hs_heap);

@@ -75,7 +75,10 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
     coll_costs_heading(file, &shape);
     for (int i = 0; hs_alg_at(i) && !status; i++) {
         const struct hs_alg *alg = hs_alg_at(i);
+        struct hs_alg_spec spec = {.alg = alg};
 
+        hs_alg_spec_complete(&spec, &shape, &ctx->profile.machine);
+        shape.with = spec.with;
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
@@ -88,6 +91,9 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         status = time_choice(ctx, &question, (int)args->timing, file);
     if (status || !row)
         return status;
+    struct hs_alg_spec shown = {.alg = row};
+    hs_alg_spec_complete(&shown, &shape, &ctx->profile.machine);
+    shape.with = shown.with;
     fputc('\n', file);
     return hs_dump_rounds(file, row, &shape, &hs_heap);
 }

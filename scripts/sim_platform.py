@@ -33,12 +33,12 @@ class Platform:
     """A simulated machine.
 
     hosts: names; ports: number of links into a host, each of rate bw; hops: number of link latencies on a typical route
-    between two hosts."""
+    between two hosts; flow: the highest rate of one message between hosts, 0 if that is bw."""
 
     def __init__(self, text, hosts, ppn, xml, **network):
         self.text, self.hosts, self.ppn, self.xml = text, hosts, ppn, xml
         self.bw = self.lat = self.ports = self.hops = self.node_bw = self.node_lat = None
-        self.overhead, self.shape = 0.0, ()
+        self.overhead, self.flow, self.shape = 0.0, 0.0, ()
         self.__dict__.update(network)
 
 
@@ -95,7 +95,7 @@ XML = """<?xml version="1.0"?>
 """
 KEYS = {"bw": RATES, "lat": TIMES, "node_bw": RATES, "node_lat": TIMES, "overhead": TIMES}
 COMMON = {"ppn": "1", "bw": None, "lat": None, "node_bw": "4GBps", "node_lat": "1us", "overhead": "0"}
-FLAT = {"nodes": None, **COMMON}
+FLAT = {"nodes": None, **COMMON, "flow": "0Bps"}
 PRESETS = {"hockney": FLAT, "cluster": {**FLAT, "backbone": "0Bps"}, "torus": COMMON, "fattree": COMMON,
            "dragonfly": COMMON, "graphene": {**FLAT, "nodes": "128", "bw": "125MBps", "lat": "100us"},
            # BlueGene/P's published figures: 425 MB/s and about 100 ns per link. With the overhead, the latency is the 3
@@ -143,14 +143,19 @@ def platform_of(text):
     else:  # a message crosses two links
         made = Topology(whole(given["nodes"], f"--platform {kind}: nodes"), 1, 1)
         link_lat, more = network["lat"] / 2, ""
-    backbone = quantity(given.get("backbone", "0Bps"), f"--platform {kind}: backbone", RATES)
-    if backbone:
-        more += f' bb_bw="{backbone:.10g}Bps" bb_lat="0s"'
+    backbone, flow = (quantity(given.get(key, "0Bps"), f"--platform {kind}: {key}", RATES) for key in ("backbone", "flow"))
+    if backbone and flow:
+        raise Wrong(f"--platform {kind}: backbone is {given['backbone']} and flow {given['flow']}; expected one of them")
+    if flow > network["bw"]:
+        raise Wrong(f"--platform {kind}: flow is {given['flow']}; expected at most bw, {given['bw']}")
+    if backbone or flow:  # every message has the whole rate of a "fat pipe" for itself
+        more += f' bb_bw="{backbone or flow:.10g}Bps" bb_lat="0s"' + ' bb_sharing_policy="FATPIPE"' * (flow > 0)
     if made.hosts * ppn > MOST_RANKS:
         raise Wrong(f"--platform {kind}: {made.hosts} hosts of {ppn} ranks; expected at most {MOST_RANKS} ranks")
     hosts = [f"node{i}" for i in range(made.hosts)]
     xml = XML.format(last=made.hosts - 1, ppn=ppn, link_lat=link_lat, more=more, **network)
-    return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, **network)
+    return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, flow=flow,
+                    **network)
 
 
 def hosts_of_cluster(cluster, what):
@@ -219,7 +224,7 @@ def profile_of(platform, where, gemm):
     lines = {}
     if platform.bw and platform.lat is not None:
         lines["network.alpha_s"] = platform.overhead + platform.lat * (platform.hops or 1)
-        lines["network.beta_s_per_byte"] = 1 / platform.bw
+        lines["network.beta_s_per_byte"] = 1 / (platform.flow or platform.bw)
         shared = max(collections.Counter(where).values()) > 1
         lines["inject_s_per_byte"] = 1 / (platform.bw * max(platform.ports, 1)) if shared else 0
         lines["overlap"] = 1  # the network progresses messages by itself

@@ -30,7 +30,7 @@ static void find_limits(const struct hs_alg *alg, const char *limit[FACT_GROUPS]
     static const struct {
         int size, nodes; /* numbers of ranks and of nodes */
         int64_t shared_bytes;
-    } groups[FACT_GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 2, 64 << 10}, {8, 1, 64 << 10}};
+    } groups[FACT_GROUPS] = {{6, 3, 0}, {8, 1, 0}, {5, 3, 64 << 10}, {8, 1, 64 << 10}};
     int count = 0;
 
     for (int g = 0; g < FACT_GROUPS; g++) {

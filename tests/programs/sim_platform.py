@@ -20,13 +20,14 @@ from tap import must, ok, run, skip
 sys.path.insert(0, os.path.dirname(SCRIPT))
 sys.dont_write_bytecode = True
 from sim_floors import floors_of, least_words, moved_elements, overlaps, axis_of  # noqa: E402
-from sim_platform import placement, platform_of  # noqa: E402
+from sim_platform import placement, platform_of, profile_of  # noqa: E402
 
 PATH = "bw=1GBps,lat=2us"
 # For each platform: numbers of hosts and links, (latency, seconds of a megabyte) from rank 0 to rank 1 and to the last
 # rank. A cluster has two links and a loopback per host, and SimGrid adds one loopback.
 PLATFORMS = [("hockney:nodes=4," + PATH, 4, 13, (2e-6, 1e-3), (2e-6, 1e-3)),
              ("cluster:nodes=4,backbone=500MBps," + PATH, 4, 14, (2e-6, 2e-3), (2e-6, 2e-3)),
+             ("hockney:nodes=4,flow=250MBps," + PATH, 4, 14, (2e-6, 4e-3), (2e-6, 4e-3)),
              ("graphene", 128, 385, (1e-4, 8e-3), (1e-4, 8e-3)),
              ("graphene:nodes=32,ppn=4", 32, 97, (1e-6, 2.5e-4), (1e-4, 8e-3)),
              ("torus:4x4x4," + PATH, 64, 449, (2e-6, 1e-3), (6e-6, 1e-3)),
@@ -51,6 +52,8 @@ def test_refusals():
             ("--platform graphene:nods=4 gemm", "nods=4", "nodes"),
             ("--platform graphene:nodes=0 gemm", "nodes", "0"), ("--platform graphene:bw=5 gemm", "bw", "GBps"),
             ("--platform graphene:bw=0GBps gemm", "bw", "above 0"), ("--platform graphene:lat=1min gemm", "lat", "us"),
+            ("--platform graphene:flow=1GBps gemm", "flow", "125MBps"), ("--platform torus:4x4,flow=1GBps gemm", "flow=1GBps"),
+            ("--platform cluster:nodes=2,bw=1GBps,lat=1us,backbone=1GBps,flow=1GBps gemm", "backbone", "flow"),
             ("--platform graphene:8x8 gemm", "8x8"), ("--platform bgp gemm", "8x8x8"),
             ("--platform torus:4x0,bw=1GBps,lat=1us gemm", "torus", "0"),
             ("--platform fattree:2;4;4,bw=1GBps,lat=1us gemm", "LEVELS"),
@@ -106,6 +109,10 @@ def test_files():
                                             "--compute time", f"--profile {keep}/profile", "--tuned none",
                                             "--format json")) and
            command.count("--reps") == 1, "  the command", command)
+        one = profile_of(platform_of("hockney:nodes=2,ppn=4,bw=6GBps,flow=2GBps,lat=2us,overhead=500ns"), [0, 0, 1, 1], "free")
+        ok(all(f"{name} {value}\n" in one for name, value in (
+            ("network.alpha_s", "2.5e-06"), ("network.beta_s_per_byte", "5e-10"), ("inject_s_per_byte", "1.666666667e-10"))),
+           "  the profile of a max-rate machine", one)
         process = simulate(f"--platform {keep}/platform.xml --real --dry-run coll --profile builtin --dump")
         ok(process.returncode == 0 and process.stdout.count("node3\n") == 2 and
            all(word in process.stdout for word in ("--profile builtin", "--compute auto", "--repetitions 1")),
@@ -195,6 +202,18 @@ def test_networks(probe):
         ok(len(times) == 2 and all(math.isclose(found, wanted, rel_tol=0.02, abs_tol=2e-7)
                                    for time, way in zip(times, ways) for found, wanted in zip(time, way)),
            "  latency and bandwidth", times, ways)
+
+
+def test_max_rate(probe):
+    """k ranks of a node send s bytes each: alpha + max(k s / R_N, s / R_b), with 16 bytes of header per message."""
+    for k in (1, 3, 4, 8):
+        for size in (0, 1000, 100000):
+            process = simulate(f"--platform hockney:nodes=2,ppn={k},bw=6GBps,flow=2GBps,lat=2us,overhead=500ns coll pairs {size}",
+                               HSUMMA_SIM_BENCH=probe)
+            found = [float(line.split()[3]) for line in process.stdout.splitlines() if line.startswith("pairs ")]
+            wanted = 2.5e-6 + max(k * (size + 16) / 6e9, (size + 16) / 2e9)
+            ok(len(found) == 1 and math.isclose(found[0], wanted, rel_tol=1e-4), f"the max-rate model, {k} x {size} bytes",
+               found, wanted, *said(process))
 
 
 def test_places(probe):
@@ -288,7 +307,8 @@ def main():
         source = os.path.join(ROOT, "tests", "data", "simulator", "probe.c")
         made = subprocess.run(["smpicc", "-O1", "-o", probe, source], capture_output=True, text=True, timeout=100)
         ok(made.returncode == 0, "the probe is built", made.stderr)
-        return run(*without, lambda: test_networks(probe), lambda: test_places(probe), lambda: test_runs(probe, folder),
+        return run(*without, lambda: test_networks(probe), lambda: test_max_rate(probe),
+                   lambda: test_places(probe), lambda: test_runs(probe, folder),
                    test_bench)
 
 

@@ -14,6 +14,16 @@
  * an allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike,
  * so all ranks get the same bits.
  *
+ * Nodes with different numbers of ranks. With `base` in place of ppn, a step with g subgroups needs only g - 1
+ * processes of a node: where local rank g-1 is missing, the idle process replaces it. On a node of subgroup s the idle
+ * process s sends to subgroup g-1, and local rank g-2 receives from both subgroups, g-2 and g-1, and adds the two sums
+ * before the allreduce of local ranks 0 .. g-2. On nodes of subgroup g-1, which have no idle process then, local rank
+ * g-2 adds its own sum to the one received. All nodes of the group do so (a joint group), those with more ranks too, so
+ * that they bracket alike. Hence base = m + 1 if the smallest node has m ranks; no process sends more than
+ * ceil(log_base n) times. A joint group has no idle process left for longer subgroups, so its subgroups must have equal
+ * sizes. If they have not anywhere (or if m + 1 saves no step) base = m. With m = 1 the steps would be as many as those
+ * of SMP, which is used instead.
+ *
  * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
  * 1) log2(ppn) m gamma, where a node sends at most R_N bytes per second and a process R_b. Scratch memory: three
  * vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section III.
@@ -30,6 +40,7 @@ struct group {
     int groups, long_groups;
     int each;
     int own, position; /* own: this node's subgroup; position: this node's position in it */
+    int joint;         /* true if a node of the group has only groups - 1 ranks */
 };
 
 static int group_size(const struct group *group, int i)
@@ -55,47 +66,135 @@ static struct group divide(int first, int size, int64_t most, int node)
     return group;
 }
 
+static int fewest_ranks(const struct hs_division *nodes, int first, int size)
+{
+    int fewest = hs_division_size(nodes, first);
+    for (int i = first + 1; i < first + size && !nodes->even; i++)
+        fewest = hs_division_size(nodes, i) < fewest ? hs_division_size(nodes, i) : fewest;
+    return fewest;
+}
+
+static int steps_for(int nodes, int base)
+{
+    int steps = 0;
+    for (int64_t reach = 1; reach < nodes; reach *= base)
+        steps++;
+    return steps;
+}
+
+/* The number of nodes of a subgroup before `step`, at most. */
+static int64_t reach_of(int base, int step)
+{
+    return step > 0 ? base * reach_of(base, step - 1) : 1;
+}
+
+/* True if nodes [first, first + size) can combine their sums in `steps` steps: joint groups have equal subgroups. */
+static int can_combine(const struct hs_division *nodes, int base, int steps, int first, int size)
+{
+    if (!steps)
+        return 1;
+    struct group group = divide(first, size, reach_of(base, steps - 1), first);
+    if (group.long_groups && fewest_ranks(nodes, first, size) < group.groups)
+        return 0;
+    for (int i = 0; i < group.groups; i++)
+        if (!can_combine(nodes, base, steps - 1, group_node(&group, i, 0), group_size(&group, i)))
+            return 0;
+    return 1;
+}
+
+/* The number of subgroups of a step, at most. */
+static int base_of(const struct hs_division *nodes)
+{
+    int fewest = fewest_ranks(nodes, 0, nodes->parts), steps = steps_for(nodes->parts, fewest + 1);
+    int more = !nodes->even && steps < steps_for(nodes->parts, fewest) &&
+               can_combine(nodes, fewest + 1, steps, 0, nodes->parts);
+    return fewest + more;
+}
+
 /*
  * Returns the number of steps between nodes, and sets group[] to this node's group in each step; the last group
  * contains all nodes.
  */
-static int steps_of(const struct hs_two_levels *on, struct group *group)
+static int steps_of(const struct hs_division *nodes, int node, struct group *group)
 {
-    int64_t reach[MOST_EXCHANGES + 1] = {1};
-    int steps = 0, first = 0, size = on->nodes;
-    for (; reach[steps] < on->nodes; steps++)
-        reach[steps + 1] = reach[steps] * on->members;
+    int base = base_of(nodes), steps = steps_for(nodes->parts, base), first = 0, size = nodes->parts;
     for (int i = steps - 1; i >= 0; i--) {
-        group[i] = divide(first, size, reach[i], on->node);
+        group[i] = divide(first, size, reach_of(base, i), node);
+        group[i].joint = fewest_ranks(nodes, first, size) < group[i].groups;
         first = group_node(&group[i], group[i].own, 0);
         size = group_size(&group[i], group[i].own);
     }
     return steps;
 }
 
-/*
- * Emits a step's messages of this rank, from `sum` and into `theirs`. Returns the step after which they are complete.
- */
-static int exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
-                    struct hs_ref sum, struct hs_ref theirs, int after)
+/* A step's messages of a rank: the nodes and their local ranks; node -1: no message. */
+struct nap_messages {
+    struct nap_peer {
+        int node, local;
+    } to, from, last; /* last: a further message, from the last subgroup of a joint group */
+};
+
+static struct nap_messages messages_of(const struct group *group, int me)
+{
+    int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
+    struct nap_messages messages = {{-1, own}, {-1, lacking ? me : own}, {-1, own}};
+    if (me < group->groups && me != own)
+        messages.from.node = lacking ? group_node(group, me, own) : group_node(group, me, group->position);
+    if (me == own && own >= group->long_groups && group->position < group->long_groups)
+        messages.to.node = group_node(group, group->position, group->each);
+    if (messages.from.node >= 0 && !lacking)
+        messages.to.node = messages.from.node;
+    return messages;
+}
+
+/* As messages_of, for a joint group. */
+static struct nap_messages joint_messages_of(const struct group *group, int me)
+{
+    int own = group->own, last = group->groups - 1;
+    struct nap_messages messages = {{-1, own < last ? own : last - 1}, {-1, own < last ? own : me}, {-1, own}};
+    if (me >= last)
+        return messages;
+    messages.to.node = group_node(group, me == own ? last : me, group->position);
+    if (me != own)
+        messages.from.node = group_node(group, me, group->position);
+    if (me == last - 1 && own < last)
+        messages.last.node = group_node(group, last, group->position);
+    return messages;
+}
+
+static int receive(struct hs_builder *builder, const struct hs_shape *shape, struct nap_peer from, struct hs_ref into,
+                   int after)
 {
     const struct hs_division *nodes = &shape->topology->division[shape->with.level];
-    int own = group->own, lacking = me < group->groups && group->position >= group_size(group, me);
-    int to = -1, from = -1; /* nodes to send to and receive from; -1 if none */
-    if (me < group->groups && me != own)
-        from = lacking ? group_node(group, me, own) : group_node(group, me, group->position);
-    if (me == own && own >= group->long_groups && group->position < group->long_groups)
-        to = group_node(group, group->position, group->each);
-    if (from >= 0 && !lacking)
-        to = from;
-    int send = -1, receive = -1;
-    if (to >= 0)
-        send = hs_emit_send(builder, hs_division_ranks(nodes, to)[own], sum, shape->bytes, after);
-    if (from >= 0)
-        receive =
-            hs_emit_recv(builder, hs_division_ranks(nodes, from)[lacking ? me : own], theirs, shape->bytes, after);
-    int both = hs_emit_both(builder, send, receive);
-    return both < 0 ? after : both;
+    return from.node < 0
+               ? -1
+               : hs_emit_recv(builder, hs_division_ranks(nodes, from.node)[from.local], into, shape->bytes, after);
+}
+
+/*
+ * Emits a step's messages of this rank, from stage->in. Afterwards stage->in is this rank's operand of the allreduce:
+ * stage->in as before, or `theirs`. `free` is scratch memory. stage->after becomes the step that completes the
+ * messages.
+ */
+static void exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
+                     struct hs_ref theirs, struct hs_ref free, struct hs_stage *stage)
+{
+    const struct hs_division *nodes = &shape->topology->division[shape->with.level];
+    struct nap_messages messages = group->joint ? joint_messages_of(group, me) : messages_of(group, me);
+    struct hs_ref sum = stage->in;
+    int send = -1, after = stage->after;
+    if (messages.to.node >= 0)
+        send = hs_emit_send(builder, hs_division_ranks(nodes, messages.to.node)[messages.to.local], sum, shape->bytes,
+                            after);
+    int from = receive(builder, shape, messages.from, theirs, after);
+    int last = receive(builder, shape, messages.last, free, after);
+    int both = hs_emit_both(builder, send, hs_emit_both(builder, from, last));
+    stage->after = both < 0 ? after : both;
+    stage->in = from < 0 ? sum : theirs;
+    if (group->joint && me == group->groups - 2) { /* adds the sums of the last two subgroups */
+        stage->after = hs_emit_reduce(builder, theirs, stage->in, last < 0 ? sum : free, shape->bytes, stage->after);
+        stage->in = theirs;
+    }
 }
 
 /* Sums stage->in of local ranks 0 .. groups-1 inside the node, into stage->out of all local ranks. */
@@ -126,9 +225,10 @@ static int combine(struct hs_builder *builder, const struct hs_shape *shape, con
 
 static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
+    const struct hs_division *nodes = shape->topology ? &shape->topology->division[shape->with.level] : NULL;
     (void)alg;
-    return shape->topology && !shape->topology->division[shape->with.level].even
-               ? "the nodes have different numbers of ranks"
+    return nodes && !nodes->even && fewest_ranks(nodes, 0, nodes->parts) == 1
+               ? "a node has one rank and another has more"
                : NULL;
 }
 
@@ -150,7 +250,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         return;
     }
     struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .after = -1};
-    int steps = steps_of(&on, group);
+    int steps = steps_of(&shape->topology->division[shape->with.level], on.node, group);
     stage.stages = 2 * steps + 1;
     stage.direct = steps == 0;
     stage.out = steps ? sum : hs_out(0);
@@ -158,12 +258,11 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     for (int i = 0; i < steps; i++) {
         if (group[i].groups == 1)
             continue;
-        int after = exchange(builder, shape, &group[i], on.me, sum, theirs, stage.after);
-        stage.in = on.me == group[i].own ? sum : theirs;
+        stage.in = sum;
+        exchange(builder, shape, &group[i], on.me, theirs, next, &stage);
         stage.out = i == steps - 1 ? hs_out(0) : next;
         stage.number = 2 * i + 1;
-        stage.after = after;
-        stage.after = combine(builder, shape, &on, group[i].groups, &stage);
+        stage.after = combine(builder, shape, &on, group[i].groups - group[i].joint, &stage);
         next = sum;
         sum = stage.out;
     }

@@ -3,6 +3,7 @@
  * argument is the hsumma command that hsumma_sim passes; the second selects what the probe does.
  */
 #include <mpi.h>
+#include <simgrid/actor.h>
 #include <simgrid/host.h>
 #include <simgrid/link.h>
 #include <stdio.h>
@@ -40,6 +41,27 @@ static void network(int rank, int ranks)
     }
 }
 
+/* The lower half of the ranks send `bytes` bytes each to the upper half at the same time: prints the seconds. */
+static void pairs(int rank, int ranks, int bytes)
+{
+    char *data = calloc((size_t)bytes + 1, 1);
+    int half = ranks / 2;
+    double longest = 0;
+    sg_actor_sleep_for(1 - MPI_Wtime()); /* all begin at the same time */
+    double began = MPI_Wtime();
+    if (rank < half) { /* SMPI adds the overhead to MPI_Isend only */
+        MPI_Request request;
+        MPI_Isend(data, bytes, MPI_CHAR, rank + half, 0, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else
+        MPI_Recv(data, bytes, MPI_CHAR, rank - half, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    double seconds = rank < half ? 0 : MPI_Wtime() - began;
+    MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("pairs %d %d %.12f\n", half, bytes, longest);
+    free(data);
+}
+
 static void copy_file(const char *path)
 {
     FILE *in = fopen(path, "r");
@@ -69,6 +91,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(what, "network"))
         network(rank, ranks);
+    else if (!strcmp(what, "pairs"))
+        pairs(rank, ranks, atoi(argv[3]));
     else if (!strcmp(what, "where"))
         printf("rank %d %s\n", rank, sg_host_self_get_name());
     else if (!strcmp(what, "lock"))

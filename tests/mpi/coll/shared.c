@@ -1,7 +1,8 @@
 /*
  * Collectives through shared memory at run time: no MPI message inside a node, between nodes as many as the algorithm
  * needs; no named object is left. The results are right with and without direct reads of peers' memory, and over
- * messages if one rank cannot map the shared memory.
+ * messages if one rank cannot map the shared memory. With the argument "nodes" only virtual nodes are tested, of 12
+ * ranks.
  */
 #include "base/scalar.h"
 #include "base/wait.h"
@@ -156,33 +157,66 @@ static void many_instances(void)
     hs_comm_forget(&comm, &hs_heap);
 }
 
-/* Two virtual nodes: messages only between them, as many as the lists have SENDs. */
-static void two_nodes(void)
+/*
+ * Runs algorithm rows[row]; returns 1 if it is right and sends the messages that the lists have, none inside a node
+ * with shared memory. *between becomes the largest number of messages between nodes that a rank sends.
+ */
+static int run_on_nodes(struct hs_comm *comm, int row, int64_t *between)
 {
-    struct hs_discover_options options = {.nodes = 2, .shared_bytes = -1, .direct = 1};
+    struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm->topology};
+    const struct hs_alg *alg = hs_alg_find(rows[row].collective, rows[row].name);
+    const int *node = comm->topology.division[HS_NODE].of;
+    struct hs_list *list = NULL;
+    int64_t messages = 0, expected = 0, inside = 0;
+    if (hs_alg_unfit(alg, &shape))
+        return 1;
+    int bad = !run(comm, rows[row].collective, rows[row].name, 4096, 5, &messages);
+    bad |= hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK;
+    for (int i = 0; list && i < list[rank].steps; i++) {
+        expected += list[rank].step[i].kind == HS_SEND;
+        inside += list[rank].step[i].kind == HS_SEND && node[list[rank].step[i].peer] == node[rank];
+    }
+    bad |= messages != expected || (inside && comm->topology.shared_bytes);
+    hs_free_all(&hs_heap, list, size);
+    *between = world_worst(messages - inside);
+    return !bad;
+}
+
+/* Virtual nodes: messages only between them, as many as the lists have SENDs. */
+static void virtual_nodes(int nodes)
+{
+    struct hs_discover_options options = {.nodes = nodes, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK;
-    for (int r = 3; r < ROWS && !bad; r++) { /* the first rows are algorithms for a single node */
-        struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm.topology};
-        const struct hs_alg *alg = hs_alg_find(rows[r].collective, rows[r].name);
-        struct hs_list *list = NULL;
-        int64_t messages = 0, expected = 0, inside = 0;
-        if (hs_alg_unfit(alg, &shape))
-            continue;
-        bad += !run(&comm, rows[r].collective, rows[r].name, 4096, 5, &messages);
-        bad += hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK;
-        for (int i = 0; list && i < list[rank].steps; i++) {
-            const int *node = comm.topology.division[HS_NODE].of;
-            expected += list[rank].step[i].kind == HS_SEND;
-            inside += list[rank].step[i].kind == HS_SEND && node[list[rank].step[i].peer] == node[rank];
-        }
-        bad += messages != expected || inside;
-        hs_free_all(&hs_heap, list, size);
-    }
-    bad = world_worst(bad);
-    tap_ok(bad == 0, "two virtual nodes: right, and messages between them only (%s)", message.text);
+    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK, between;
+    for (int r = 3; r < ROWS && !bad; r++) /* the first rows are algorithms for a single node */
+        bad += !run_on_nodes(&comm, r, &between);
+    tap_ok(world_worst(bad) == 0, "%d virtual nodes: right, and messages between them only (%s)", nodes, message.text);
     hs_comm_forget(&comm, &hs_heap);
+}
+
+/*
+ * NAP on 12 ranks: with messages inside nodes, too. No process sends more than `most` messages between nodes. node:
+ * that of each rank.
+ */
+static void nap_on_unequal_nodes(const char *what, const int *node, int most)
+{
+    enum { NAP = 4 }; /* its index in rows[] */
+    struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
+    int64_t bad = hs_topology_make(&comm.topology, size, node, NULL, &hs_heap) != HSUMMA_OK, between = 0;
+    bad = bad || !run_on_nodes(&comm, NAP, &between) || between != most;
+    tap_ok(world_worst(bad) == 0, "nap on nodes of %s ranks: right, at most %d messages between nodes", what, most);
+    hs_topology_free(&comm.topology, &hs_heap);
+}
+
+static int finish(void)
+{
+    free(ranks);
+    free(in);
+    free(out);
+    free(scratch);
+    MPI_Finalize();
+    return tap_done();
 }
 
 int main(int argc, char **argv)
@@ -196,6 +230,14 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int r = 0; r < size; r++)
         ranks[r] = r;
+    if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
+        virtual_nodes(5);
+        nap_on_unequal_nodes("3 + 4 + 5", (int[]){0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2}, 1);
+        nap_on_unequal_nodes("2 + 5 + 5", (int[]){0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2}, 1);
+        nap_on_unequal_nodes("2 + 3 + 2 + 3 + 2", (int[]){0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4}, 2);
+        nap_on_unequal_nodes("5 + 4 + 3, scattered", (int[]){0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 0}, 1);
+        return finish();
+    }
     one_node("direct reads", &(struct hs_discover_options){.shared_bytes = -1, .direct = 1}, 4);
     one_node("without direct reads", &(struct hs_discover_options){.nodes = 1, .sockets = 2, .shared_bytes = -1}, 4);
     one_node("little room", &(struct hs_discover_options){.shared_bytes = 4096}, 3);
@@ -203,12 +245,7 @@ int main(int argc, char **argv)
         refused("the rank that makes the memory", 0, RLIMIT_FSIZE);
         refused("one that opens it", size - 1, RLIMIT_NOFILE);
         many_instances();
-        two_nodes();
+        virtual_nodes(2);
     }
-    free(ranks);
-    free(in);
-    free(out);
-    free(scratch);
-    MPI_Finalize();
-    return tap_done();
+    return finish();
 }

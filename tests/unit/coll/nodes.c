@@ -8,14 +8,17 @@
 #include "support/random.h"
 #include "support/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { UNIT = 8, MOST_RANKS = 4096, MOST_NODES = 1000 };
 
-/* Placement of ranks on nodes. SOCKETS: in blocks; the algorithm's nodes are sockets, two per node. */
-enum layout { BLOCKS, SOCKETS, SCATTERED, UNEVEN, UNEVEN_BLOCKS, LAYOUTS };
+/* Placement of ranks on nodes. SOCKETS: in blocks; the algorithm's nodes are sockets, two per node. ONE_LESS: in
+ * blocks; every third node has a rank less. */
+enum layout { BLOCKS, SOCKETS, SCATTERED, UNEVEN, UNEVEN_BLOCKS, ONE_LESS, LAYOUTS };
 
-static const char *const layout_names[] = {"blocks", "sockets", "scattered", "uneven nodes", "uneven blocks"};
+static const char *const layout_names[] = {"blocks",       "sockets",       "scattered",
+                                           "uneven nodes", "uneven blocks", "one rank less"};
 
 struct place {
     struct hs_topology topology;
@@ -29,12 +32,19 @@ struct traffic {
     int rank_max, rounds, by_others; /* by_others: messages from ranks that are not the lowest on their node */
 };
 
+static int ranks_on(enum layout layout, int i, int ppn)
+{
+    return layout == UNEVEN_BLOCKS         ? 1 + (ppn - 1 + 3 * i) % ppn
+           : layout == ONE_LESS && ppn > 1 ? ppn - (i % 3 == 0)
+                                           : ppn;
+}
+
 /* Sets the node of each rank according to the layout; returns the number of ranks. */
 static int name_nodes(struct coll_sweep *sweep, enum layout layout, int nodes, int ppn, int *node)
 {
     int size = 0;
     for (int i = 0; i < nodes; i++)
-        for (int j = 0; j < (layout == UNEVEN_BLOCKS ? 1 + (ppn - 1 + 3 * i) % ppn : ppn); j++)
+        for (int j = 0; j < ranks_on(layout, i, ppn); j++)
             node[size++] = layout == UNEVEN ? draw_of(&sweep->mix, nodes) : i;
     for (int r = size - 1; layout == SCATTERED && r > 0; r--) {
         int other = draw_of(&sweep->mix, r + 1), swap = node[r];
@@ -125,19 +135,26 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
 
 /* Claims of the papers. */
 
-/* NAP: a process sends at most L messages between nodes, in exactly L rounds, with L = ceil(log_ppn n). */
+/*
+ * NAP: a process sends at most L messages between nodes, in exactly L rounds, with L = ceil(log_ppn n). If some nodes
+ * have m ranks and others more, L = ceil(log_(m+1) n) for n <= m + 1 and powers of m + 1; otherwise it may be
+ * ceil(log_m n).
+ */
 static void nap(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
-    int n = place->nodes->parts, ppn = place->shape.size / n, steps = ppn > 1 ? log_up(ppn, n) : 0;
+    int n = place->nodes->parts, ppn = smallest(place), steps = ppn > 1 ? log_up(ppn, n) : 0;
     struct hs_verify_report report;
     sweep_verify(sweep, alg, &place->shape, &report);
     struct traffic traffic = traffic_of(place, alg);
-    if (ppn > 1) {
-        sweep_at_most(sweep, &place->shape, "messages between nodes per process", traffic.rank_max, steps);
-        sweep_expect(sweep, &place->shape, "rounds between nodes", traffic.rounds, steps);
-    } else {
+    if (ppn == 1) {
         sweep_expect(sweep, &place->shape, "messages", traffic.messages, doubling_messages(n));
+        return;
     }
+    int fewer = log_up(ppn + 1, n);
+    if (!place->nodes->even && (n <= ppn + 1 || lround(pow(ppn + 1, fewer)) == n || traffic.rounds < steps))
+        steps = fewer;
+    sweep_at_most(sweep, &place->shape, "messages between nodes per process", traffic.rank_max, steps);
+    sweep_expect(sweep, &place->shape, "rounds between nodes", traffic.rounds, steps);
 }
 
 static void smp(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
@@ -280,7 +297,7 @@ static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct pla
 
 static const int64_t rooms[] = {0, 1 << 16, 200}; /* bytes of SHARED per rank; 200: one cache line per stage, or none */
 
-enum { EVERY_LAYOUT = (1 << LAYOUTS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
+enum { EVERY_LAYOUT = (1 << ONE_LESS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
 
 static const struct claim {
     enum hs_collective collective;
@@ -292,6 +309,8 @@ static const struct claim {
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << BLOCKS, 40, 16, 3},
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SCATTERED, 40, 6, 3},
     {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << SOCKETS, 10, 8, 3},
+    {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << ONE_LESS, 40, 16, 3},
+    {HS_ALLREDUCE, "nap", "messages and rounds between nodes", nap, 1 << UNEVEN, 12, 12, 3},
     {HS_ALLREDUCE, "smp", "leaders alone send between nodes", smp, EVERY_LAYOUT, 17, 9, 3},
     {HS_REDUCE_TO, "smp", "a tree of trees", rooted, EVERY_LAYOUT, 9, 6, 3},
     {HS_BCAST, "hierarchical", "a tree of trees", rooted, EVERY_LAYOUT, 9, 6, 3},
@@ -337,18 +356,48 @@ static void nap_on_many_nodes(void)
     sweep_end(&sweep, sweep.runs == 11, "nap on many nodes");
 }
 
-static void nap_refuses(void)
+/* Nodes of given sizes: NAP's rounds between nodes, and no process sends more often; or NAP refuses them. */
+static void nap_on_unequal_nodes(void)
 {
-    static const int uneven[] = {0, 0, 0, 1, 1};
+    static const struct {
+        int rounds;        /* 0: NAP refuses */
+        const char *ranks; /* of each node, as hexadecimal digits */
+    } cases[] = {{1, "345"},
+                 {1, "2ff"},
+                 {1, "345f"},
+                 {1, "effffffffffffff"},
+                 {2, "3ffff"},
+                 {2, "233333332"},
+                 {2, "434444444444"},     /* 12 nodes: 3 groups of 4, the first of which is joint */
+                 {3, "44434444444444"},   /* 14 nodes: 4 groups of 4, 4, 3 and 3 nodes cannot be joint */
+                 {2, "4443444444444444"}, /* 16 nodes: 4 groups of 4 can */
+                 {0, "31"},
+                 {0, "f1f"}};
     const struct hs_alg *alg = hs_alg_find(HS_ALLREDUCE, "nap");
-    struct hs_topology topology;
-    struct hs_shape shape = {.size = 5, .bytes = UNIT, .unit = UNIT};
-    tap_ok(hs_alg_unfit(alg, &shape) == NULL, "nap takes ranks without a topology");
-    if (hs_topology_make(&topology, 5, uneven, NULL, &hs_heap))
-        exit(99);
-    shape.topology = &topology;
-    tap_ok(hs_alg_unfit(alg, &shape) != NULL, "nap refuses nodes of different sizes");
-    hs_topology_free(&topology, &hs_heap);
+    struct coll_sweep sweep = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct place place = {.shape = {.bytes = 3 * UNIT, .unit = UNIT, .topology = &place.topology}};
+        struct hs_verify_report report;
+        int node[256];
+        for (int n = 0; cases[i].ranks[n]; n++)
+            for (int j = cases[i].ranks[n] <= '9' ? cases[i].ranks[n] - '0' : cases[i].ranks[n] - 'a' + 10; j > 0; j--)
+                node[place.shape.size++] = n;
+        if (hs_topology_make(&place.topology, place.shape.size, node, NULL, &hs_heap))
+            exit(99);
+        place.nodes = &place.topology.division[HS_NODE];
+        sweep_expect(&sweep, &place.shape, "refused", hs_alg_unfit(alg, &place.shape) != NULL, !cases[i].rounds);
+        if (cases[i].rounds && sweep_verify(&sweep, alg, &place.shape, &report)) {
+            struct traffic traffic = traffic_of(&place, alg);
+            sweep_expect(&sweep, &place.shape, "rounds between nodes", traffic.rounds, cases[i].rounds);
+            sweep_expect(&sweep, &place.shape, "messages between nodes per process", traffic.rank_max, traffic.rounds);
+            sweep_expect(&sweep, &place.shape, "inter-node messages, by verify", report.inter_node_messages_rank_max,
+                         traffic.rank_max);
+        }
+        hs_topology_free(&place.topology, &hs_heap);
+    }
+    struct hs_shape alone = {.size = 5, .bytes = UNIT, .unit = UNIT};
+    sweep_expect(&sweep, &alone, "refused without a topology", hs_alg_unfit(alg, &alone) != NULL, 0);
+    sweep_end(&sweep, sweep.runs >= 9, "nap on nodes of given sizes");
 }
 
 /* Other algorithms as stages. */
@@ -442,7 +491,7 @@ int main(void)
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
         check_claim(&claims[i]);
     nap_on_many_nodes();
-    nap_refuses();
+    nap_on_unequal_nodes();
     for (int i = 0; i < 3; i++) {
         any_rows(HS_ALLREDUCE, "smp", rooms[i]);
         any_rows(HS_REDUCE_TO, "smp", rooms[i]);

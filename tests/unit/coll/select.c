@@ -191,10 +191,11 @@ static void chosen(struct hs_selector *selector, const struct hs_question *quest
 static void test_choice(void)
 {
     struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};
-    struct hs_topology even, uneven, scattered;
+    struct hs_topology even, uneven, single, scattered;
     const int node[] = {0, 1, 0, 1, 0, 1};
     hs_topology_blocks(&even, 6, 2, 1, &hs_heap);
     hs_topology_blocks(&uneven, 5, 2, 1, &hs_heap);
+    hs_topology_blocks(&single, 3, 2, 1, &hs_heap);
     hs_topology_make(&scattered, 6, node, NULL, &hs_heap);
     struct hs_shape shape = {.size = 6, .bytes = 1000, .unit = 8};
     struct hs_question question = {.collective = HS_ALLREDUCE, .shape = &shape};
@@ -226,7 +227,12 @@ static void test_choice(void)
     chosen(&selector, &question, "nap, by the call", "");
     shape.topology = &uneven;
     shape.size = 5;
-    chosen(&selector, &question, "smp instead of nap", "different numbers of ranks");
+    chosen(&selector, &question, "nap, by the call", "");
+    shape.topology = &single;
+    shape.size = 3;
+    chosen(&selector, &question, "smp instead of nap", "a node has one rank and another has more");
+    shape.topology = &uneven;
+    shape.size = 5;
     question.ordered = 1;
     question.spec = "ring";
     chosen(&selector, &question, "recursive_doubling instead of ring", "does not commute");
@@ -254,6 +260,7 @@ static void test_choice(void)
     hs_selector_free(&selector);
     hs_topology_free(&even, &hs_heap);
     hs_topology_free(&uneven, &hs_heap);
+    hs_topology_free(&single, &hs_heap);
     hs_topology_free(&scattered, &hs_heap);
 }
 

@@ -1,12 +1,13 @@
 /*
  * The papers' cost models compared with the clock on this library's schedules: node-aware allreduce (Bienz, Olson and
  * Gropp 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table the program prints the figures of
- * doc/results/models.md and runs no tests.
+ * doc/results/models.md, with --nap times for those of doc/results/papers/nap.md, and runs no tests.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -296,23 +297,41 @@ static void dpml_shape(void)
 }
 
 /* Prints the figures of doc/results/models.md. */
-static void print_sizes(void)
+/* Prints the times of allreduces of s bytes on n nodes as CSV: by the clock, and by equations 4 to 6 as printed. */
+static void print_times(const struct hs_machine *m, int n, int ppn, int64_t s)
 {
-    puts("| bytes | recursive doubling (us) | SMP (us) | NAP (us) | NAP, equation 6 (us) |\n|---|---|---|---|---|");
-    for (int64_t s = 8; s <= 1 << 16; s *= 4)
-        printf("| %lld | %.1f | %.1f | %.1f | %.1f |\n", (long long)s,
-               1e6 * seconds("recursive_doubling", 256, 16, s, &blue_waters),
-               1e6 * seconds("smp", 256, 16, s, &blue_waters), 1e6 * seconds("nap", 256, 16, s, &blue_waters),
-               1e6 * nap(&blue_waters, 256, 16, (double)s, 16));
+    double bytes = (double)s;
+    printf("by,algorithm,us\n");
+    printf("clock,RD,%.6g\n", 1e6 * seconds("recursive_doubling", n, ppn, s, m));
+    printf("clock,SMP,%.6g\nclock,NAP,%.6g\n", 1e6 * seconds("smp", n, ppn, s, m), 1e6 * seconds("nap", n, ppn, s, m));
+    printf("equation,RD,%.6g\nequation,SMP,%.6g\n", 1e6 * recursive_doubling(m, n, ppn, bytes),
+           1e6 * smp(m, n, ppn, bytes));
+    printf("equation,NAP,%.6g\n", 1e6 * nap(m, n, ppn, bytes, ppn));
 }
 
-static void print_gains(void)
+/* Prints the length from which SMP is faster than NAP, by the clock. */
+static void print_crossing(const struct hs_machine *m, int n, int ppn)
 {
-    static const int nodes[] = {2, 4, 8, 15, 16, 17, 32, 64, 128, 256};
-    puts("\n| nodes | NAP steps | over recursive doubling | over SMP |\n|---|---|---|---|");
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
-        printf("| %d | %d | %.2f | %.2f |\n", nodes[i], nap_steps(nodes[i], 16),
-               gain("recursive_doubling", nodes[i], 16), gain("smp", nodes[i], 16));
+    int64_t below = 8, above = 1 << 24;
+    while (above - below > 8) {
+        int64_t s = (below + above) / 16 * 8;
+        *(seconds("smp", n, ppn, s, m) < seconds("nap", n, ppn, s, m) ? &above : &below) = s;
+    }
+    printf("bytes\n%lld\n", (long long)above);
+}
+
+/* --nap NODES PPN BYTES, or --nap NODES PPN crossing; then, if given, the machine's alpha, beta, inject, gamma, and
+ * alpha and beta inside a node. */
+static void print_nap(int count, char **word)
+{
+    struct hs_machine m = blue_waters;
+    double *price[] = {&m.alpha, &m.beta, &m.inject, &m.gamma, &m.node.alpha, &m.node.beta};
+    for (int i = 3; i < count && i < 9; i++)
+        *price[i - 3] = atof(word[i]);
+    if (strcmp(word[2], "crossing") == 0)
+        print_crossing(&m, atoi(word[0]), atoi(word[1]));
+    else
+        print_times(&m, atoi(word[0]), atoi(word[1]), atoll(word[2]));
 }
 
 static void print_leaders(void)
@@ -329,9 +348,11 @@ static void print_leaders(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--table") == 0) {
-        print_sizes();
-        print_gains();
         print_leaders();
+        return 0;
+    }
+    if (argc > 4 && strcmp(argv[1], "--nap") == 0) {
+        print_nap(argc - 2, argv + 2);
         return 0;
     }
     node_aware_equations();

@@ -30,7 +30,7 @@ static void both_ways(hsumma_builder *builder, const hsumma_shape *shape, void *
 }
 
 static const hsumma_algorithm algorithm = {
-    HSUMMA_BCAST, "both_ways", "halves around the ring in both directions", 0, NULL, both_ways, NULL};
+    HSUMMA_BCAST, "both_ways", "halves around the ring in both directions", 0, NULL, both_ways, NULL, NULL};
 /* end */
 
 int main(int argc, char **argv)

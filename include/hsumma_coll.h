@@ -21,7 +21,8 @@
  * that fits applies. A tuned file has a first line "hsumma tuned 2" and then lines "COLLECTIVE RANKS NODES RANGE
  * ALGORITHM", in which a star stands for any number or all sizes, and a hash begins a comment. The model and the
  * default choose built-in algorithms only. An algorithm that cannot serve a call (because of its shape, or an operator
- * that does not commute) is replaced by one that can.
+ * that does not commute) is replaced by one that can. MPI's own collective, or a function of the caller, is never
+ * replaced as a stage, as in "dpml(outer=mpi)": where it cannot serve, the call returns HSUMMA_ERR_UNSUPPORTED.
  */
 #ifndef HSUMMA_COLL_H
 #define HSUMMA_COLL_H
@@ -183,7 +184,7 @@ enum hsumma_algorithm_flags {
     HSUMMA_KEEPS_ORDER_ON_BLOCKS = 4, /**< keeps the order of ranks if each node has consecutive ranks */
     HSUMMA_UNIFORM = 8,               /**< brackets the sum of every element in the same manner */
     HSUMMA_SHARED = 16,               /**< uses shared memory inside a node if available */
-    HSUMMA_BY_MPI = 32                /**< calls MPI's own collective */
+    HSUMMA_BY_MPI = 32                /**< calls MPI's own collective, or a function of the caller */
 };
 
 /** A row of the registry. Strings are valid as long as the context. */
@@ -253,6 +254,28 @@ HSUMMA_API int hsumma_step_reduce(hsumma_builder *builder, hsumma_place to, hsum
  * steps that access the same bytes, the later must depend on the earlier, unless both only read. */
 HSUMMA_API void hsumma_step_after(hsumma_builder *builder, int step, int earlier);
 
+/** One collective of an algorithm that a function performs; owned by the library. */
+typedef struct hsumma_stage {
+    MPI_Comm comm;  /**< the processes that perform it, such as the leaders of the nodes; only this function uses it */
+    const void *in; /**< this process's contribution; may equal out; NULL for a bcast */
+    void *out;      /**< this process's result; NULL on the processes of a reduce that get none; for a bcast the
+                         buffer of every process, which the root must not change */
+    int64_t count;  /**< number of elements */
+    size_t size;    /**< bytes of an element */
+    hsumma_operator op; /**< for reduce and allreduce: the operator */
+    int root;           /**< for bcast and reduce: the root, a rank of comm */
+} hsumma_stage;
+
+/**
+ * Performs one collective among the processes of stage->comm, for example by a network that reduces in its switches.
+ * All processes of comm call it in the same order. It either completes the collective, or starts it, stores an MPI
+ * request that the library then completes (such as that of MPI_Iallreduce() or MPI_Grequest_start()) in *request, and
+ * copies what it needs of *stage. A function that waits must let MPI make progress on other messages. Returns 0, or any
+ * other number after an error: all calls in progress then end with HSUMMA_ERR_MPI on every process of the context, with
+ * that number in the message of this one, and the context can only be freed.
+ */
+typedef int hsumma_perform(const hsumma_stage *stage, MPI_Request *request, void *state);
+
 /** An algorithm defined by the caller. */
 typedef struct hsumma_algorithm {
     hsumma_collective collective; /**< the collective that it performs */
@@ -264,17 +287,24 @@ typedef struct hsumma_algorithm {
     const char *(*unfit)(const hsumma_shape *shape, void *state);
     /** Writes the steps of shape->rank. */
     void (*build)(hsumma_builder *builder, const hsumma_shape *shape, void *state);
-    void *state; /**< argument passed to both functions; owned by the caller, must live as long as the context */
+    void *state; /**< argument passed to the functions; owned by the caller, must live as long as the context */
+    /** Performs the collective (bcast, reduce or allreduce); `build` is then NULL. The algorithm serves calls, or the
+     * stage between nodes or inside them of another algorithm: "dpml(outer=NAME)". NULL if there is a builder. */
+    hsumma_perform *perform;
 } hsumma_algorithm;
 
 /**
  * Adds a copy of an algorithm to the context, under its name. All processes must add it before they use it, in calls or
  * in the options bcast and reduce of plans. Local.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (a name that is invalid or exists, no builder, another flag or collective),
- * HSUMMA_ERR_MEMORY. A later call that uses the algorithm returns HSUMMA_ERR_ARGUMENT if a step exceeds a buffer,
- * writes to HSUMMA_IN, combines a part of an element, or names as its peer the process itself or one that does not
- * exist.
+ * An algorithm with the function `perform` serves collective calls, not plans, and never at the model's choice. Each
+ * group of processes that performs it gets a communicator, created at the first call of a kind, which then waits for
+ * all earlier ones.
+ *
+ * Errors: HSUMMA_ERR_ARGUMENT (a name that is invalid or exists, neither or both of `build` and `perform`, another flag
+ * or collective), HSUMMA_ERR_MEMORY. A later call that uses the algorithm returns HSUMMA_ERR_ARGUMENT if a step exceeds
+ * a buffer, writes to HSUMMA_IN, combines a part of an element, or names as its peer the process itself or one that
+ * does not exist.
  */
 HSUMMA_API hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *algorithm);
 
@@ -284,7 +314,8 @@ HSUMMA_API hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_
  * also with unequal parts), then on two nodes. Local; needs no MPI.
  *
  * Returns HSUMMA_OK; HSUMMA_ERR_INTERNAL with a description of the defect, up to n bytes, in text;
- * HSUMMA_ERR_UNSUPPORTED if the algorithm cannot serve the shape; HSUMMA_ERR_ARGUMENT; HSUMMA_ERR_MEMORY.
+ * HSUMMA_ERR_UNSUPPORTED if the algorithm cannot serve the shape, or is performed by a function; HSUMMA_ERR_ARGUMENT;
+ * HSUMMA_ERR_MEMORY.
  */
 HSUMMA_API hsumma_status hsumma_coll_prove(const hsumma_algorithm *algorithm, int size, int root, int64_t bytes,
                                            int64_t unit, char *text, size_t n);

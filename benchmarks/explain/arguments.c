@@ -68,7 +68,7 @@ static void print_help(void)
            "One collective\n"
            "  --collective NAME       bcast, reduce, allreduce, allgather or reduce_scatter: a table of its\n"
            "                          algorithms, and the choice of auto\n"
-           "  --alg NAME              the rounds of this algorithm\n"
+           "  --alg NAME              the rounds of this algorithm, with parameters as in option coll\n"
            "  --ranks, --nodes, --map the processes, as above (default: 8 on one node)\n"
            "  --bytes N               of the whole vector (default: 1024 for each process)\n"
            "  --root N                (default: 0)\n"

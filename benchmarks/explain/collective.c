@@ -37,7 +37,7 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
                                  struct hs_message *message)
 {
     int collective = coll_find(args->collective);
-    const struct hs_alg *row = NULL;
+    struct hs_alg_spec spec = {.alg = NULL};
     struct hs_topology *topology = &ctx->comm.topology;
     struct hs_answer answer;
     char text[400];
@@ -47,8 +47,10 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
                        "--collective %s: expected bcast, reduce, allreduce, allgather or reduce_scatter",
                        args->collective);
     hs_alg_names(NULL, (enum hs_collective)collective, text, sizeof text);
-    if (args->alg && !(row = hs_alg_find((enum hs_collective)collective, args->alg)))
-        return hs_fail(message, HSUMMA_ERR_OPTION, "--alg %s: expected one of: %s", args->alg, text);
+    if (args->alg &&
+        hs_alg_spec_read(NULL, (enum hs_collective)collective, args->alg, strlen(args->alg), "--alg", &spec, message))
+        return HSUMMA_ERR_OPTION;
+    const struct hs_alg *row = spec.alg;
     if (ctx->options.settings.shared) {
         topology->shared_bytes =
             hs_shm_bytes_for(hs_division_largest(&topology->division[HS_NODE]), ctx->options.settings.shared);
@@ -72,6 +74,8 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
     if (row)
         fprintf(file, "%s: %s\n", row->name, row->doc);
     fputc('\n', file);
+    shape.with = spec.with;
+    shape.segment = spec.segment ? spec.segment : shape.segment;
     coll_costs_heading(file, &shape);
     for (int i = 0; hs_alg_at(i) && !status; i++) {
         const struct hs_alg *alg = hs_alg_at(i);
@@ -82,8 +86,13 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
-            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, alg == answer.spec.alg);
+            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, !row && alg == answer.spec.alg);
     }
+    if (status == HSUMMA_ERR_UNSUPPORTED && row)
+        return hs_fail(message, status,
+                       "--alg %s: no price for MPI's own collective or for this shape; expected another algorithm, or "
+                       "offload.alpha_s and offload.beta_s_per_byte in the profile for a stage by MPI",
+                       args->alg);
     if (status)
         return status;
     fprintf(file, "\nauto: %s\n", text);

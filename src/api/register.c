@@ -10,6 +10,7 @@
 /* A registered row; its hs_alg.own points to this. */
 struct own {
     struct hs_alg alg;
+    struct hs_performer performer;
     hsumma_algorithm theirs; /* its strings follow this structure in memory */
 };
 
@@ -70,7 +71,7 @@ static int is_safe(const struct hs_builder *builder, const struct hs_shape *shap
     for (int i = 0; i < list->steps; i++) {
         const struct hs_step *step = &list->step[i];
         const struct hs_ref *ref[] = {&step->dst, &step->left, &step->right};
-        unsigned touches = hs_step_touches(step->kind);
+        unsigned touches = hs_step_touches(step);
         if ((step->kind == HS_SEND || step->kind == HS_RECV) &&
             (step->peer < 0 || step->peer >= shape->size || step->peer == shape->rank))
             return 0;
@@ -99,6 +100,15 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     own->theirs.build(builder, &theirs, own->theirs.state);
     if (!builder->failed && !is_safe(builder, shape))
         hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
+}
+
+/* The list of an algorithm that a function performs: one MPI step. A single rank only copies. */
+static void build_performed(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    if (shape->size > 1)
+        hs_emit_mpi(builder, shape->rank, shape->size, shape->root, 0, shape->bytes);
+    else if (builder->alg->collective != HS_BCAST)
+        hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, -1);
 }
 
 static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
@@ -156,11 +166,16 @@ static hsumma_status check(const hsumma_algorithm *theirs, struct hs_message *me
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "algorithm name is \"%.40s\"; expected 1 to %d letters, digits and _, and not auto",
                        length ? theirs->name : "", HS_NAME_TEXT - 1);
-    if (!theirs->build)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: build is NULL; expected a function", theirs->name);
+    if (!theirs->build == !theirs->perform)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: build and perform are %s; expected one function",
+                       theirs->name, theirs->build ? "both set" : "NULL");
     if ((unsigned)theirs->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "algorithm %s: collective is %d; expected 0 to %d", theirs->name,
                        (int)theirs->collective, HSUMMA_REDUCE_SCATTER);
+    if (theirs->perform && theirs->collective > HSUMMA_ALLREDUCE)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "algorithm %s: a function cannot perform %s; expected bcast, reduce or allreduce", theirs->name,
+                       hs_collective_name((enum hs_collective)theirs->collective));
     if (theirs->flags & ~(unsigned)(HSUMMA_TRUE_ROOT | HSUMMA_KEEPS_ORDER | HSUMMA_UNIFORM))
         return hs_fail(message, HSUMMA_ERR_ARGUMENT,
                        "algorithm %s: flags are %u; expected 0 or a sum of HSUMMA_TRUE_ROOT, _KEEPS_ORDER and _UNIFORM",
@@ -180,6 +195,12 @@ static void fill(struct own *own, const hsumma_algorithm *theirs, const char *na
                                .unfit = unfit,
                                .build = build,
                                .own = own};
+    if (!theirs->perform)
+        return;
+    own->performer = (struct hs_performer){theirs->perform, theirs->state};
+    own->alg.performer = &own->performer;
+    own->alg.build = build_performed;
+    own->alg.flags |= HS_BY_MPI | HS_TRUE_ROOT;
 }
 
 hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *theirs)
@@ -296,6 +317,11 @@ hsumma_status hsumma_coll_prove(const hsumma_algorithm *theirs, int size, int ro
     if (status)
         return status;
     fill(&own, theirs, theirs->name, theirs->doc ? theirs->doc : "");
+    if (theirs->perform) {
+        if (text && n)
+            snprintf(text, n, "algorithm %s is performed by a function, which cannot be proved", theirs->name);
+        return HSUMMA_ERR_UNSUPPORTED;
+    }
     struct hs_shape shape = {.size = size, .root = root, .bytes = bytes, .unit = unit};
     return prove(&own.alg, &shape, text, n);
 }

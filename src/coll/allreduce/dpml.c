@@ -314,7 +314,9 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         d.peers[i] = hs_division_ranks(division, i)[d.me];
     if (!d.peers)
         return;
-    int alone = d.nodes == shape->size; /* one rank per node, so shared memory is not used */
+    if (shape->with.inner && shape->with.inner->flags & HS_BY_MPI)
+        hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED); /* phases 1, 2 and 4 have parts of different lengths */
+    int alone = d.nodes == shape->size;                   /* one rank per node, so shared memory is not used */
     d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
     if (d.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;

@@ -50,6 +50,26 @@ static void finish_alone(struct clock *clock, int g)
     finish(clock, g, end, end);
 }
 
+/* Processes one of the MPI steps that belong together. The last one that is ready starts and ends all. */
+static void together(struct clock *clock, int g)
+{
+    const int *mate = clock->steps.mate;
+    struct hs_clock_step *step = clock->steps.step;
+    double end = step[g].time;
+    step[g].pending = -1;
+    for (int m = mate[g]; m != g; m = mate[m]) {
+        if (step[m].pending >= 0)
+            return;
+        end = step[m].time > end ? step[m].time : end;
+    }
+    end += step[g].seconds;
+    int next, m = g;
+    do {
+        next = mate[m];
+        finish(clock, m, end, end);
+    } while ((m = next) != g);
+}
+
 /*
  * Processes one end of a message. The message starts when both ends are ready, and without a gap it ends for both at
  * the same time. The end processed first stores its time in the other end, which later starts the message. Ranks
@@ -104,6 +124,8 @@ static hsumma_status run(struct clock *clock)
             int g = clock->ready[--clock->readies];
             if (step[g].kind == HS_SEND || step[g].kind == HS_RECV)
                 status = message(clock, g);
+            else if (step[g].kind == HS_MPI)
+                together(clock, g);
             else
                 finish_alone(clock, g);
         } else if (clock->machine->inject > 0 && (left = hs_flow_leave(&clock->flow, until, &now)) >= 0) {

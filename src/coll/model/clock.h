@@ -25,6 +25,11 @@
  * `copy` or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and
  * end at the same time.
  *
+ * Offload. An MPI step, a collective among some ranks by MPI or by a function of the caller, ends for all of them
+ * offload.alpha + n offload.beta after the last one could begin it, however many ranks there are: the network reduces
+ * in its switches. A rank's outgoing port serves one such step at a time. Without offload prices, rows with such steps
+ * have no price.
+ *
  * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them a
  * message or piece of work that starts earlier may delay one on which more steps depend, so lower prices may increase
  * the time slightly.
@@ -61,10 +66,11 @@ struct hs_machine {
     double inject;         /* seconds per byte that leaves a node, whichever rank sends it; 0 if there is no limit */
     struct hs_link shm; /* copies into or out of SHARED or from a peer's slot; priced as other copies if alpha and beta
                            are 0. With devices, alpha is also the launch of any work */
-    double signal;      /* minimum seconds from a SIGNAL to the end of a WAIT for it */
-    int ports;          /* concurrent messages of a rank in each direction; 0 means 1 */
-    int devices;        /* devices per node; 0 if ranks compute on their processors */
-    double turn;        /* seconds to switch a device from one rank's work to another's */
+    struct hs_link offload; /* alpha and beta of a collective that the network performs; no price if both are 0 */
+    double signal;          /* minimum seconds from a SIGNAL to the end of a WAIT for it */
+    int ports;              /* concurrent messages of a rank in each direction; 0 means 1 */
+    int devices;            /* devices per node; 0 if ranks compute on their processors */
+    double turn;            /* seconds to switch a device from one rank's work to another's */
 };
 
 enum hs_tier_kind { HS_IN_SOCKET, HS_IN_NODE, HS_BETWEEN_NODES, HS_TIER_KINDS };
@@ -87,8 +93,9 @@ struct hs_clock_report {
 };
 
 /*
- * Computes the report; shape->rank is ignored. Errors: HSUMMA_ERR_UNSUPPORTED for row "mpi" or a row that does not fit
- * the shape; HSUMMA_ERR_INTERNAL if the lists deadlock or do not match; HSUMMA_ERR_MEMORY.
+ * Computes the report; shape->rank is ignored. Errors: HSUMMA_ERR_UNSUPPORTED for row "mpi", for a row with an MPI step
+ * if the machine has no offload prices, or for a row that does not fit the shape; HSUMMA_ERR_INTERNAL if the lists
+ * deadlock or do not match; HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);

@@ -113,11 +113,11 @@ struct hs_clock_step {
     double time; /* earliest time at which the step may begin, as known so far */
     union {
         int64_t count;  /* SEND, RECV, SIGNAL, WAIT */
-        double seconds; /* COPY, REDUCE, JOIN: duration */
+        double seconds; /* COPY, REDUCE, JOIN, MPI: duration */
     };
     /*
-     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for a SEND or RECV that is ready and
-     * waits only for its counterpart.
+     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for a SEND, RECV or MPI step that is
+     * ready and waits only for its counterparts.
      */
     int pending;
     /*
@@ -142,7 +142,7 @@ enum { HS_CLOCK_OUTSIDE = -2 };
 struct hs_clock_steps {
     struct hs_clock_step *step;
     int *mate, *rank; /* indexed by step. mate: the other end of a message, -1 if none, HS_CLOCK_OUTSIDE if it is on a
-                         rank outside the sample */
+                         rank outside the sample; for MPI steps the next one of a ring (hs_lists.mate) */
     struct hs_clock_use *use;
     int steps, uses;
     size_t step_capacity, mate_capacity, rank_capacity, use_capacity;

@@ -82,7 +82,7 @@ static enum queue queue_of(int kind)
 {
     static const unsigned char queue[HS_KINDS] = {
         [HS_SEND] = OUT_PORT, [HS_RECV] = IN_PORT, [HS_COPY] = ARITHMETIC, [HS_REDUCE] = ARITHMETIC,
-        [HS_SIGNAL] = QUEUES, [HS_WAIT] = QUEUES,  [HS_JOIN] = QUEUES,     [HS_MPI] = QUEUES};
+        [HS_SIGNAL] = QUEUES, [HS_WAIT] = QUEUES,  [HS_JOIN] = QUEUES,     [HS_MPI] = OUT_PORT};
     return (enum queue)queue[kind];
 }
 
@@ -128,14 +128,20 @@ static int price_of(const struct reader *reader, int rank, const struct hs_step 
     return price + (eager > 0 && step->count > eager);
 }
 
+static int given(struct hs_link link)
+{
+    return link.alpha > 0 || link.beta > 0;
+}
+
 static int is_outside(const struct reader *reader, int rank)
 {
     return reader->sample && !reader->sample[rank];
 }
 
 /* Stores step g of a rank in the clock's form, with its price and the other end of its message. */
-static hsumma_status keep(struct reader *reader, int rank, const struct hs_step *from, int g)
+static hsumma_status keep(struct reader *reader, int rank, const struct hs_list *list, int i, int g)
 {
+    const struct hs_step *from = &list->step[i];
     struct hs_clock_steps *steps = reader->steps;
     struct hs_clock_step *step = &steps->step[g];
     *step =
@@ -170,6 +176,10 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_step 
         reader->signal[reader->signals++] = g;
         return HSUMMA_OK;
     case HS_MPI:
+        if (!given(reader->machine->offload))
+            break;
+        step->seconds = reader->machine->offload.alpha + (double)from->count * reader->machine->offload.beta;
+        return hs_mail_join(&reader->mail, rank, &list->joint[from->peer], g, steps->mate, reader->memory);
     case HS_KINDS:
         break;
     }
@@ -226,7 +236,7 @@ static double own_seconds(const struct hs_clock_steps *steps, int g)
     const struct hs_link *price = &steps->price[step->price];
     if (step->kind == HS_SEND || step->kind == HS_RECV)
         return (price->gap > 0 ? price->gap : price->alpha) + (double)step->count * price->beta;
-    return step->kind == HS_COPY || step->kind == HS_REDUCE ? step->seconds : 0;
+    return step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_MPI ? step->seconds : 0;
 }
 
 static hsumma_status read_list(struct reader *reader, int rank, const struct hs_list *list)
@@ -242,7 +252,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     hs_mail_open(&reader->mail, rank, steps->rank, steps->mate);
     for (int i = 0; i < list->steps && !status; i++) {
         const struct hs_step *from = &list->step[i];
-        status = keep(reader, rank, from, base + i);
+        status = keep(reader, rank, list, i, base + i);
         if (reader->device && queue_of(from->kind) == ARITHMETIC) {
             steps->step[base + i].seconds = hs_device_work(reader->machine, list, i);
             steps->step[base + i].price = !hs_step_continues(list, i);
@@ -294,11 +304,6 @@ static hsumma_status find_signals(struct reader *reader)
         signal->next = g;
     }
     return HSUMMA_OK;
-}
-
-static int given(struct hs_link link)
-{
-    return link.alpha > 0 || link.beta > 0;
 }
 
 static void set_prices(struct hs_link *price, const struct hs_machine *machine)

@@ -81,11 +81,15 @@ static void put(struct hs_block *block, int *count, MPI_Request request, struct 
     block->index[(*count)++] = index;
 }
 
-/* Collects all requests that may wake this rank. Returns their number. */
+/* Collects all requests that may wake this rank. Returns their number, 0 if the rank must not block. */
 static int gather(struct hs_block *block)
 {
-    int count = 0;
+    int count = 0, polls = 0;
     block->overflow = 0;
+    for (struct hs_in_flight *messages = block->first; messages; messages = messages->next)
+        polls |= messages->polls;
+    if (polls && !hs_simulator())
+        return 0;
     put(block, &count, block->bells.request, NULL, 0);
     if (block->other)
         put(block, &count, *block->other, NULL, 1);

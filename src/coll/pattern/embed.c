@@ -28,14 +28,26 @@ static struct hs_ref outer_ref(const struct embedding *e, struct hs_ref ref)
     return hs_of(outer_rank(e, ref.of - 1), hs_plus(base, ref.at));
 }
 
-static int append(const struct embedding *e, const struct hs_step *step)
+/* Adds a joint of the inner list to the outer list, and returns its index there. */
+static int outer_joint(const struct embedding *e, const struct hs_joint *inner)
 {
-    unsigned touches = hs_step_touches(step->kind);
-    int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT;
+    struct hs_joint joint = *inner;
+    if (inner->rank || e->how->rank)
+        joint.rank = hs_builder_get(e->builder, (size_t)inner->size, sizeof *joint.rank);
+    for (int i = 0; joint.rank && i < joint.size; i++)
+        joint.rank[i] = outer_rank(e, hs_joint_rank(inner, i));
+    return hs_add_joint(e->builder, &joint);
+}
+
+static int append(const struct embedding *e, const struct hs_list *list, const struct hs_step *step)
+{
+    unsigned touches = hs_step_touches(step);
+    int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT, peer = -1;
     if (step->kind == HS_MPI)
-        hs_builder_fail(e->builder, HSUMMA_ERR_UNSUPPORTED); /* an MPI collective cannot run on a part of the group */
-    return hs_emit_step(e->builder, step->kind, step->peer < 0 ? -1 : outer_rank(e, step->peer),
-                        touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
+        peer = outer_joint(e, &list->joint[step->peer]);
+    else if (step->peer >= 0)
+        peer = outer_rank(e, step->peer);
+    return hs_emit_step(e->builder, step->kind, peer, touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
                         touches & HS_TOUCHES_LEFT ? outer_ref(e, step->left) : step->left,
                         touches & HS_TOUCHES_RIGHT ? outer_ref(e, step->right) : step->right,
                         step->count + (flag ? e->how->signal : 0));
@@ -89,7 +101,7 @@ int hs_embed(struct hs_builder *builder, const struct hs_alg *alg, const struct 
         for (int d = 0; d < list.step[i].deps; d++)
             used[list.dep[list.step[i].first_dep + d]] = 1;
     for (int i = 0; place && i < list.steps && !builder->failed; i++) {
-        place[i] = last = append(&e, &list.step[i]);
+        place[i] = last = append(&e, &list, &list.step[i]);
         if (list.step[i].deps == 0)
             hs_after(builder, last, embedding->after);
         for (int d = 0; d < list.step[i].deps; d++)

@@ -5,22 +5,33 @@
 
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
 {
-    return alg && !(alg->flags & HS_BY_MPI) && !hs_alg_unfit(alg, stage) ? alg : NULL;
+    int parts = alg && (alg->collective == HS_ALLGATHER || alg->collective == HS_REDUCE_SCATTER);
+    return alg && !(alg->flags & HS_BY_MPI && parts) && !hs_alg_unfit(alg, stage) ? alg : NULL;
+}
+
+static const struct hs_alg *given(const struct hs_stage *stage, const struct hs_shape *shape)
+{
+    return stage->between ? shape->with.outer : shape->with.inner;
 }
 
 /* The row for the stage's collective that has the name the caller gave; NULL if there is none or it does not fit. */
 static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_shape *shape)
 {
-    const struct hs_alg *alg = stage->between ? shape->with.outer : shape->with.inner;
+    const struct hs_alg *alg = given(stage, shape);
     if (alg && alg->collective != stage->collective)
         alg = hs_alg_find(stage->collective, alg->name);
     return fitting(alg, shape);
 }
 
-/* Chooses the row of a stage; `shape` is the shape of the stage. */
+/*
+ * Chooses the row of a stage; `shape` is the shape of the stage. Returns NULL if the caller named MPI or a function,
+ * which cannot perform it.
+ */
 static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = named(stage, shape);
+    if (!alg && given(stage, shape) && given(stage, shape)->flags & HS_BY_MPI)
+        return NULL;
     /*
      * elimination_32 exchanges vectors of up to b bytes undivided, as recursive doubling does, and longer ones in
      * parts. Its bracketing does not depend on the length, as dpml requires.
@@ -112,6 +123,10 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
     if (!shape_of(builder, shape, stage, &inner, &topology))
         return -1;
     const struct hs_alg *alg = row_of(stage, &inner);
+    if (!alg) {
+        hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
+        return -1;
+    }
     inner.with = (struct hs_parameters){.threshold = shape->with.threshold};
     if (topology && alg->flags & (HS_USES_LEVEL | HS_USES_OUTER | HS_USES_INNER))
         topology->shared_bytes = topology->direct = 0; /* the row's own stages would use the signal values of this

@@ -12,7 +12,11 @@
  * collective has a row of that name, if that row fits the stage. The default of a broadcast, reduction or
  * allreduce inside a node is "shared" if it fits. Other defaults, inside and between nodes: binomial (broadcast,
  * reduction), recursive_doubling (allreduce; between nodes elimination_32), ring (allgather), pairwise
- * (reduce_scatter). Row "mpi" is never used.
+ * (reduce_scatter).
+ *
+ * Row "mpi" and rows performed by a function of the caller are never defaults, and are never replaced: if the caller
+ * named one for a stage that it cannot perform, the builder fails with HSUMMA_ERR_UNSUPPORTED. They cannot perform
+ * allgather and reduce_scatter as stages.
  */
 
 /*

@@ -138,10 +138,11 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
 
 /*
  * Draws a row, of any collective, for the stages of `alg`: a stage of another collective uses the row of the same name.
- * Returns NULL (default rows) if the row drawn is performed by MPI, has stages itself, or would break the promises of
- * the flags of `alg`.
+ * MPI is taken to combine in the order of its ranks.
+ * Returns NULL (default rows) if the row drawn cannot be a stage, has stages itself, or would break the promises of the
+ * flags of `alg`.
  */
-static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg)
+static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, int inner)
 {
     unsigned promises = alg->flags & (HS_KEEPS_ORDER | HS_KEEPS_ORDER_IF) ? HS_KEEPS_ORDER : 0;
     int rows = 0;
@@ -155,7 +156,9 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
         stage->flags & HS_BY_LENGTH) /* parts of different lengths would be bracketed differently */
         return NULL;
     int sums = stage->collective != HS_BCAST && stage->collective != HS_ALLGATHER;
-    if (stage->flags & (HS_BY_MPI | HS_USES_OUTER | HS_USES_INNER) || (sums && (stage->flags & promises) != promises))
+    if (stage->flags & HS_BY_MPI)
+        return inner && alg->flags & HS_USES_LEADERS ? NULL : hs_alg_find(alg->collective, stage->name);
+    if (stage->flags & (HS_USES_OUTER | HS_USES_INNER) || (sums && (stage->flags & promises) != promises))
         return NULL;
     return stage;
 }
@@ -184,9 +187,9 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     if (alg->flags & HS_USES_LEVEL && pick(draw, 3) == 0)
         with->level = HS_SOCKET;
     if (alg->flags & HS_USES_OUTER)
-        with->outer = pick_stage(draw, alg);
+        with->outer = pick_stage(draw, alg, 0);
     if (alg->flags & HS_USES_INNER)
-        with->inner = pick_stage(draw, alg);
+        with->inner = pick_stage(draw, alg, 1);
 }
 
 hsumma_status hs_draw(struct hs_draw *draw, const struct hs_alg *alg, const struct hs_allocator *memory)

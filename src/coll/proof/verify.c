@@ -40,7 +40,7 @@ int hs_slot_fixed(const struct hs_proof *proof, int rank, enum hs_slot slot)
 
 int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *access)
 {
-    unsigned touches = hs_step_touches(step->kind);
+    unsigned touches = hs_step_touches(step);
     int n = 0;
     if (touches & HS_TOUCHES_LEFT)
         access[n++] = (struct hs_access){index, 0, step->left, step->left.at + step->count};
@@ -85,6 +85,24 @@ static hsumma_status check_message(struct hs_proof *proof, int g, int compare_si
     return HSUMMA_OK;
 }
 
+/* Checks that all ranks of an MPI step perform it alike. */
+static hsumma_status check_ring(struct hs_proof *proof, int g)
+{
+    const struct hs_lists *lists = &proof->lists;
+    const struct hs_step *step = hs_lists_step(lists, g);
+    const struct hs_joint *joint = hs_lists_joint(lists, g);
+    int rank = lists->rank[g], steps = 1;
+    for (int m = lists->mate[g]; m != g; m = lists->mate[m], steps++) {
+        const struct hs_joint *other = hs_lists_joint(lists, m);
+        if (hs_lists_step(lists, m)->count != step->count || other->alg != joint->alg || other->root != joint->root)
+            return hs_wrong(proof, "rank %d step %d (MPI): differs from step %d of rank %d", rank,
+                            g - lists->base[rank], m - lists->base[lists->rank[m]], lists->rank[m]);
+    }
+    return steps == joint->size ? HSUMMA_OK
+                                : hs_wrong(proof, "rank %d step %d (MPI): %d of %d ranks perform it", rank,
+                                           g - lists->base[rank], steps, joint->size);
+}
+
 static hsumma_status check_messages(struct hs_proof *proof)
 {
     const struct hs_lists *lists = &proof->lists;
@@ -94,6 +112,8 @@ static hsumma_status check_messages(struct hs_proof *proof)
             const struct hs_step *step = hs_lists_step(lists, g);
             int rank = lists->rank[g];
             if ((step->kind == HS_SEND || step->kind == HS_RECV) && check_message(proof, g, pass))
+                return HSUMMA_ERR_INTERNAL;
+            if (step->kind == HS_MPI && check_ring(proof, g))
                 return HSUMMA_ERR_INTERNAL;
             if (step->kind == HS_WAIT && lists->signal[g] < 0)
                 return hs_wrong(proof, "rank %d step %d (WAIT): waits for a signal that never comes: rank %d, %lld",

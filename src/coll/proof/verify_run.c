@@ -21,7 +21,8 @@ struct proof_run {
     int *pending; /* number of conditions that each step still waits for, indexed by instance * steps + step; `begun`
                      and `done` likewise */
     unsigned char *begun, *done;
-    int *successor;        /* for each step, the next SEND to (or RECV from) the same peer, -1 if none */
+    int *successor;        /* for each step, the next SEND to (or RECV from) the same peer, or the next MPI step; -1 if
+                              none */
     int *first_open;       /* first incomplete step of each rank's list, indexed by instance * ranks + rank */
     int64_t *staged;       /* offset in `eager` of the data of each SEND, indexed by step */
     struct hs_cell *eager; /* data of eager messages in transit; eager_cells elements per instance */
@@ -169,6 +170,64 @@ static struct cell_range eager_of(const struct proof_run *run, int instance, int
     return (struct cell_range){run->eager + instance * run->eager_cells + run->staged[send], 0, HS_SCRATCH};
 }
 
+/* The step of the ring of MPI step g that belongs to a rank. */
+static int step_of(const struct proof_run *run, int g, int rank)
+{
+    while (run->lists->rank[g] != rank)
+        g = run->lists->mate[g];
+    return g;
+}
+
+/*
+ * Performs the collective of the MPI steps step[0 .. size), in the order of their ranks: every result is the sum, in
+ * this order, of all contributions (of one in a broadcast).
+ */
+static hsumma_status combine(struct proof_run *run, int instance, const int *step, int size)
+{
+    int64_t elements = hs_lists_step(run->lists, step[0])->count / run->proof->shape->unit;
+    for (int64_t i = 0; i < elements; i++) {
+        struct hs_cell sum = {.end = 0};
+        for (int pass = 0; pass < 2; pass++)
+            for (int m = 0; m < size; m++) {
+                const struct hs_step *one = hs_lists_step(run->lists, step[m]);
+                struct hs_ref ref = pass ? one->dst : one->left;
+                if (ref.slot == HS_SLOTS)
+                    continue;
+                struct cell_range place = place_of(run, instance, step[m], ref);
+                struct hs_cell *cell = cell_at(run, &place, i);
+                if (pass == 0 && cell->end == 0)
+                    return unwritten(run, step[m]);
+                if (pass == 0 && sum.end && sum.end != cell->low)
+                    note_order(run, step[m], &sum, cell);
+                if (pass)
+                    *cell = sum;
+                else if (sum.end)
+                    join(&sum, &sum, cell);
+                else
+                    sum = *cell;
+            }
+    }
+    return HSUMMA_OK;
+}
+
+/* Performs a collective if all its ranks have begun their MPI steps. */
+static hsumma_status perform(struct proof_run *run, int instance, int g)
+{
+    const struct hs_joint *joint = hs_lists_joint(run->lists, g);
+    int64_t first = (int64_t)instance * run->lists->steps;
+    for (int m = run->lists->mate[g]; m != g; m = run->lists->mate[m])
+        if (!run->begun[first + m])
+            return HSUMMA_OK;
+    int *step = hs_get(run->proof->memory, (size_t)joint->size, sizeof *step);
+    for (int m = 0; step && m < joint->size; m++)
+        step[m] = step_of(run, g, hs_joint_rank(joint, m));
+    hsumma_status status = step ? combine(run, instance, step, joint->size) : HSUMMA_ERR_MEMORY;
+    for (int m = 0; !status && m < joint->size; m++)
+        complete(run, instance, step[m]);
+    hs_put(run->proof->memory, step);
+    return status;
+}
+
 static hsumma_status begin(struct proof_run *run, int instance, int g)
 {
     int64_t first = (int64_t)instance * run->lists->steps;
@@ -176,10 +235,12 @@ static hsumma_status begin(struct proof_run *run, int instance, int g)
     int mate = run->lists->mate[g];
 
     run->begun[first + g] = 1;
-    if (kind != HS_SEND && kind != HS_RECV)
-        return compute(run, instance, g);
     if (run->successor[g] >= 0)
         release(run, instance, run->successor[g]);
+    if (kind == HS_MPI)
+        return perform(run, instance, g);
+    if (kind != HS_SEND && kind != HS_RECV)
+        return compute(run, instance, g);
     if (run->begun[first + mate])
         push(run, instance, kind == HS_SEND ? g : mate, 1);
     if (kind == HS_RECV || !run->proof->options.eager)
@@ -212,6 +273,8 @@ static int blocker(const struct proof_run *run, int instance, int g)
     int rank = lists->rank[g], base = lists->base[rank];
     const struct hs_step *step = hs_lists_step(lists, g);
 
+    while (run->begun[first + g] && step->kind == HS_MPI && run->begun[first + lists->mate[g]])
+        g = lists->mate[g];
     if (run->begun[first + g])
         return lists->mate[g];
     for (int d = 0; d < step->deps; d++) {
@@ -256,7 +319,7 @@ static hsumma_status report_deadlock(struct proof_run *run, int instance, int g)
 static void start(struct proof_run *run, int *last_send, int *last_receive)
 {
     const struct hs_lists *lists = run->lists;
-    int window = run->proof->options.window;
+    int window = run->proof->options.window, last_mpi = -1;
 
     for (int r = 0; r < lists->size; r++)
         last_send[r] = last_receive[r] = -1;
@@ -265,8 +328,10 @@ static void start(struct proof_run *run, int *last_send, int *last_receive)
         int in_list = g - lists->base[lists->rank[g]];
         run->successor[g] = -1;
         run->pending[g] = step->deps + (step->kind == HS_WAIT) + (window > 0 && in_list >= window);
-        if (step->kind == HS_SEND || step->kind == HS_RECV) {
-            int *last = step->kind == HS_SEND ? &last_send[step->peer] : &last_receive[step->peer];
+        if (step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_MPI) {
+            int *last = step->kind == HS_MPI    ? &last_mpi
+                        : step->kind == HS_SEND ? &last_send[step->peer]
+                                                : &last_receive[step->peer];
             if (*last >= lists->base[lists->rank[g]]) { /* *last is a step of this rank */
                 run->successor[*last] = g;
                 run->pending[g]++;

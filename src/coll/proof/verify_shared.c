@@ -1,9 +1,10 @@
 /*
  * Part of verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing,
- * must be ordered: a path must connect them. A path follows dependencies, and leads from SENDs to their RECVs and from
- * SIGNALs to their WAITs. The accesses to each owner's slots are processed in ascending depth (the length of the
- * longest path to a step), since every path leads to greater depth. verify_hazard.c checks pairs in which both
- * steps are the owner's. Paths are searched backward from the later access.
+ * must be ordered: a path must connect them. A path follows dependencies, and leads from SENDs to their RECVs, from
+ * SIGNALs to their WAITs, and from what an MPI step depends on to the steps that belong with it. The accesses to each
+ * owner's slots are processed in ascending depth (the length of the longest path to a step), since every path leads to
+ * greater depth. verify_hazard.c checks pairs in which both steps are the owner's. Paths are searched backward from the
+ * later access.
  */
 #include "coll/proof/verify_parts.h"
 
@@ -42,18 +43,31 @@ struct search {
 
 enum { READ = 1, WRITTEN = 2 };
 
-/* Lists the direct predecessors of every step: its dependencies, and the SEND of a RECV or the SIGNAL of a WAIT. */
+/* Appends the dependencies of step g to cause[]; returns the number of entries. */
+static int add_causes(struct search *s, int g, int count)
+{
+    const struct hs_lists *lists = s->lists;
+    const struct hs_step *step = hs_lists_step(lists, g);
+    for (int d = 0; d < step->deps; d++)
+        s->cause[count++] = lists->base[lists->rank[g]] + lists->list[lists->rank[g]].dep[step->first_dep + d];
+    return count;
+}
+
+/*
+ * Lists the direct predecessors of every step: its dependencies, the SEND of a RECV, the SIGNAL of a WAIT, and the
+ * dependencies of the MPI steps that belong to the same collective.
+ */
 static void find_causes(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
     int count = 0;
     for (int g = 0; g < lists->steps; g++) {
-        const struct hs_step *step = hs_lists_step(lists, g);
-        const struct hs_list *list = &lists->list[lists->rank[g]];
-        int other = step->kind == HS_RECV ? lists->mate[g] : lists->signal[g];
+        enum hs_kind kind = hs_lists_step(lists, g)->kind;
+        int other = kind == HS_RECV ? lists->mate[g] : lists->signal[g];
         s->first_cause[g] = count;
-        for (int d = 0; d < step->deps; d++)
-            s->cause[count++] = lists->base[lists->rank[g]] + list->dep[step->first_dep + d];
+        count = add_causes(s, g, count);
+        for (int m = kind == HS_MPI ? lists->mate[g] : g; m != g; m = lists->mate[m])
+            count = add_causes(s, m, count);
         if (other >= 0)
             s->cause[count++] = other;
     }
@@ -293,7 +307,11 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
      * first_user[steps] is the number of dependencies and of WAITs with a SIGNAL; the SENDs of RECVs add at most one
      * predecessor per step.
      */
-    s.cause = hs_get(memory, (size_t)proof->lists.first_user[steps] + steps + 1, sizeof *s.cause);
+    size_t causes = (size_t)proof->lists.first_user[steps] + steps + 1;
+    for (int g = 0; g < proof->lists.steps; g++)
+        if (hs_lists_step(&proof->lists, g)->kind == HS_MPI)
+            causes += (size_t)(hs_lists_joint(&proof->lists, g)->size * hs_lists_step(&proof->lists, g)->deps);
+    s.cause = hs_get(memory, causes, sizeof *s.cause);
     s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
     s.words = proof->lists.size <= 64 ? 1 : SET_WORDS;

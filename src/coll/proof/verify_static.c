@@ -91,6 +91,27 @@ static hsumma_status check_partner(struct hs_proof *proof, int rank, int i)
     return HSUMMA_OK;
 }
 
+/* True if the joint of an MPI step is valid and contains the rank. */
+static int has_joint(const struct hs_proof *proof, int rank, const struct hs_step *step)
+{
+    const struct hs_list *list = &proof->list[rank];
+    const struct hs_joint *joint = &list->joint[step->peer];
+    int size = proof->shape->size, mine = 0;
+    if (step->peer < 0 || step->peer >= list->joints || joint->size > size || joint->root < 0 ||
+        joint->root >= joint->size)
+        return 0;
+    for (int i = 0; i < joint->size; i++) {
+        int member = hs_joint_rank(joint, i);
+        mine += member == rank;
+        for (int j = 0; j < i; j++)
+            if (hs_joint_rank(joint, j) == member)
+                return 0;
+        if (member < 0 || member >= size)
+            return 0;
+    }
+    return mine == 1;
+}
+
 static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
 {
     const struct hs_list *list = &proof->list[rank];
@@ -100,11 +121,10 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
     if ((unsigned)step->kind >= HS_KINDS)
         return hs_wrong(proof, "rank %d step %d: no such kind", rank, i);
     const char *kind = hs_kind_name(step->kind);
-    if (step->kind == HS_MPI) {
-        hs_wrong(proof, "rank %d step %d (MPI): nobody can verify that", rank, i);
-        return HSUMMA_ERR_UNSUPPORTED;
-    }
-    if (step->count <= 0 || (hs_step_touches(step->kind) && step->count % proof->shape->unit))
+    if (step->kind == HS_MPI && !has_joint(proof, rank, step))
+        return hs_wrong(proof, "rank %d step %d (MPI): its ranks are not distinct ranks of %d with rank %d among them",
+                        rank, i, proof->shape->size, rank);
+    if (step->count <= 0 || (hs_step_touches(step) && step->count % proof->shape->unit))
         return hs_wrong(proof, "rank %d step %d (%s): count %lld is not a positive multiple of the unit", rank, i, kind,
                         (long long)step->count);
     if (check_partner(proof, rank, i))
@@ -117,7 +137,7 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
     hsumma_status status = HSUMMA_OK;
     for (int a = 0; a < n && !status; a++)
         status = check_access(proof, rank, i, &access[a]);
-    /* The dst of a REDUCE may be one of its operands, but must not overlap one at another offset. */
+    /* The dst of a REDUCE or MPI step may be one of its operands, but must not overlap one at another offset. */
     for (int a = 0; a < n - 1 && !status; a++)
         if (overlap(&access[a], &access[n - 1]) && (step->kind == HS_COPY || access[a].ref.at != access[n - 1].ref.at))
             status = hs_wrong(proof, "rank %d step %d (%s): source and destination overlap", rank, i, kind);

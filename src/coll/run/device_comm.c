@@ -153,7 +153,7 @@ int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const
     memset(on->wanted, 0, (size_t)members * sizeof *on->wanted);
     on->wanted[members] = (int64_t)pool;
     for (const struct hs_step *step = list->step; step < list->step + list->steps; step++) {
-        unsigned touches = hs_step_touches(step->kind);
+        unsigned touches = hs_step_touches(step);
         if (touches & HS_TOUCHES_DST)
             want(on, step->dst, step->count, group, rotation);
         if (touches & HS_TOUCHES_LEFT)

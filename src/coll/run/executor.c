@@ -1,5 +1,6 @@
 #include "coll/run/executor_device.h"
 #include "coll/run/executor_parts.h"
+#include "coll/schedule/registry.h"
 
 #include <mpi.h>
 #include <string.h>
@@ -43,10 +44,15 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/* The address of `ref` in this process; NULL for a peer's IN or OUT, which only hs_shm_read can access. */
+/*
+ * The address of `ref` in this process; NULL for a peer's IN or OUT, which only hs_shm_read can access, and for a
+ * buffer that an MPI step does not have.
+ */
 static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
+    if (ref.slot == HS_SLOTS)
+        return NULL;
     if (ref.slot == HS_SHARED)
         return (char *)hs_shm_shared(bound->shm, bound->instance,
                                      ref.of ? hs_member_of(instance, ref.of - 1) : bound->shm->me) +
@@ -147,6 +153,15 @@ static int64_t trace_message(const struct hs_instance *instance, const struct hs
                                                        .operand = -1});
 }
 
+/* The communicator keeps the text, which hs_team_fail sends to the other ranks. */
+static hsumma_status performer_failed(const struct hs_instance *instance, const struct hs_step *step, int code)
+{
+    const struct hs_alg *alg = instance->bound.list->joint[step->peer].alg;
+    return hs_fail(&instance->comm->failure, HSUMMA_ERR_MPI,
+                   "process %d: the function of %s algorithm %s returned %d; expected 0", instance->comm->rank,
+                   hs_collective_name(alg->collective), alg->name, code);
+}
+
 /* Posts the next piece of a SEND or RECV, or an MPI collective. */
 static hsumma_status post(struct hs_instance *instance, int index)
 {
@@ -155,9 +170,12 @@ static hsumma_status post(struct hs_instance *instance, int index)
     int64_t at = instance->moved[index];
     int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
     MPI_Request *request = &instance->open.request[instance->open.count];
-    int code, rank = hs_rank_of(instance, step->peer);
+    int code, rank = step->kind == HS_MPI ? -1 : hs_rank_of(instance, step->peer);
     if (step->kind == HS_MPI) {
-        code = hs_native_start(&instance->bound.native, step, instance->bound.slot, request);
+        code = hs_native_start(&instance->bound, step, address(instance, step->left), address(instance, step->dst),
+                               request);
+        if (code != MPI_SUCCESS && instance->bound.list->joint[step->peer].alg->performer)
+            return performer_failed(instance, step, code);
     } else if (step->kind == HS_SEND) {
         code = MPI_Isend(address(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag,
                          comm->comm, request);
@@ -169,6 +187,11 @@ static hsumma_status post(struct hs_instance *instance, int index)
     }
     if (code != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
+    if (*request == MPI_REQUEST_NULL) { /* the caller's function has waited */
+        instance->moved[index] += count;
+        hs_step_finish(instance, index);
+        return HSUMMA_OK;
+    }
     instance->traced[instance->open.count] = trace_message(instance, step, rank, count);
     instance->request_step[instance->open.count++] = index;
     instance->moved[index] += count;
@@ -225,6 +248,9 @@ struct held {
     int peer[HS_STEP_WINDOW], count;
 };
 
+/* The earlier messages, out and in, and MPI steps, which are posted in list order, too. */
+enum { HELD_OUT, HELD_IN, HELD_MPI, HELD_KINDS };
+
 static int is_held(const struct held *held, int peer)
 {
     for (int i = 0; i < held->count; i++)
@@ -258,11 +284,11 @@ static hsumma_status host_step(struct hs_instance *instance, int index, int *wor
 static hsumma_status try_step(struct hs_instance *instance, int index, struct held *held, int *worked)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
-    int message = step->kind == HS_SEND || step->kind == HS_RECV;
+    int mpi = step->kind == HS_MPI, message = step->kind == HS_SEND || step->kind == HS_RECV || mpi;
     int begun = instance->state[index] == HS_STEP_UNDER_WAY;
-    struct held *mine = &held[step->kind == HS_RECV];
+    struct held *mine = &held[mpi ? HELD_MPI : step->kind == HS_RECV ? HELD_IN : HELD_OUT];
     hsumma_status status = HSUMMA_OK;
-    if (begun || (hs_deps_done(instance, step) && !(message && is_held(mine, step->peer)))) {
+    if (begun || (hs_deps_done(instance, step) && !(message && (mpi ? mine->count : is_held(mine, step->peer))))) {
         if (instance->bound.device)
             status = hs_device_step(instance, index, worked);
         else if (!begun)
@@ -279,8 +305,8 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
     int steps = instance->bound.list->steps;
     while (instance->head < steps && state[instance->head] == HS_STEP_DONE)
         instance->head++;
-    struct held held[2];
-    held[0].count = held[1].count = 0;
+    struct held held[HELD_KINDS];
+    held[HELD_OUT].count = held[HELD_IN].count = held[HELD_MPI].count = 0;
     int end = instance->head + HS_STEP_WINDOW < steps ? instance->head + HS_STEP_WINDOW : steps;
     for (int i = instance->head; i < end; i++) {
         if (state[i] == HS_STEP_DONE)
@@ -325,6 +351,7 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     instance->bound = *binding;
     instance->comm = comm;
     instance->head = instance->open.count = instance->open.collected = 0;
+    instance->open.polls = binding->by_function;
     instance->left = steps;
     instance->active = steps > 0 || binding->shm || binding->io;
     instance->entered = 0;

@@ -16,18 +16,15 @@
 
 struct hs_device_io;
 
-/* Posts an HS_MPI step as MPI's nonblocking collective. Returns MPI's error code. */
-struct hs_native;
-int hs_native_start(const struct hs_native *native, const struct hs_step *step, void *const *slot,
-                    MPI_Request *request);
+/* The function of the caller that performs a row (hs_alg.performer). */
+struct hs_performer {
+    hsumma_perform *perform;
+    void *state;
+};
 
-/* The arguments of a collective performed by MPI. */
+/* What the MPI steps of a joint need. */
 struct hs_native {
-    int collective; /* enum hs_collective */
-    MPI_Comm comm;  /* communicator of exactly the group, in its order; instances start in the same order on all
-                       ranks */
-    MPI_Datatype type;
-    MPI_Op op;
+    MPI_Comm comm; /* communicator of exactly its ranks, in their order; steps start in the same order on all ranks */
     const int *counts, *displacements; /* allgather, reduce_scatter: number of elements and offset of each rank's
                                           part */
 };
@@ -44,7 +41,10 @@ struct hs_binding {
     const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL in a real run */
     struct hs_shm *shm;               /* shared memory that covers the group, for lists that use it; else NULL */
     int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
-    struct hs_native native;          /* used by lists with an MPI step */
+    /* The fields below are used by lists with MPI steps. */
+    const struct hs_native *native;   /* indexed by joint */
+    const hsumma_operator *operation; /* of a reduction */
+    int by_function; /* true if a function of the caller performs steps on some rank, which may then send a notice */
     /*
      * The fields below are for slots in device memory. With them, shm is that of hs_device_comm or NULL, and combine,
      * state and unit are unused.
@@ -74,6 +74,14 @@ struct hs_instance {
     int *request_step, *completed; /* request_step: step of each open message; completed: scratch for MPI_Testsome */
     int64_t *traced;               /* number of each open message's entry in the timeline */
 };
+
+/*
+ * Starts an MPI step, with the addresses of its contribution and result (NULL if the rank has none), as MPI's
+ * nonblocking collective or by the caller's function. *request is MPI_REQUEST_NULL if it is complete. Returns MPI's
+ * error code, or what the function returned.
+ */
+int hs_native_start(const struct hs_binding *bound, const struct hs_step *step, const void *in, void *out,
+                    MPI_Request *request);
 
 size_t hs_instance_bytes(int steps);
 void hs_instance_init(struct hs_instance *instance, void *memory, int steps);

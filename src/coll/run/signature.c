@@ -42,16 +42,19 @@ int hs_alg_may_share(const struct hs_alg *alg)
 }
 
 /*
- * The reason why the host must perform a call on device memory by row `alg` (by any row if `alg` is NULL); NULL if the
+ * The reason why the host must perform a call on device memory by `spec` (by any row if `spec` is NULL); NULL if the
  * device can.
  */
 static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
-                            const struct hs_alg *alg)
+                            const struct hs_alg_spec *spec)
 {
+    const struct hs_alg *alg = spec ? spec->alg : NULL;
     if (call->reduces && call->op.op == HSUMMA_USER)
         return "the operator is user-defined";
-    if (alg && alg->flags & HS_BY_MPI)
-        return "the algorithm is MPI's own";
+    if (spec && hs_alg_spec_by_mpi(spec))
+        return spec->alg->performer           ? "the algorithm is a function of the caller"
+               : spec->alg->flags & HS_BY_MPI ? "the algorithm is MPI's own"
+                                              : "a stage is performed by MPI or by a function of the caller";
     if (alg && alg->flags & HS_ON_HOST)
         return "the algorithm requires it";
     return alg && hs_alg_may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
@@ -91,7 +94,7 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
     hsumma_status status = choose(maker, call, call->algorithm, on_device, chosen, message);
     if (status || !on_device)
         return status;
-    chosen->why_host = why_host(maker, call, chosen->answer.spec.alg);
+    chosen->why_host = why_host(maker, call, &chosen->answer.spec);
     if (!chosen->why_host)
         return HSUMMA_OK;
     enum hs_chosen_by by = chosen->answer.by;
@@ -128,6 +131,21 @@ static hsumma_status make_parts(struct hs_signature *signature, const struct hs_
     return HSUMMA_OK;
 }
 
+/* Allocates what the list's MPI steps need. Their communicators are created when all ranks have agreed on the call. */
+static hsumma_status make_native(struct hs_signature *signature, const struct hs_allocator *memory)
+{
+    int joints = signature->list.joints;
+    if (joints == 0)
+        return HSUMMA_OK;
+    signature->native = hs_get_zero(memory, (size_t)joints, sizeof *signature->native);
+    for (int j = 0; signature->native && j < joints; j++)
+        signature->native[j] =
+            (struct hs_native){.comm = MPI_COMM_NULL,
+                               .counts = signature->counts,
+                               .displacements = signature->counts ? signature->counts + signature->size : NULL};
+    return signature->native ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+}
+
 static hsumma_status build(const struct hs_signature_maker *maker, const struct hs_call *call,
                            struct hs_signature *signature, int *about, struct hs_message *message)
 {
@@ -158,9 +176,14 @@ static hsumma_status build(const struct hs_signature_maker *maker, const struct 
         shape.root = signature->rotation ? 0 : call->root;
         status = hs_build(alg, &shape, maker->memory, &signature->list);
     }
+    if (!status)
+        status = make_native(signature, maker->memory);
     if (status == HSUMMA_ERR_MEMORY || !status)
         return status ? hs_fail(message, status, "no memory for the steps of %s", alg->name) : HSUMMA_OK;
     *about = HS_CALL_ALGORITHM;
+    if (status == HSUMMA_ERR_UNSUPPORTED && hs_alg_spec_by_mpi(&chosen.answer.spec))
+        return hs_fail(message, status, "%s algorithm %s: a stage has no such collective by MPI or by the function",
+                       hs_collective_name(alg->collective), alg->name);
     return hs_fail(message, status, "%s algorithm %s: its builder failed for this call%s",
                    hs_collective_name(alg->collective), alg->name, alg->own ? "; see hsumma_coll_prove" : "");
 }
@@ -222,6 +245,7 @@ void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator
     hs_list_free(memory, &signature->list);
     hs_put(memory, signature->part);
     hs_put(memory, signature->counts);
+    hs_put(memory, signature->native);
     hs_put(memory, signature);
 }
 
@@ -290,20 +314,4 @@ void hs_operation_give(struct hs_operation *operation, const struct hs_allocator
     }
     if (signature->left)
         hs_signature_drop(signature, memory);
-}
-
-void hs_native_types(const struct hs_call *call, MPI_Datatype *type, MPI_Op *op)
-{
-    *type = MPI_BYTE;
-    *op = MPI_OP_NULL;
-    if (!call->reduces || call->op.op == HSUMMA_USER)
-        return;
-    *op = call->op.op == HSUMMA_SUM ? MPI_SUM : call->op.op == HSUMMA_MAX ? MPI_MAX : MPI_MIN;
-    const MPI_Datatype types[] = {[HSUMMA_FLOAT] = MPI_FLOAT,
-                                  [HSUMMA_DOUBLE] = MPI_DOUBLE,
-                                  [HSUMMA_FLOAT_COMPLEX] = MPI_C_FLOAT_COMPLEX,
-                                  [HSUMMA_DOUBLE_COMPLEX] = MPI_C_DOUBLE_COMPLEX,
-                                  [HSUMMA_INT32] = MPI_INT32_T,
-                                  [HSUMMA_INT64] = MPI_INT64_T};
-    *type = types[call->op.element];
 }

@@ -53,6 +53,7 @@ struct hs_signature {
     int on_host;                   /* true if the host performs the call on copies of device memory */
     int rotation, size;
     struct hs_list list;
+    struct hs_native *native; /* indexed by the list's joints */
     int *counts;  /* for row "mpi" if there are parts: their counts, then their offsets, in elements of the MPI
                      datatype; else NULL */
     int64_t cost; /* bytes of memory on the rank that uses most; equal on all ranks */
@@ -105,8 +106,5 @@ int hs_signature_shares(const struct hs_signature *signature); /* likewise, of t
  */
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory);
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory);
-
-/* Sets *type and *op to the MPI datatype and operator of a call; to MPI_BYTE and MPI_OP_NULL if it has none. */
-void hs_native_types(const struct hs_call *call, MPI_Datatype *type, MPI_Op *op);
 
 #endif

@@ -16,15 +16,15 @@ enum { VAIN = 64 };
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory)
 {
-    *team = (struct hs_team){.comm = comm, .memory = memory, .group = *group, .native = MPI_COMM_NULL};
+    *team = (struct hs_team){.comm = comm, .memory = memory, .group = *group};
     team->selector.memory = memory;
     return hs_agreement_init(&team->agreement, comm, group, NULL, HS_AGREE_TEAM, memory);
 }
 
 void hs_team_leave_mpi(struct hs_team *team)
 {
-    if (team->memory && team->native != MPI_COMM_NULL && !team->broken)
-        MPI_Comm_free(&team->native);
+    for (struct hs_joined *joined = team->joined; joined && !team->broken; joined = joined->next)
+        MPI_Comm_free(&joined->comm);
 }
 
 void hs_team_free(struct hs_team *team)
@@ -35,6 +35,11 @@ void hs_team_free(struct hs_team *team)
         struct hs_signature *signature = team->signature;
         team->signature = signature->next;
         hs_signature_drop(signature, team->memory);
+    }
+    while (team->joined) {
+        struct hs_joined *joined = team->joined;
+        team->joined = joined->next;
+        hs_put(team->memory, joined);
     }
     hs_selector_free(&team->selector);
     hs_agreement_free(&team->agreement, team->memory);
@@ -52,12 +57,13 @@ static void end(struct hs_team *team, hsumma_status status)
 void hs_team_fail(struct hs_team *team, hsumma_status status)
 {
     const struct hs_device_comm *on = team->comm->device;
+    int by_function = team->comm->failure.text[0] != 0;
     if (team->broken)
         return;
-    if (on)
-        team->failure = on->failure;
+    if (by_function || on)
+        team->failure = by_function ? team->comm->failure : on->failure;
     end(team, status);
-    if (on && status != HSUMMA_ERR_MPI)
+    if (by_function || (on && status != HSUMMA_ERR_MPI))
         hs_notice_send(team->comm, &team->group, (struct hs_notice){.status = status, .text = team->failure},
                        team->memory);
 }
@@ -125,10 +131,11 @@ void hs_team_poll(struct hs_team *team, int *worked)
     *worked |= moved;
 }
 
+/* True if a call is in progress that has not yet begun all of its MPI steps, as far as known. */
 static int pieces_under_way(const struct hs_team *team)
 {
     for (const struct hs_operation *operation = team->first; operation; operation = operation->next)
-        if (operation->signature->chosen.alg->flags & HS_BY_MPI &&
+        if (operation->signature->list.joints &&
             (operation->signature->list.steps > 1 || hs_device_call_is_early(operation)))
             return 1;
     return 0;
@@ -227,6 +234,9 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
         .state = &operation->op,
         .unit = call->unit,
         .compute = team->compute,
+        .native = signature->native,
+        .operation = &operation->op,
+        .by_function = hs_alg_spec_by_function(&signature->chosen),
     };
     if (call->in_place)
         binding->slot[HS_IN] = operation->copy;
@@ -236,13 +246,6 @@ static void bind(struct hs_team *team, struct hs_operation *operation, const str
     if (hs_signature_shares(signature) && shm) {
         binding->shm = shm;
         binding->instance = shm->next++;
-    }
-    if (signature->chosen.alg->flags & HS_BY_MPI) {
-        binding->native.collective = call->collective;
-        binding->native.comm = team->native;
-        binding->native.counts = signature->counts;
-        binding->native.displacements = signature->counts ? signature->counts + signature->size : NULL;
-        hs_native_types(call, &binding->native.type, &binding->native.op);
     }
 }
 
@@ -327,8 +330,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *given, h
         status = hs_team_prepare(team, call, &signature, mine, about, message);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
     if (!status)
-        waiting.native = (signature->chosen.alg->flags & HS_BY_MPI) != 0; /* MPI matches collectives, and pieces of
-                                                                             them, by the order in which they start */
+        waiting.native = signature->list.joints > 0; /* MPI matches collectives, and pieces of them, by the order in
+                                                        which they start */
     struct hs_operation *operation = NULL;
     hsumma_status ready = HSUMMA_OK;
     if (!status && !passed(&waiting))

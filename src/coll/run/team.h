@@ -15,6 +15,14 @@
 /* A function that advances other work while the team waits. */
 typedef void hs_drive(void *state, int *worked);
 
+/* A communicator for the MPI steps of some ranks, by MPI or by one function of the caller. */
+struct hs_joined {
+    struct hs_joined *next;
+    MPI_Comm comm;
+    const struct hs_performer *performer; /* NULL for MPI */
+    int size, rank[];
+};
+
 struct hs_team {
     struct hs_comm *comm;
     const struct hs_allocator *memory;
@@ -24,7 +32,7 @@ struct hs_team {
     const struct hs_compute *compute; /* cost of computation in a simulated run; NULL in a real run */
     int64_t segment;
     int check_always;
-    MPI_Comm native; /* communicator for row "mpi", created when first needed */
+    struct hs_joined *joined; /* communicators for MPI steps, created when first needed */
 
     struct hs_signature *signature; /* the cached kinds of calls, most recently used first */
     int signatures;
@@ -53,7 +61,7 @@ hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const str
 void hs_team_free(struct hs_team *team);
 /* Ends all calls in progress with HSUMMA_ERR_MPI; the team can then only be freed. why: the text of their messages. */
 void hs_team_give_up(struct hs_team *team, const struct hs_message *why);
-/* Frees the communicator for row "mpi"; call it before MPI_Comm_free of the team's communicator. Collective. */
+/* Frees the communicators for MPI steps; call it before MPI_Comm_free of the team's communicator. Collective. */
 void hs_team_leave_mpi(struct hs_team *team);
 
 /*

@@ -129,16 +129,87 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
     return hs_unlike_explain(&voters, "a collective", given, sizeof given / sizeof *given, message);
 }
 
-/* Creates the communicator for row "mpi", unless it exists. */
-static hsumma_status need_native(struct hs_team *team, struct hs_message *message)
+static int is_joined(const struct hs_joined *joined, const struct hs_joint *joint)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (team->native != MPI_COMM_NULL)
-        return HSUMMA_OK;
-    if (MPI_Comm_idup(team->comm->comm, &team->native, &request) == MPI_SUCCESS && !hs_team_await(team, &request))
-        return HSUMMA_OK;
-    hs_team_fail(team, HSUMMA_ERR_MPI);
-    return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_idup failed: no communicator for algorithm mpi");
+    int same = joined->size == joint->size && joined->performer == joint->alg->performer;
+    for (int i = 0; same && i < joint->size; i++)
+        same = joined->rank[i] == hs_joint_rank(joint, i);
+    return same;
+}
+
+/* Sets the communicators that exist. Returns the first joint without one, -1 if there is none. */
+static int find_communicators(const struct hs_team *team, struct hs_signature *signature)
+{
+    for (int j = 0; j < signature->list.joints; j++) {
+        const struct hs_joined *joined = team->joined;
+        while (joined && !is_joined(joined, &signature->list.joint[j]))
+            joined = joined->next;
+        if (!joined)
+            return j;
+        signature->native[j].comm = joined->comm;
+    }
+    return -1;
+}
+
+/* Creates a communicator, which is collective over its ranks. */
+static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
+{
+    enum { TAG = 1 << 12 };
+    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+    hsumma_status status = HSUMMA_OK;
+    struct hs_joined *joined = hs_get(team->memory, 1, sizeof *joined + (size_t)joint->size * 2 * sizeof *joint->rank);
+    if (!joined)
+        return HSUMMA_ERR_MEMORY;
+    *joined = (struct hs_joined){.performer = joint->alg->performer, .size = joint->size, .comm = MPI_COMM_NULL};
+    int *rank = joined->rank + joint->size; /* in the communicator of the context */
+    for (int i = 0; i < joint->size; i++) {
+        joined->rank[i] = hs_joint_rank(joint, i);
+        rank[i] = hs_group_rank(&team->group, joined->rank[i]);
+    }
+    if (MPI_Comm_group(team->comm->comm, &all) != MPI_SUCCESS ||
+        MPI_Group_incl(all, joint->size, rank, &members) != MPI_SUCCESS ||
+        MPI_Comm_create_group(team->comm->comm, members, TAG, &joined->comm) != MPI_SUCCESS)
+        status = HSUMMA_ERR_MPI;
+    if (members != MPI_GROUP_NULL)
+        MPI_Group_free(&members);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    if (status) {
+        hs_put(team->memory, joined);
+        return status;
+    }
+    joined->next = team->joined;
+    team->joined = joined;
+    return HSUMMA_OK;
+}
+
+/*
+ * Creates the communicators of a signature's MPI steps, unless all exist. MPI blocks meanwhile, so all calls in
+ * progress complete first. Collective over all ranks, with or without such steps.
+ */
+static hsumma_status need_communicators(struct hs_team *team, struct hs_signature *signature,
+                                        struct hs_message *message)
+{
+    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
+    struct hs_verdict verdict = {0};
+    int missing = find_communicators(team, signature);
+    hsumma_status status = agree(team, (struct hs_vote){.value = missing >= 0}, &verdict, message);
+    if (status || !verdict.value)
+        return status;
+    status = hs_comm_wait(team->comm, hs_team_advance, &all);
+    if (!status)
+        status = agree(team, (struct hs_vote){0}, &verdict, message);
+    if (status)
+        return status;
+    while (!status && missing >= 0) {
+        status = join(team, &signature->list.joint[missing]);
+        missing = find_communicators(team, signature);
+    }
+    if (status == HSUMMA_ERR_MPI) {
+        hs_team_fail(team, status);
+        return hs_fail(message, status, "MPI_Comm_create_group failed: no communicator for a collective by MPI");
+    }
+    return agree(team, (struct hs_vote){.status = status, .about = HS_CALL_MEMORY}, &verdict, message);
 }
 
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
@@ -246,6 +317,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
         status = unlike(team, call, either, message);
     if (!status && fresh && fresh->device)
         status = need_shared(team, fresh, call, refused, message);
+    if (!status && fresh && hs_alg_spec_by_mpi(&fresh->chosen))
+        status = need_communicators(team, fresh, message);
     if (!status && fresh) {
         keep(team, fresh, verdict.value);
         *signature = fresh;
@@ -264,7 +337,5 @@ hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, 
         refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);
     }
-    if (!status && (*signature)->chosen.alg->flags & HS_BY_MPI)
-        status = need_native(team, message);
     return status;
 }

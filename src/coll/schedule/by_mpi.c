@@ -14,7 +14,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                                                       : shape->unit;
     for (int64_t at = 0; at < shape->bytes; at += piece) {
         int64_t count = shape->bytes - at < piece ? shape->bytes - at : piece;
-        hs_emit_mpi(builder, shape->root, at, count); /* all posted at once, in the same order on all ranks */
+        hs_emit_mpi(builder, shape->rank, shape->size, shape->root, at,
+                    count); /* all posted at once, in the same order on all ranks */
     }
 }
 

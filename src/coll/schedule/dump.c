@@ -11,9 +11,17 @@ static void print_range(FILE *file, const char *before, struct hs_ref ref, int64
     fprintf(file, "%s[%lld..%lld)", names[ref.slot], (long long)ref.at, (long long)(ref.at + count));
 }
 
-static void print_step(FILE *file, const struct hs_step *step)
+static void print_joint(FILE *file, const struct hs_joint *joint)
 {
-    unsigned touches = hs_step_touches(step->kind);
+    fprintf(file, " %s among", hs_collective_name(joint->alg->collective));
+    for (int i = 0; i < joint->size && i < 8; i++)
+        fprintf(file, "%c%d", i ? ',' : ' ', hs_joint_rank(joint, i));
+    fprintf(file, "%s:", joint->size > 8 ? ",..." : "");
+}
+
+static void print_step(FILE *file, const struct hs_list *list, const struct hs_step *step)
+{
+    unsigned touches = hs_step_touches(step);
     fputs(hs_kind_name(step->kind), file);
     if (step->kind == HS_SEND)
         fprintf(file, " to %d", step->peer);
@@ -23,7 +31,9 @@ static void print_step(FILE *file, const struct hs_step *step)
         fprintf(file, " %lld", (long long)step->count);
     else if (step->kind == HS_WAIT)
         fprintf(file, " for %d >= %lld", step->peer, (long long)step->count);
-    if (touches & HS_TOUCHES_DST || step->kind == HS_MPI)
+    else if (step->kind == HS_MPI)
+        print_joint(file, &list->joint[step->peer]);
+    if (touches & HS_TOUCHES_DST)
         print_range(file, " ", step->dst, step->count);
     if (touches & HS_TOUCHES_LEFT)
         print_range(file, " <- ", step->left, step->count);
@@ -36,7 +46,7 @@ void hs_dump_list(FILE *file, const struct hs_list *list)
     for (int i = 0; i < list->steps; i++) {
         const struct hs_step *step = &list->step[i];
         fprintf(file, "%d ", i);
-        print_step(file, step);
+        print_step(file, list, step);
         for (int d = 0; d < step->deps; d++)
             fprintf(file, "%s%d", d ? "," : " after ", list->dep[step->first_dep + d]);
         fputc('\n', file);

@@ -1,6 +1,9 @@
 #include "coll/schedule/lists.h"
 
+#include "base/hash.h"
+
 #include <limits.h>
+#include <string.h>
 
 static void turn_ref(struct hs_ref *ref, int shift, int size)
 {
@@ -11,7 +14,7 @@ static void turn_ref(struct hs_ref *ref, int shift, int size)
 /* Replaces rotated ranks by true ones. */
 static void turn(struct hs_step *step, int shift, int size)
 {
-    if (step->peer >= 0 && step->peer < size)
+    if (step->kind != HS_MPI && step->peer >= 0 && step->peer < size)
         step->peer = (step->peer + shift) % size;
     turn_ref(&step->dst, shift, size);
     turn_ref(&step->left, shift, size);
@@ -96,6 +99,7 @@ hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allo
 void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory)
 {
     hs_put(memory, mail->first[0]);
+    hs_put(memory, mail->ring);
     *mail = (struct hs_mail){0};
 }
 
@@ -155,10 +159,48 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
     }
 }
 
-/* Matches SENDs and RECVs, in time linear in the number of steps. */
+struct hs_ring {
+    uint64_t ranks; /* hash of the ranks */
+    int left;       /* number of ranks that have not reached it */
+    int last;       /* the last rank that has */
+    int step;       /* its step */
+};
+
+/*
+ * Each rank's first step joins the oldest ring of the same ranks that the rank has not yet joined, its second the next.
+ * The caller passes ranks in ascending order.
+ */
+hsumma_status hs_mail_join(struct hs_mail *mail, int rank, const struct hs_joint *joint, int g, int *mate,
+                           const struct hs_allocator *memory)
+{
+    uint64_t ranks = (uint64_t)joint->size;
+    for (int i = 0; i < joint->size; i++)
+        ranks = hs_mix(ranks, (uint64_t)hs_joint_rank(joint, i));
+    int r = 0;
+    while (r < mail->rings && (mail->ring[r].ranks != ranks || mail->ring[r].last == rank))
+        r++;
+    mate[g] = g;
+    if (r == mail->rings) {
+        void *array = mail->ring;
+        if (hs_grow(memory, &array, sizeof *mail->ring, &mail->ring_capacity, (size_t)mail->rings + 1))
+            return HSUMMA_ERR_MEMORY;
+        mail->ring = array;
+        mail->ring[mail->rings++] = (struct hs_ring){.ranks = ranks, .left = joint->size, .step = g};
+    }
+    struct hs_ring *ring = &mail->ring[r];
+    ring->last = rank;
+    mate[g] = ring->step == g ? g : mate[ring->step];
+    mate[ring->step] = g;
+    if (--ring->left == 0)
+        memmove(ring, ring + 1, (size_t)(--mail->rings - r) * sizeof *ring);
+    return HSUMMA_OK;
+}
+
+/* Matches messages and MPI steps, in time linear in the number of steps. */
 static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     struct hs_mail mail;
+    hsumma_status status = HSUMMA_OK;
     if (hs_mail_begin(&mail, lists->size, memory))
         return HSUMMA_ERR_MEMORY;
     for (int r = 0; r < lists->size; r++) {
@@ -168,11 +210,13 @@ static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *me
             lists->mate[g] = -1;
             if (step->kind == HS_SEND || step->kind == HS_RECV)
                 hs_mail_add(&mail, r, step->kind, step->peer, g, lists->mate);
+            else if (step->kind == HS_MPI && !status)
+                status = hs_mail_join(&mail, r, &lists->list[r].joint[step->peer], g, lists->mate, memory);
         }
         hs_mail_close(&mail, r, lists->mate);
     }
     hs_mail_end(&mail, memory);
-    return HSUMMA_OK;
+    return status;
 }
 
 /*
@@ -253,6 +297,8 @@ static hsumma_status measure(const struct hs_list *list, int size, int64_t *step
             if ((step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_WAIT) &&
                 (step->peer < 0 || step->peer >= size))
                 return HSUMMA_ERR_INTERNAL;
+            if (step->kind == HS_MPI && (step->peer < 0 || step->peer >= list[r].joints))
+                return HSUMMA_ERR_INTERNAL;
             for (int d = 0; d < step->deps; d++)
                 if (list[r].dep[step->first_dep + d] < 0 || list[r].dep[step->first_dep + d] >= list[r].steps)
                     return HSUMMA_ERR_INTERNAL;
@@ -307,26 +353,38 @@ void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
     *lists = (struct hs_lists){0};
 }
 
+/* The next of the MPI steps that belong together; a step of another kind belongs to itself. */
+static int next_of(const struct hs_lists *lists, int g)
+{
+    return hs_lists_step(lists, g)->kind == HS_MPI ? lists->mate[g] : g;
+}
+
 int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending)
 {
     int count = 0, done = 0;
     for (int g = 0; g < lists->steps; g++) {
         const struct hs_step *step = hs_lists_step(lists, g);
         level[g] = 0;
-        /* A RECV also waits for its SEND, and a WAIT for its SIGNAL. */
+        /* A RECV also waits for its SEND, a WAIT for its SIGNAL, an MPI step for what the others depend on. */
         pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
+        for (int m = next_of(lists, g); m != g; m = next_of(lists, m))
+            pending[g] += hs_lists_step(lists, m)->deps;
         if (pending[g] == 0)
             order[count++] = g;
     }
     for (; done < count; done++) {
-        int g = order[done], is_send = hs_lists_step(lists, g)->kind == HS_SEND;
+        int g = order[done], is_send = hs_lists_step(lists, g)->kind == HS_SEND, waits;
         int mate = is_send ? lists->mate[g] : -1, users = lists->first_user[g + 1] - lists->first_user[g];
-        level[g] += is_send || !sends_alone;
+        level[g] += is_send || hs_lists_step(lists, g)->kind == HS_MPI || !sends_alone;
         for (int i = 0; i < users + (mate >= 0); i++) {
             int user = i < users ? lists->user[lists->first_user[g] + i] : mate;
-            level[user] = level[user] < level[g] ? level[g] : level[user];
-            if (--pending[user] == 0)
-                order[count++] = user;
+            waits = user;
+            do {
+                level[waits] = level[waits] < level[g] ? level[g] : level[waits];
+                if (--pending[waits] == 0)
+                    order[count++] = waits;
+                waits = next_of(lists, waits);
+            } while (waits != user);
         }
     }
     return done == lists->steps;
@@ -337,8 +395,6 @@ hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allo
     int *pending = hs_get(memory, (size_t)lists->steps + 1, sizeof *pending);
     int *order = hs_get(memory, (size_t)lists->steps + 1, sizeof *order);
     hsumma_status status = pending && order ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    for (int g = 0; g < lists->steps && !status; g++)
-        status = hs_lists_step(lists, g)->kind == HS_MPI ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK;
     if (!status && !hs_lists_levels(lists, 1, round, order, pending))
         status = HSUMMA_ERR_INTERNAL;
     hs_put(memory, pending);

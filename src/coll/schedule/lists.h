@@ -11,10 +11,13 @@ struct hs_lists {
     struct hs_list *owned;      /* equal to `list` if hs_lists_build has built the lists, else NULL */
     int *base;                  /* global number of each rank's first step; size + 1 entries, the last one is `steps` */
     int *rank;                  /* rank of each global step */
-    int *mate;                  /* for each SEND and RECV, the global step at the other end of its message; -1 if
-                                   none */
-    int *signal;                /* for each WAIT, the global step of the SIGNAL that completes it; -1 if there is none,
-                                   and for other steps */
+    /*
+     * For each SEND and RECV, the global step at the other end of its message; -1 if none. The MPI steps that belong
+     * together form a ring.
+     */
+    int *mate;
+    int *signal; /* for each WAIT, the global step of the SIGNAL that completes it; -1 if there is none,
+                    and for other steps */
     /*
      * The global steps that depend on step g are user[first_user[g] .. first_user[g + 1]); for a SIGNAL they include
      * the WAITs of other ranks that it completes.
@@ -48,13 +51,22 @@ static inline const struct hs_step *hs_lists_step(const struct hs_lists *lists, 
     return &lists->list[lists->rank[global]].step[global - lists->base[lists->rank[global]]];
 }
 
+/* The ranks of an MPI step. */
+static inline const struct hs_joint *hs_lists_joint(const struct hs_lists *lists, int global)
+{
+    return &lists->list[lists->rank[global]].joint[hs_lists_step(lists, global)->peer];
+}
+
 /*
  * Matches messages in one pass over the ranks: the i-th SEND from a to b with the i-th RECV of b from a, whatever their
  * counts. mate[] of each step becomes the global number of the other step, or -1 if there is none. For each rank in
  * ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
  */
 struct hs_mail {
-    int size, waiting;       /* waiting: number of steps in all queues of open[] */
+    int size, waiting;    /* waiting: number of steps in all queues of open[] */
+    struct hs_ring *ring; /* MPI steps that not all ranks have reached */
+    int rings;
+    size_t ring_capacity;
     int *first[2], *last[2]; /* for each rank not yet visited, the queue of SENDs [0] and RECVs [1] that name it, linked
                                 by mate[] */
     int *open[2];            /* for each peer, its unmatched SENDs [0] and RECVs [1] that name the current rank */
@@ -62,22 +74,28 @@ struct hs_mail {
 hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory);
 void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate);
 void hs_mail_add(struct hs_mail *mail, int rank, enum hs_kind kind, int peer, int g, int *mate);
+/*
+ * Adds MPI step g, performed by the ranks of `joint`, to the ring of the steps that belong together. Returns
+ * HSUMMA_ERR_MEMORY if memory is exhausted.
+ */
+hsumma_status hs_mail_join(struct hs_mail *mail, int rank, const struct hs_joint *joint, int g, int *mate,
+                           const struct hs_allocator *memory);
 void hs_mail_close(struct hs_mail *mail, int rank, int *mate);
 void hs_mail_end(struct hs_mail *mail, const struct hs_allocator *memory);
 
 /*
  * Sets level[g] to the length of the longest dependency chain that ends in step g, counted in steps (or, with
- * sends_alone, in SENDs only), and order[] to the steps in topological order; pending[] is scratch memory. All three
- * arrays have lists->steps entries. Returns 1, or 0 if steps are missing from order[]: those on a dependency cycle,
- * RECVs without a SEND, WAITs without a SIGNAL, and all steps that depend on these.
+ * sends_alone, in SENDs and MPI steps only), and order[] to the steps in topological order; pending[] is scratch
+ * memory. All three arrays have lists->steps entries. Returns 1, or 0 if steps are missing from order[]: those on a
+ * dependency cycle, RECVs without a SEND, WAITs without a SIGNAL, and all steps that depend on these.
  */
 int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, int *order, int *pending);
 
 /*
- * Sets round[g] to the round of step g, for all lists->steps steps: the largest number of SENDs in a dependency chain
- * that ends in the step, itself included. A RECV is in the round of its SEND, or in a later one if it depends on a
- * later step. A WAIT likewise follows its SIGNAL, which does not count as a message. Returns HSUMMA_ERR_INTERNAL if a
- * RECV has no SEND, a WAIT has no SIGNAL or dependencies form a cycle; HSUMMA_ERR_UNSUPPORTED for lists of row "mpi".
+ * Sets round[g] to the round of step g, for all lists->steps steps: the largest number of SENDs and MPI steps in a
+ * dependency chain that ends in the step, itself included. A RECV is in the round of its SEND, or in a later one if it
+ * depends on a later step. A WAIT likewise follows its SIGNAL, which does not count as a message. Returns
+ * HSUMMA_ERR_INTERNAL if a RECV has no SEND, a WAIT has no SIGNAL or dependencies form a cycle.
  */
 hsumma_status hs_lists_rounds(const struct hs_lists *lists, const struct hs_allocator *memory, int *round);
 

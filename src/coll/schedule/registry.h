@@ -10,6 +10,7 @@
 enum hs_collective { HS_BCAST, HS_REDUCE_TO, HS_ALLREDUCE, HS_ALLGATHER, HS_REDUCE_SCATTER, HS_COLLECTIVES };
 
 struct hs_alg;
+struct hs_performer;
 
 /* What a plan of rabenseifner_traff uses for the odd factor of p that `rings` leaves; HS_REST_CHOSEN: the cheapest. */
 enum hs_rest { HS_REST_CHOSEN, HS_REST_RING, HS_REST_32, HS_REST_21 };
@@ -67,7 +68,7 @@ enum hs_alg_flags {
     HS_UNIFORM = 16,       /* the sums of all elements are bracketed alike */
     HS_USES_TOPOLOGY = 32, /* the list depends on shape.topology */
     HS_USES_SHARED = 64,   /* uses SIGNAL, WAIT, SHARED or peers' memory if the topology has shared memory */
-    HS_BY_MPI = 128,       /* performed by MPI: not verified, no cost model of its own */
+    HS_BY_MPI = 128,       /* performed by MPI or by a function of the caller: not verified, no cost model of its own */
     HS_USES_THRESHOLD = 256,
     HS_USES_LEADERS = 512,
     HS_USES_PIECES = 1024,
@@ -109,8 +110,9 @@ struct hs_alg {
      * has constant defaults. The builder of a row that has one uses the built-in profile's prices for what is still 0.
      */
     void (*complete)(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
-    const void *own;               /* data of a user-defined row's builder; NULL for built-in rows */
-    int variant;                   /* distinguishes rows that share a builder */
+    const void *own;                      /* data of a user-defined row's builder; NULL for built-in rows */
+    const struct hs_performer *performer; /* the caller's function that performs the row (coll/run/executor.h) */
+    int variant;                          /* distinguishes rows that share a builder */
     const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit
                                       either, hs_alg_safe is used */
 };

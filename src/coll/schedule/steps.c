@@ -1,4 +1,4 @@
-#include "coll/schedule/steps.h"
+#include "coll/schedule/registry.h"
 
 #include <limits.h>
 #include <string.h>
@@ -54,7 +54,7 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
     if (hs_grow(builder->memory, &array, sizeof *list->step, &builder->step_capacity, (size_t)list->steps + 1))
         return fail(builder, HSUMMA_ERR_MEMORY);
     list->step = array;
-    unsigned touches = hs_step_touches(kind);
+    unsigned touches = hs_kind_touches(kind, dst, left);
     if (touches & HS_TOUCHES_DST)
         touch(list, dst, count);
     if (touches & HS_TOUCHES_LEFT)
@@ -121,12 +121,44 @@ int hs_emit_join(struct hs_builder *builder)
     return hs_emit_step(builder, HS_JOIN, -1, nowhere, nowhere, nowhere, 1);
 }
 
-/*
- * MPI performs the collective on `count` bytes of the vector from byte `at` on; the collective determines the buffers.
- */
-int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count)
+static int same_joint(const struct hs_joint *a, const struct hs_joint *b)
 {
-    return hs_emit_step(builder, HS_MPI, root, hs_out(at), hs_in(at), nowhere, count);
+    if (a->alg != b->alg || a->size != b->size || a->root != b->root || !a->rank != !b->rank)
+        return 0;
+    return !a->rank || memcmp(a->rank, b->rank, (size_t)a->size * sizeof *a->rank) == 0;
+}
+
+int hs_add_joint(struct hs_builder *builder, const struct hs_joint *joint)
+{
+    struct hs_list *list = &builder->list;
+    struct hs_joint copy = *joint;
+    for (int j = 0; j < list->joints; j++)
+        if (same_joint(&list->joint[j], joint))
+            return j;
+    void *array = list->joint;
+    if (builder->failed)
+        return -1;
+    if (hs_grow(builder->memory, &array, sizeof copy, &builder->joint_capacity, (size_t)list->joints + 1))
+        return fail(builder, HSUMMA_ERR_MEMORY);
+    list->joint = array;
+    if (joint->rank && !(copy.rank = hs_get(builder->memory, (size_t)joint->size, sizeof *copy.rank)))
+        return fail(builder, HSUMMA_ERR_MEMORY);
+    if (joint->rank)
+        memcpy(copy.rank, joint->rank, (size_t)joint->size * sizeof *copy.rank);
+    list->joint[list->joints] = copy;
+    return list->joints++;
+}
+
+int hs_emit_mpi(struct hs_builder *builder, int rank, int size, int root, int64_t at, int64_t count)
+{
+    const struct hs_joint all = {.alg = builder->alg, .size = size, .root = root};
+    const struct hs_ref none = {.slot = HS_SLOTS};
+    enum hs_collective collective = builder->alg->collective;
+    int bcast = collective == HS_BCAST, writes = bcast ? rank != root : collective != HS_REDUCE_TO || rank == root;
+    struct hs_ref left = !bcast ? hs_in(at) : rank == root ? hs_out(at) : none;
+    if (count == 0)
+        return -1;
+    return hs_emit_step(builder, HS_MPI, hs_add_joint(builder, &all), writes ? hs_out(at) : none, left, nowhere, count);
 }
 
 void hs_expose(struct hs_builder *builder)
@@ -213,6 +245,9 @@ hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list)
 
 void hs_list_free(const struct hs_allocator *memory, struct hs_list *list)
 {
+    for (int j = 0; j < list->joints; j++)
+        hs_put(memory, list->joint[j].rank);
+    hs_put(memory, list->joint);
     hs_put(memory, list->step);
     hs_put(memory, list->dep);
     *list = (struct hs_list){0};

@@ -38,7 +38,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* JOIN only combines dependencies. MPI is a whole collective on the vector, or a piece of it, by MPI (row "mpi"). */
+/*
+ * JOIN only combines dependencies. MPI is a whole collective among some ranks (hs_joint), performed by MPI (row "mpi")
+ * or by a function of the caller. The i-th MPI step of a rank among the same ranks belongs to the i-th of each other.
+ */
 enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
 const char *hs_kind_name(enum hs_kind kind); /* "SEND" for HS_SEND, ... */
 
@@ -53,7 +56,7 @@ enum hs_slot {
      * start
      */
     HS_SHARED,
-    HS_SLOTS
+    HS_SLOTS /* in a ref of an MPI step: the rank has no such buffer */
 };
 
 struct hs_ref {
@@ -69,7 +72,7 @@ struct hs_ref {
 struct hs_step {
     enum hs_kind kind;
     int peer;           /* SEND, RECV, WAIT: the other rank in the group, rotated as the builder's rank is; MPI: the
-                           root */
+                           index of its ranks in list->joint */
     struct hs_ref dst;  /* RECV, COPY, REDUCE: a slot of this rank; COPY, REDUCE: or a peer's SHARED */
     struct hs_ref left; /* SEND, COPY: the source; REDUCE: dst = left op right, in this order; dst may be one of them */
     struct hs_ref right; /* REDUCE: the right operand */
@@ -77,9 +80,12 @@ struct hs_step {
     int first_dep, deps; /* list->dep[first_dep .. first_dep + deps): indices of earlier steps */
 };
 
-/* The refs through which a step of a kind accesses memory: it writes dst and reads left and right. MPI: none. */
+/*
+ * The refs through which a step accesses memory: it writes dst and reads left and right. An MPI step reads a
+ * contribution from left and writes a result to dst; ranks without one of them have HS_SLOTS there.
+ */
 enum { HS_TOUCHES_DST = 1, HS_TOUCHES_LEFT = 2, HS_TOUCHES_RIGHT = 4 };
-static inline unsigned hs_step_touches(enum hs_kind kind)
+static inline unsigned hs_kind_touches(enum hs_kind kind, struct hs_ref dst, struct hs_ref left)
 {
     static const unsigned char touches[HS_KINDS] = {
         [HS_SEND] = HS_TOUCHES_LEFT,
@@ -87,7 +93,13 @@ static inline unsigned hs_step_touches(enum hs_kind kind)
         [HS_COPY] = HS_TOUCHES_DST | HS_TOUCHES_LEFT,
         [HS_REDUCE] = HS_TOUCHES_DST | HS_TOUCHES_LEFT | HS_TOUCHES_RIGHT,
     };
+    if (kind == HS_MPI)
+        return (dst.slot != HS_SLOTS ? HS_TOUCHES_DST : 0u) | (left.slot != HS_SLOTS ? HS_TOUCHES_LEFT : 0u);
     return touches[kind];
+}
+static inline unsigned hs_step_touches(const struct hs_step *step)
+{
+    return hs_kind_touches(step->kind, step->dst, step->left);
 }
 
 enum { HS_SIGNAL_MAX = 1 << 30 };
@@ -103,12 +115,20 @@ static inline int hs_same_ref(struct hs_ref a, struct hs_ref b)
  */
 enum { HS_MOST_STEPS = 1 << 20 };
 
+/* The ranks that perform MPI steps together. */
+struct hs_joint {
+    const struct hs_alg *alg; /* the row that performs them, which has the collective */
+    int size, root;           /* root: index in rank[] */
+    int *rank;                /* in the order of their communicator, numbered as hs_step.peer; NULL: all ranks */
+};
+
 struct hs_list {
     struct hs_step *step;
     int *dep;
-    int steps;
-    int64_t extent[HS_SLOTS]; /* bytes of each of this rank's slots that the steps, except MPI, use: 1 + the offset of
-                                 the last byte accessed */
+    struct hs_joint *joint;
+    int steps, joints;
+    int64_t extent[HS_SLOTS]; /* bytes of each of this rank's slots that the steps use: 1 + the offset of the last byte
+                                 accessed; for an MPI step of an allgather or reduce_scatter that of the whole vector */
     unsigned exposed;         /* slots of this rank that peers may read: bits 1 << HS_IN and 1 << HS_OUT, set by
                                  hs_expose */
 };
@@ -136,7 +156,7 @@ struct hs_builder {
     const struct hs_allocator *memory;
     const struct hs_alg *alg; /* the row whose list is built; the builder of a user-defined row finds its data there */
     struct hs_list list;
-    size_t step_capacity, dep_capacity;
+    size_t step_capacity, dep_capacity, joint_capacity;
     int deps, latest; /* deps: length of list.dep; latest: the highest dependency of the last step, -1 if it has none */
     int signalled;    /* the last step that hs_emit_signal_next emitted, -1 if none */
     int failed;       /* 0, or the hsumma_status that hs_list_finish will return */
@@ -155,7 +175,20 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
                  struct hs_ref right, int64_t count);
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
-int hs_emit_mpi(struct hs_builder *builder, int root, int64_t at, int64_t count);
+/*
+ * Appends a step in which row builder->alg performs its collective among all `size` ranks on `count` bytes of the
+ * vector from byte `at` on.
+ */
+int hs_emit_mpi(struct hs_builder *builder, int rank, int size, int root, int64_t at, int64_t count);
+/*
+ * Adds a copy of a joint to the list, unless the list has an equal one. Returns its index, or -1 if the builder has
+ * failed.
+ */
+int hs_add_joint(struct hs_builder *builder, const struct hs_joint *joint);
+static inline int hs_joint_rank(const struct hs_joint *joint, int i)
+{
+    return joint->rank ? joint->rank[i] : i;
+}
 void hs_after(struct hs_builder *builder, int step, int dep);
 /*
  * Appends a SEND that depends on `after` and on *sent, the previous SEND (-1 if none), and stores its own index in

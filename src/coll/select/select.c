@@ -12,13 +12,31 @@ static int keeps_order(const struct hs_alg *alg, const struct hs_question *quest
     return alg->flags & HS_KEEPS_ORDER_IF && (!topology || topology->division[level].contiguous);
 }
 
+static int by_mpi(const struct hs_alg *alg)
+{
+    return alg && alg->flags & HS_BY_MPI;
+}
+
+int hs_alg_spec_by_mpi(const struct hs_alg_spec *spec)
+{
+    return by_mpi(spec->alg) || by_mpi(spec->with.outer) || by_mpi(spec->with.inner);
+}
+
+int hs_alg_spec_by_function(const struct hs_alg_spec *spec)
+{
+    const struct hs_alg *row[] = {spec->alg, spec->with.outer, spec->with.inner};
+    return (row[0] && row[0]->performer) || (row[1] && row[1]->performer) || (row[2] && row[2]->performer);
+}
+
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question)
 {
     const struct hs_alg *alg = spec->alg;
     struct hs_shape shape = *question->shape;
     shape.with = spec->with;
-    if (alg->flags & HS_BY_MPI && question->no_mpi)
-        return question->no_mpi;
+    const struct hs_alg *row[] = {alg, spec->with.outer, spec->with.inner};
+    for (int i = 0; i < 3; i++)
+        if (by_mpi(row[i]) && !row[i]->performer && question->no_mpi)
+            return question->no_mpi;
     if (question->ordered) {
         if (!keeps_order(alg, question, spec->with.level))
             return alg->flags & HS_KEEPS_ORDER_IF
@@ -78,6 +96,12 @@ static hsumma_status select_spec(struct hs_selector *selector, const struct hs_q
         return status;
     if (answer->spec.alg) {
         const char *why = hs_alg_spec_unfit(&answer->spec, question);
+        if (why && hs_alg_spec_by_mpi(&answer->spec) && !by_mpi(answer->spec.alg)) {
+            char text[HS_ALG_SPEC_TEXT];
+            hs_alg_spec_write(&answer->spec, text, sizeof text);
+            return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s algorithm %s cannot serve this call: %s",
+                           hs_collective_name(question->collective), text, why);
+        }
         if (why)
             reroute(question, answer, why);
         return HSUMMA_OK;

@@ -144,7 +144,9 @@ struct hs_selector {
 
 void hs_selector_free(struct hs_selector *selector);
 /*
- * Answers a question. Errors: HSUMMA_ERR_OPTION if the spec to use is invalid or names no algorithm; HSUMMA_ERR_MEMORY.
+ * Answers a question. Errors: HSUMMA_ERR_OPTION if the spec to use is invalid or names no algorithm;
+ * HSUMMA_ERR_UNSUPPORTED if MPI or a function of the caller cannot perform the stage for which the spec names it;
+ * HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,
                         struct hs_message *message);
@@ -156,6 +158,10 @@ void hs_answer_write(const struct hs_question *question, const struct hs_answer 
  * machine's links between nodes, or inside the node or socket that contains all ranks.
  */
 void hs_alg_spec_complete(struct hs_alg_spec *spec, const struct hs_shape *shape, const struct hs_machine *machine);
+/* True if MPI or a function of the caller performs the spec's row or one of its stages. */
+int hs_alg_spec_by_mpi(const struct hs_alg_spec *spec);
+/* True if a function of the caller does. */
+int hs_alg_spec_by_function(const struct hs_alg_spec *spec);
 /* The reason why a spec cannot serve the question's call; NULL if it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);
 /* The machine that prices the question's call; NULL if the selector has none. */

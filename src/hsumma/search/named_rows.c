@@ -16,6 +16,18 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
     return names->name[names->count == 1 ? 0 : level];
 }
 
+/* Refuses what a product has no communicators for: MPI as a stage, and functions of the caller. */
+static hsumma_status refuse_stages(const struct hs_chooser *chooser, const char *option, const char *word,
+                                   const struct hs_alg_spec *read)
+{
+    if (!hs_alg_spec_by_mpi(read) || (read->alg->flags & HS_BY_MPI && !read->alg->performer))
+        return HSUMMA_OK;
+    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                   "%s=%s: in a product MPI cannot perform a stage of an algorithm, nor can a function of the caller; "
+                   "expected an algorithm of messages",
+                   option, word);
+}
+
 /* Reads the algorithm that a name stands for.  The option reduce may also name an allreduce, of which only the root
  * uses the result.
  */
@@ -29,8 +41,10 @@ static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collect
     char name[HS_WORD_TEXT], known[2][300] = {"", ""};
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
     for (int i = 0; i < 2; i++)
-        if (hs_alg_find_in(own, either[i], name))
-            return hs_alg_spec_read(own, either[i], word, strlen(word), option, read, chooser->message);
+        if (hs_alg_find_in(own, either[i], name)) {
+            hsumma_status status = hs_alg_spec_read(own, either[i], word, strlen(word), option, read, chooser->message);
+            return status ? status : refuse_stages(chooser, option, word, read);
+        }
     struct hs_guess guess = hs_guess_of(name, strlen(name));
     char meant[80];
     for (int i = 0; i < 1 + (also != collective); i++) {

@@ -210,7 +210,9 @@ struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int 
         .rotation = hs_rotation(mover->alg[level], &shape),
         .combine = mover->problem->scalar->add,
         .compute = mover->problem->scalar->compute,
-        .native = mover->native[level],
+        .unit = (int64_t)mover->problem->scalar->size,
+        .native = &mover->native[level],
+        .operation = &mover->operation,
     };
 }
 

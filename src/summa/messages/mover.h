@@ -37,6 +37,8 @@ struct hs_mover {
     struct hs_parameters with[HS_LEVELS_MAX];
     struct hs_topology topology[HS_LEVELS_MAX]; /* topology of each level's group, if its algorithm uses it */
     struct hs_native native[HS_LEVELS_MAX];     /* communicators for MPI's own collectives (mpi_rows.h) */
+    int connected[HS_LEVELS_MAX];               /* true if native[] has been set */
+    hsumma_operator operation;                  /* the sum of elements, for MPI's own collectives */
     /* Numbers of pinned indices in an exchange.  gives[i]: given by this process, as a holder, to taker i; takes[q]:
      * received by this process, as a taker, from holder q. */
     int64_t *gives, *takes;

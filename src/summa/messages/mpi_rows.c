@@ -2,17 +2,17 @@
 
 #include <mpi.h>
 
-static MPI_Datatype type_of(char letter)
+static hsumma_element element_of(char letter)
 {
     switch (letter) {
     case 's':
-        return MPI_FLOAT;
+        return HSUMMA_FLOAT;
     case 'd':
-        return MPI_DOUBLE;
+        return HSUMMA_DOUBLE;
     case 'c':
-        return MPI_C_FLOAT_COMPLEX;
+        return HSUMMA_FLOAT_COMPLEX;
     default:
-        return MPI_C_DOUBLE_COMPLEX;
+        return HSUMMA_DOUBLE_COMPLEX;
     }
 }
 
@@ -25,10 +25,9 @@ static hsumma_status connect_level(struct hs_mover *mover, int level, const stru
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; i < group->size; i++)
         rank[i] = hs_group_rank(group, i);
-    mover->native[level] = (struct hs_native){.collective = (int)mover->alg[level]->collective,
-                                              .comm = MPI_COMM_NULL,
-                                              .type = type_of(mover->problem->scalar->letter),
-                                              .op = MPI_SUM};
+    mover->operation = (hsumma_operator){.op = HSUMMA_SUM, .element = element_of(mover->problem->scalar->letter)};
+    mover->native[level] = (struct hs_native){.comm = MPI_COMM_NULL};
+    mover->connected[level] = 1;
     if (MPI_Comm_group(comm->comm, &all) != MPI_SUCCESS ||
         MPI_Group_incl(all, group->size, rank, &members) != MPI_SUCCESS ||
         MPI_Comm_create_group(comm->comm, members, mover->operand * HS_LEVELS_MAX + level,
@@ -57,7 +56,7 @@ void hs_native_disconnect(struct hs_mover *mover)
     int finalised = 1;
     MPI_Finalized(&finalised);
     for (int l = 0; l < mover->levels && !finalised; l++)
-        if (mover->alg[l]->flags & HS_BY_MPI && mover->native[l].type && mover->native[l].comm != MPI_COMM_NULL)
+        if (mover->connected[l] && mover->native[l].comm != MPI_COMM_NULL)
             MPI_Comm_free(&mover->native[l].comm);
 }
 

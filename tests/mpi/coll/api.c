@@ -226,7 +226,8 @@ static void test_proofs(void)
                                         "no such peer", "beyond its buffer", "waits for a later step"};
     enum wrong wrong;
     char text[240];
-    const hsumma_algorithm star = {HSUMMA_BCAST, "star", NULL, HSUMMA_TRUE_ROOT, not_on_three, build_star, &wrong};
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star",     NULL,   HSUMMA_TRUE_ROOT,
+                                   not_on_three, build_star, &wrong, NULL};
     for (wrong = RIGHT; wrong <= FAILS; wrong++) {
         hsumma_status status = hsumma_coll_prove(&star, 6, 2, 480, 8, text, sizeof text);
         tap_ok(wrong == RIGHT ? status == HSUMMA_OK && !text[0] : status == HSUMMA_ERR_INTERNAL && text[0],
@@ -262,7 +263,7 @@ static void test_own(void)
 {
     enum wrong wrong = RIGHT, broken = NO_SUCH_PEER;
     const unsigned flags = HSUMMA_TRUE_ROOT | HSUMMA_KEEPS_ORDER | HSUMMA_UNIFORM;
-    hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", flags, not_on_three, build_star, &wrong};
+    hsumma_algorithm star = {HSUMMA_BCAST, "star", "a star", flags, not_on_three, build_star, &wrong, NULL};
     hsumma_algorithm_info info, last = {0};
     int bad = hsumma_coll_register(ctx, &star) != HSUMMA_OK;
     bad += hsumma_coll_register(ctx, &star) != HSUMMA_ERR_ARGUMENT;
@@ -287,7 +288,7 @@ static void test_own(void)
     broadcasts("star", size == 3 ? "instead of star (by the call): three are too many" : "star, by the call",
                "and it runs");
 
-    hsumma_algorithm unsafe = {HSUMMA_BCAST, "unsafe", NULL, HSUMMA_TRUE_ROOT, NULL, build_star, &broken};
+    hsumma_algorithm unsafe = {HSUMMA_BCAST, "unsafe", NULL, HSUMMA_TRUE_ROOT, NULL, build_star, &broken, NULL};
     bad = hsumma_coll_register(ctx, &unsafe) != HSUMMA_OK;
     hsumma_coll call = {
         .collective = HSUMMA_BCAST, .out = out, .count = 100, .size = 8, .root = size - 1, .algorithm = "unsafe"};
@@ -301,7 +302,7 @@ static void test_own(void)
 static void test_in_a_plan(void)
 {
     enum wrong right = RIGHT;
-    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right, NULL};
     hsumma_grid *grid;
     hsumma_desc desc;
     hsumma_plan *plan = NULL;
@@ -323,7 +324,7 @@ static void test_in_a_plan(void)
 static void test_as_a_stage(void)
 {
     enum wrong right = RIGHT;
-    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right};
+    const hsumma_algorithm star = {HSUMMA_BCAST, "star", "", HSUMMA_TRUE_ROOT, NULL, build_star, &right, NULL};
     hsumma_status status = hsumma_coll_register(ctx, &star);
     tap_ok(world_worst(status) == 0, "registered for a stage");
     broadcasts("hierarchical(outer=star)", "outer=star", "and as the stage between nodes");

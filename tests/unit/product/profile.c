@@ -40,6 +40,8 @@ static const struct field {
     SECONDS_OF("shm.alpha_s", machine.shm.alpha),
     SECONDS_OF("shm.beta_s_per_byte", machine.shm.beta),
     SECONDS_OF("inject_s_per_byte", machine.inject),
+    SECONDS_OF("offload.alpha_s", machine.offload.alpha),
+    SECONDS_OF("offload.beta_s_per_byte", machine.offload.beta),
     SECONDS_OF("signal_s", machine.signal),
     SECONDS_OF("copy_s_per_byte", machine.copy),
     SECONDS_OF("gamma_s_per_byte", machine.gamma),

@@ -73,6 +73,7 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
             report_plural(topology->division[HS_NODE].parts), shape.root);
     if (row)
         fprintf(file, "%s: %s\n", row->name, row->doc);
+    int named = args->alg && strchr(args->alg, '(') != NULL; /* with parameters, which are not auto's */
     fputc('\n', file);
     shape.with = spec.with;
     shape.segment = spec.segment ? spec.segment : shape.segment;
@@ -86,7 +87,7 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
-            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, !row && alg == answer.spec.alg);
+            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, alg == answer.spec.alg && !named);
     }
     if (status == HSUMMA_ERR_UNSUPPORTED && row)
         return hs_fail(message, status,

@@ -14,6 +14,7 @@ static void print_help(void)
 {
     printf("Usage: hsumma coll --list | --dump | --verify | --from FILE [OPTION...]\n"
            "       mpiexec -n RANKS hsumma coll --op NAME [OPTION...]\n"
+           "       mpiexec -n RANKS hsumma coll --pairs [OPTION...]\n"
            "\n"
            "Times collectives and MPI's own, in turns within each repetition. A measurement is a loop of consecutive "
            "calls\n"
@@ -23,6 +24,8 @@ static void print_help(void)
            "  --list                  list the algorithms\n"
            "  --dump                  print the rounds and steps of --alg for --ranks, with their modelled cost\n"
            "  --verify                prove all schedules, or those of --op and --alg, without communication\n"
+           "  --pairs                 time messages of 1, 2, 4, ... concurrent pairs of ranks, each in one half of\n"
+           "                          the ranks: the throughput relative to one pair, by --bytes\n"
            "  --from FILE             print the table of an earlier run's csv output and, with --plot, draw it\n"
            "\n"
            "Measurement\n"
@@ -137,7 +140,8 @@ static int read_mode(const argument_given *given, void *at)
     coll_mode mode = (coll_mode)given->row->least;
 
     if (args->mode != COLL_TIME && args->mode != mode)
-        return !command_refuse(given->options, "--list, --dump, --verify, --from: expected at most one of them");
+        return !command_refuse(given->options,
+                               "--list, --dump, --verify, --pairs, --from: expected at most one of them");
     args->mode = mode;
     if (given->text)
         args->again = given->text;
@@ -149,6 +153,7 @@ static const argument own_arguments[] = {
     {"list", .read = read_mode, .least = COLL_LIST, .value = WITHOUT_VALUE},
     {"dump", .read = read_mode, .least = COLL_DUMP, .value = WITHOUT_VALUE},
     {"verify", .read = read_mode, .least = COLL_VERIFY, .value = WITHOUT_VALUE},
+    {"pairs", .read = read_mode, .least = COLL_PAIRS, .value = WITHOUT_VALUE},
     {"from", .read = read_mode, .least = COLL_AGAIN},
     {"op", .read = read_collective, AT(collective), .words = "bcast|reduce|allreduce|allgather|reduce_scatter",
      .expected = "bcast, reduce, allreduce, allgather or reduce_scatter"},
@@ -243,6 +248,8 @@ static int run(const void *of, const char *options, MPI_Comm comm)
         complaint = plot_check(args->plot);
     if (command_fail(comm, complaint != NULL, "coll: --plot %s: %s", args->plot, complaint))
         return COMMAND_BAD_INPUT;
+    if (args->mode == COLL_PAIRS)
+        return coll_pairs(args, comm);
     return args->mode == COLL_TIME ? coll_time(args, options, comm) : alone(args, comm);
 }
 

@@ -7,7 +7,7 @@
 #include "hsumma_coll.h"
 #include "measure/machine.h"
 
-typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAIN } coll_mode;
+typedef enum coll_mode { COLL_TIME, COLL_LIST, COLL_DUMP, COLL_VERIFY, COLL_AGAIN, COLL_PAIRS } coll_mode;
 
 typedef struct coll_arguments {
     coll_mode mode;
@@ -40,11 +40,12 @@ typedef struct coll_element {
 } coll_element;
 coll_element coll_element_of(hsumma_element element);
 
-/* Parts of the command; all but coll_time run on rank 0 alone. All return an exit status. */
+/* Parts of the command; all but coll_time and coll_pairs run on rank 0 alone. All return an exit status. */
 int coll_list(const coll_arguments *args);
 int coll_dump(const coll_arguments *args);
 int coll_verify(const coll_arguments *args);
 int coll_again(const coll_arguments *args);
+int coll_pairs(const coll_arguments *args, MPI_Comm comm);
 int coll_time(const coll_arguments *args, const char *options, MPI_Comm comm);
 
 #endif

@@ -101,6 +101,23 @@ def test_measurement():
        and report["options"] == "topology=nodes:2" and not complaints(report["sizes"][0]), "  virtual nodes", report)
 
 
+def test_pairs():
+    """--pairs: every number of pairs at every size; throughputs that belong to the times; the relation to one pair."""
+    report = report_of(5, "coll --pairs --bytes 8..512 --factor 8 --repetitions 2")
+    rows = report["rows"]
+    ok([(row["bytes"], row["pairs"]) for row in rows] == [(size, pairs) for size in (8, 64, 512) for pairs in (1, 2)]
+       and all(row["where"] == "inside nodes" for row in rows), "--pairs: the rows", rows)
+    bad = [row for i, row in enumerate(rows)
+           if not math.isclose(row["messages_per_s"], row["pairs"] / row["message_s"], rel_tol=1e-6)
+           or not math.isclose(row["bytes_per_s"], row["messages_per_s"] * row["bytes"], rel_tol=1e-6)
+           or not math.isclose(row["relative"], row["messages_per_s"] / rows[i - i % 2]["messages_per_s"], rel_tol=1e-6)]
+    ok(not bad, "  its throughputs", bad)
+    rows = csv_rows(bench(4, "coll --pairs --bytes 64 --repetitions 2 --format csv",
+                          settings=("MPIR_CVAR_NUM_CLIQUES=2", "MPIR_CVAR_CLIQUES_BY_BLOCK=1")))
+    ok([(row["where"], row["pairs"]) for row in rows] == [("between nodes", "1"), ("between nodes", "2")],
+       "  between two nodes", rows)
+
+
 def test_formats():
     process = bench(2, "coll --alg auto,recursive_doubling --bytes 8..64 --repetitions 2 --format csv")
     rows = csv_rows(process)
@@ -119,7 +136,7 @@ def test_errors():
     """Errors: one line on stderr, nothing on stdout, exit status 2."""
     for args in ("--op scan", "--alg no_such", "--alg dpml(l=0)", "--alg dpml(x=1)", "--bytes 9..8", "--bytes x",
                  "--bytes 8G", "--factor 1", "--element half", "--root 7", "--root -1", "--repetitions 0", "--format xml",
-                 "--list --dump", "--list --format csv", "--dump", "--dump --alg mpi", "--dump --alg auto",
+                 "--list --dump", "--list --pairs", "--pairs --bytes 5M", "--list --format csv", "--dump", "--dump --alg mpi", "--dump --alg auto",
                  "--dump --alg butterfly --ranks 6", "--dump --alg ring --rank 8", "--dump --alg ring --ranks 4 --nodes 5",
                  "--verify --alg no_such", "--verify --format json", "--plot /no/such/directory/x.svg", "operand",
                  "--coll allreduce:no_such", "--topology nodes:x"):
@@ -131,4 +148,5 @@ def test_help():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_help, test_list, test_dump, test_verify, test_errors, test_measurement, test_formats, test_plot))
+    sys.exit(run(test_help, test_list, test_dump, test_verify, test_errors, test_measurement, test_pairs, test_formats,
+                 test_plot))

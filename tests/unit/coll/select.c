@@ -3,6 +3,7 @@
 #include "coll/select/select.h"
 #include "support/tap.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct hs_machine machine = {.alpha = 1e-6, .beta = 1e-10, .gamma = 2e-10, .copy = 1e-10, .signal = 2e-7};
@@ -297,6 +298,60 @@ static void test_model(void)
     hs_topology_free(&topology, &hs_heap);
 }
 
+/* The least time of dpml over all numbers of leaders and pieces. */
+static double best_dpml(struct hs_shape shape, const struct hs_machine *on, int leaders)
+{
+    double best = HUGE_VAL;
+    for (int l = 1; l <= leaders; l *= 2)
+        for (int k = 1; k <= 16; k *= 2) {
+            struct hs_clock_estimate estimate;
+            shape.with = (struct hs_parameters){.leaders = l, .pieces = k};
+            if (!hs_clock_estimate(hs_alg_find(HS_ALLREDUCE, "dpml"), &shape, on, &hs_heap, HUGE_VAL, &estimate))
+                best = fmin(best, estimate.seconds);
+        }
+    return best;
+}
+
+/*
+ * Leaders and pieces of dpml that the model chooses one after the other are as good as the best combination: one piece
+ * for short vectors, and several for long ones, more of them if the network takes the next message early (gap).
+ */
+static void test_pieces(void)
+{
+    enum { NODES = 8, MEMBERS = 4 };
+    const int64_t sizes[] = {2048, 32768, 524288};
+    int most[2] = {0}, least[2] = {99, 99};
+    struct hs_topology topology;
+    hs_topology_blocks(&topology, NODES * MEMBERS, NODES, 1, &hs_heap);
+    topology.shared_bytes = 1 << 20;
+    for (int gap = 0; gap < 2; gap++) {
+        const struct hs_machine on = {.network = {.alpha = 1.2e-6, .beta = 1 / 3.0e9, .gap = gap * 2e-7},
+                                      .gamma = gap ? 1 / 2.0e9 : 1 / 4.0e9,
+                                      .shm = {.alpha = 2e-7, .beta = 1 / 6.0e9}};
+        struct hs_selector selector = {.memory = &hs_heap, .machine = &on};
+        for (int i = 0; i < 3; i++) {
+            struct hs_shape shape = {.size = NODES * MEMBERS, .bytes = sizes[i], .unit = 8, .topology = &topology};
+            const struct hs_question question = {.collective = HS_ALLREDUCE, .shape = &shape};
+            struct hs_answer answer;
+            char text[HS_ALG_SPEC_TEXT] = "";
+            hsumma_status status = hs_select(&selector, &question, &answer, NULL);
+            double best = best_dpml(shape, &on, MEMBERS);
+            if (!status)
+                hs_alg_spec_write(&answer.spec, text, sizeof text);
+            int k = status || answer.spec.with.pieces < 2 ? 1 : answer.spec.with.pieces;
+            most[gap] = k > most[gap] ? k : most[gap];
+            least[gap] = k < least[gap] ? k : least[gap];
+            tap_ok(!status && strncmp(text, "dpml(", 5) == 0 && answer.seconds <= 1.02 * best,
+                   "%lld bytes, gap %d: %s takes %.4g us, the best l and k %.4g", (long long)sizes[i], gap, text,
+                   1e6 * answer.seconds, 1e6 * best);
+        }
+        hs_selector_free(&selector);
+    }
+    tap_ok(least[0] == 1 && most[0] > 1 && most[1] > most[0], "pieces: %d to %d, with a gap %d to %d", least[0],
+           most[0], least[1], most[1]);
+    hs_topology_free(&topology, &hs_heap);
+}
+
 int main(void)
 {
     test_words();
@@ -305,5 +360,6 @@ int main(void)
     test_tuned("hsumma tuned 2\n" RULES "gemm k 1 block=2\n\tgemm any thing at all # here\n" LAST);
     test_choice();
     test_model();
+    test_pieces();
     return tap_done();
 }

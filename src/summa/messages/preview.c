@@ -45,6 +45,8 @@ static hsumma_status copy_list(const struct hs_list *list, const struct hs_alloc
         deps =
             list->step[i].first_dep + list->step[i].deps > deps ? list->step[i].first_dep + list->step[i].deps : deps;
     *copy = *list;
+    copy->joint = NULL; /* hs_preview_hops does not read steps by MPI */
+    copy->joints = 0;
     copy->step = hs_get(memory, (size_t)list->steps + 1, sizeof *copy->step);
     copy->dep = hs_get(memory, (size_t)deps + 1, sizeof *copy->dep);
     if (!copy->step || !copy->dep) {
@@ -164,6 +166,10 @@ hsumma_status hs_preview_hops(const struct hs_list *part, int processes, const s
     struct hs_lists lists;
     *hop = NULL;
     *hops = 0;
+    for (int r = 0; r < processes; r++)
+        for (int i = 0; i < part[r].steps; i++)
+            if (part[r].step[i].kind == HS_MPI)
+                return HSUMMA_ERR_UNSUPPORTED;
     hsumma_status status = hs_lists_index(part, processes, memory, &lists);
     if (status)
         return status;

@@ -28,6 +28,7 @@ static void print_help(void)
            "  --ranks P               choose the best grid for P processes or, if all of those are oblong, fewer\n"
            "  --nodes N               nodes, each with a block of consecutive processes (default: 1); with\n"
            "                          several nodes the processes of a node share panels\n"
+           "  --sockets N             sockets of each node (default: 1)\n"
            "  --map LIST              instead of --nodes: the node of each process, from 0, e.g. 0,0,1,0,1,1\n"
            "  --order R|C|A           processes fill the grid by rows, by columns, or with a near-square tile for\n"
            "                          each node (default: R; with --ranks A)\n"
@@ -115,6 +116,7 @@ static const argument own_arguments[] = {
                  "product, m x n x k / L"},
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
+    {"sockets", .read = argument_int64, AT(sockets), .least = 1, .most = 1024},
     {"all", .read = argument_flag, AT(all)},
     {"quiet", 'q', .read = argument_flag, AT(quiet)},
     {"ranks", .read = argument_int64, AT(ranks), .least = 1, .most = MOST_PROCESSES},
@@ -158,6 +160,10 @@ static int finish_places(explain_arguments *args, command_options *options, int6
         return command_refuse(options, "--model: not allowed with --profile; expected only one of them");
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;
+    if (args->map && args->sockets)
+        return command_refuse(options, "--map: not allowed with --sockets; expected --nodes");
+    if (!args->sockets)
+        args->sockets = 1;
     return 0;
 }
 

@@ -44,6 +44,7 @@ typedef struct explain_model {
 typedef struct explain_arguments {
     arguments common;
     int64_t nodes, panels; /* number of nodes, each a block of processes, 0: not given; pairs of owners drawn */
+    int64_t sockets;       /* of each node, 0: not given */
     const char *map;       /* the node of each process, instead of `nodes`; NULL: not given */
     char order;            /* 'R', 'C' or 'A', as for hsumma_grid_create; 0: not given */
     int64_t ranks; /* the most processes of a grid to be chosen; 0: the grid is given. Of a collective: its ranks */

@@ -39,7 +39,7 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
                          processes);
     } else if (!map || node) {
         status = map ? hs_topology_make(topology, processes, node, NULL, memory)
-                     : hs_topology_blocks(topology, processes, (int)e->args->nodes, 1, memory);
+                     : hs_topology_blocks(topology, processes, (int)e->args->nodes, (int)e->args->sockets, memory);
     }
     free(node);
     e->node = &topology->division[HS_NODE];

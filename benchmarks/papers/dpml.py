@@ -1,0 +1,126 @@
+"""Bayatpour, Chakraborty, Subramoni, Lu, Panda, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader
+Design (SC17): its figures. The paper's text gives no costs of its machines; the profiles beside this module have assumptions."""
+import csv
+import json
+import statistics
+
+from figures import Figure, Run
+
+LEADERS = (1, 2, 4, 8, 16)
+SIZES = (8, 512, 8 * 1024, 64 * 1024, 512 * 1024, 1024 * 1024)  # bytes; the range of the paper
+
+MACHINES = {"Xeon, InfiniBand": "infiniband", "Xeon, Omni-Path": "omnipath", "KNL, Omni-Path": "knl"}
+
+
+def profile(machine):
+    return f"benchmarks/papers/dpml_{MACHINES[machine]}.profile"
+
+
+def predicted(out):
+    """The time of the only algorithm in the output of explain --collective, in us."""
+    unit = {"s": 1e6, "ms": 1e3, "us": 1.0}
+    lines = [line.split() for line in out.split("auto:")[0].splitlines() if line.split()[-1:] and line.split()[-1] in unit]
+    yield {"us": f"{float(lines[0][-2]) * unit[lines[0][-1]]:.5g}"}
+
+
+def explained(machine, algorithm, ranks, nodes, size, row):
+    """The model's time of an allreduce."""
+    return Run("model", ["hsumma", "explain", "--collective", "allreduce", "--alg", algorithm, "--ranks", ranks, "--nodes", nodes, "--bytes",
+                         size, "--profile", profile(machine)], predicted, row)
+
+
+def leaders(machine, ranks, nodes):
+    """Figures 4 to 7: dpml by the number of leaders."""
+    return [explained(machine, f"dpml(l={l},outer=recursive_doubling)", ranks, nodes, size, {"leaders": f"l = {l}", "bytes": size})
+            for l in LEADERS for size in SIZES]
+
+
+def simulated_leaders(nodes, ppn, platform):
+    """The same in the simulator, with the profile's costs of copies and sums."""
+    def read(out):
+        for size in json.loads(out)["sizes"]:
+            for row in size["algorithms"]:
+                yield {"leaders": "l = " + row["algorithm"].split("l=")[1].split(",")[0], "bytes": size["bytes"],
+                       "us": f"{1e6 * row['median_s']:.5g}"}
+    algorithms = ",".join(f"dpml(l={l},outer=recursive_doubling)" for l in (1, 4, 16))
+    return Run("simulated", ["scripts/hsumma_sim", "--platform", f"cluster:nodes={nodes},ppn={ppn},{platform}", "--gemm",
+                             profile("Xeon, InfiniBand"), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", algorithms, "--bytes",
+                             "8k..512k", "--factor", 64, "--repetitions", 1, "--format", "json"], read)
+
+
+def pairs(kind, command):
+    """Figure 1: throughput of several pairs relative to one."""
+    def read(out):
+        for row in csv.DictReader(out.splitlines()):
+            yield {"bytes": f"{row['bytes']} bytes, {row['where']}", "pairs": row["pairs"], "relative": f"{float(row['relative']):.4g}"}
+    return Run(kind, command, read)
+
+
+# Figure 8: 16 nodes of two sockets; speed-up over the host-based allreduce, for small messages.
+OFFLOADED = {"node leader": "smp(outer=mpi)", "socket leader": "smp(level=socket,outer=mpi)"}
+PAPER_FIG8 = [("node leader", 1, 2.5), ("node leader", 4, 1.8), ("socket leader", 4, 2.0), ("node leader", 28, 1.46),
+              ("socket leader", 28, 1.73)]
+
+
+def offload_runs():
+    runs = [Run("paper", None, rows=[{"design": d, "ppn": ppn, "speedup": s} for d, ppn, s in PAPER_FIG8])]
+    for ppn in (1, 4, 28):
+        for design, algorithm in OFFLOADED.items():
+            if ppn == 1 and design != "node leader":
+                continue
+            sockets = min(ppn, 2)
+            both = " && ".join(
+                f"hsumma explain --collective allreduce --alg '{name}' --ranks {16 * ppn} --nodes 16 --sockets {sockets} "
+                f"--bytes 8 --shared 0 --profile {profile('Xeon, InfiniBand')}" for name in (HOST, algorithm))
+            runs.append(Run("model", both, speedup, {"design": design, "ppn": ppn}))
+    return runs
+
+
+HOST = "smp(outer=recursive_doubling)"  # host-based: the design of MPI libraries for short vectors
+
+
+def speedup(out):
+    first, second = [part for part in out.split("allreduce of 8 bytes over") if part.strip()]
+    times = [float(next(predicted(part))["us"]) for part in (first, second)]
+    yield {"speedup": f"{times[0] / times[1]:.3g}"}
+
+
+# Sections 6.5 and 6.6: proxies of HPCG and miniAMR on 4 emulated nodes of 4 processes, with MPI's own allreduce and with
+# the library preloaded. Medians of three runs in turns.
+ALGORITHMS = {"MPICH": "mpi", "the library's choice": "auto", "dpml(l=4)": "allreduce:dpml(l=4)", "nap": "allreduce:nap"}
+
+
+def application(program):
+    def read(out):
+        rows = [line.split() for line in out.splitlines() if "allreduce_us" in line]
+        for name, word in ALGORITHMS.items():
+            times = [float(row[row.index("allreduce_us") + 1]) for row in rows if row[0] == word]
+            yield {"algorithm": name, "us": f"{statistics.median(times):.5g}"}
+    run = f'exec $BUILD/examples/{program}'
+    return Run("emulated", "scripts/emucluster up 4 4 1gbit > /dev/null && for i in 1 2 3; do for a in "
+               + " ".join(f"'{word}'" for word in ALGORITHMS.values()) + "; do c=$a; p=$BUILD/libhsumma_pmpi.so; "
+               "[ $a != mpi ] || { c=auto; p=; }; echo \"$a $(HSUMMA_COLL=$c P=$p scripts/emucluster run 16 sh -c "
+               f"'LD_PRELOAD=\"$LD_PRELOAD $P\" {run}' | tail -1)\"; done; done; scripts/emucluster down > /dev/null", read,
+               {"program": program})
+
+
+SIM = "bw=11.5GBps,lat=0.65us,node_bw=6GBps,node_lat=0.2us"
+US = ("us", "time, us")
+
+FIGURES = [
+    Figure("dpml_fig1", "Messages of concurrent pairs: throughput relative to one pair", ("pairs", "pairs of processes"),
+           ("relative", "relative throughput"), ["bytes"],
+           [pairs("simulated", ["scripts/hsumma_sim", "--platform", "cluster:nodes=2,ppn=16,bw=11.5GBps,lat=1us,overhead=0.4us", "--gemm",
+                                "free", "--quiet", "coll", "--pairs", "--bytes", "8..512k", "--factor", 64, "--format", "csv"])],
+           logx=2, logy=2),
+    *(Figure(f"dpml_fig{number}", f"DPML by the number of leaders: {machine}, {ranks} processes on {nodes} nodes", ("bytes", "bytes"),
+             US, ["leaders"], (lambda number=number, machine=machine, ranks=ranks, nodes=nodes: leaders(machine, ranks, nodes)
+                               + ([simulated_leaders(nodes, ranks // nodes, SIM)] if number == 4 else [])), logx=2, logy=10)
+      for number, machine, ranks, nodes in ((4, "Xeon, InfiniBand", 448, 16), (5, "Xeon, InfiniBand", 1792, 64),
+                                            (6, "Xeon, Omni-Path", 1792, 64), (7, "KNL, Omni-Path", 1024, 32))),
+    Figure("dpml_fig8", "Reduction in the network (SHArP), 8 bytes, 16 nodes: speed-up over the host-based allreduce",
+           ("ppn", "processes per node"), ("speedup", "speed-up"), ["design"], offload_runs, style="bars"),
+    Figure("dpml_applications", "Proxies of HPCG and miniAMR on 4 emulated nodes of 4 processes, 1 Gbit/s", ("program", "program and arguments"),
+           ("us", "us in MPI_Allreduce per iteration"), ["algorithm"],
+           [application(program) for program in ("proxy_cg 8 400", "proxy_amr 8192 200", "proxy_amr 262144 60")], style="bars"),
+]

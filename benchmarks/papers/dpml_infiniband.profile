@@ -1,0 +1,16 @@
+hsumma profile 1
+# Nodes with two Haswell or Broadwell Xeons and EDR InfiniBand, clusters A and B. The figures are assumptions, for the figures of the paper on DPML.
+network.alpha_s 1.3e-6
+network.beta_s_per_byte 3.3e-10
+inject_s_per_byte 8.7e-11
+shm.alpha_s 2e-7
+shm.beta_s_per_byte 1.7e-10
+gamma_s_per_byte 2e-10
+# messages inside a socket and between sockets, and a reduction by the switches (SHArP)
+socket.alpha_s 2.5e-7
+socket.beta_s_per_byte 1.7e-10
+node.alpha_s 6e-7
+node.beta_s_per_byte 2.5e-10
+offload.alpha_s 2.2e-6
+offload.beta_s_per_byte 3.3e-10
+end

@@ -1,0 +1,9 @@
+hsumma profile 1
+# Nodes with one Xeon Phi 7250 and Omni-Path, cluster D. The figures are assumptions, for the figures of the paper on DPML.
+network.alpha_s 3.5e-6
+network.beta_s_per_byte 8.3e-10
+inject_s_per_byte 1e-10
+shm.alpha_s 7e-7
+shm.beta_s_per_byte 5e-10
+gamma_s_per_byte 8.3e-10
+end

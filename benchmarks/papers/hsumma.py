@@ -1,25 +1,140 @@
 """Quintin, Hasanov, Lastovetsky, Hierarchical Parallel Matrix Multiplication (ICPP 2013): its figures and tables."""
+import math
+
 from figures import Figure, Run, read_json
 
 GROUPS = ("1x1", "1x2", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16")  # of an 8 x 16 grid
+BROADCASTS = ("van_de_geijn", "binomial")
+TORUS = "torus:8x8x8,ppn=4,bw=425MBps,lat=1us"
+GRAPHENE = "alpha=1e-4,beta=8e-9"  # the simulated platform: 1 Gbit/s
+PAPER = "alpha=1e-4,element_beta=1e-9"  # Section V-A
+BLUEGENE = {"beta per element": "alpha=3e-6,element_beta=1e-9", "beta per byte": "alpha=3e-6,beta=1e-9"}  # Section V-B
+EXASCALE = "alpha=500e-9,element_beta=1e-11"  # Section V-C
 
 
-def simulated(report):
-    yield {"s": report["simulated_s"]}
-
-
-def grouped(platform, n, grid, block, bcast, groups, more=()):
+def grouped(platform, n, grid, block, bcast, groups, row, nb=None, outer=None, more=()):
     """A simulated run of HSUMMA with blocking broadcasts and free computation."""
-    rows, columns = map(int, groups.split("x"))
     return Run("simulated", ["scripts/hsumma_sim", "--platform", platform, "--gemm", "free", "--quiet", "gemm", "-m", n, "--grid", grid,
-                             "--nb", block, "--block", block, "--lookahead", 0, "--stationary", "C", "--groups", groups,
-                             "--bcast", bcast, "--format", "json", *more],
-               read_json(simulated), {"broadcast": bcast, "G": rows * columns})
+                             "--nb", nb or block, "--block", block, *(["--outer", outer or block] if groups != "1x1" else []), "--lookahead", 0,
+                             "--stationary", "C", "--groups", groups, "--bcast", bcast, "--workspace-limit", "64G", "--format", "json", *more],
+               read_json(lambda report: [{"s": report["simulated_s"]}]), row)
 
 
+def count(groups):
+    return math.prod(map(int, groups.split("x")))
+
+
+def modelled(machine, n, grid, block, bcast, pick, row, outer=None):
+    """The model of all group grids; pick({G: communication with the squarest I x J of G}) yields rows."""
+    def read(report):
+        squarest = {}
+        for group in report["hierarchies"]:
+            i, j = group["groups"]
+            if group.get("predicted_comm_s") is not None and i <= j and i / j >= squarest.get(i * j, (0, 0))[0]:
+                squarest[i * j] = i / j, group["predicted_comm_s"]
+        return pick({groups: seconds for groups, (_, seconds) in squarest.items()})
+    return Run("model", ["hsumma", "explain", "--quiet", "--model", machine, "-m", n, "--grid", grid, "--nb", "checkerboard",
+                         "--block", block, "--outer", outer or block, "--workspace-limit", "64G", "--bcast", bcast, "--lookahead", 0,
+                         "--stationary", "C", "--panels", 0, "--show", "groups", "--format", "json"], read_json(read), row)
+
+
+def every(squarest):
+    return [{"G": g, "s": seconds} for g, seconds in sorted(squarest.items())]
+
+
+def sweep(block):
+    """Figures 5 and 6: the platform simulated and modelled, and the model with the paper's parameters."""
+    return [*(grouped("graphene", 8192, "8x16", block, bcast, groups, {"broadcast": bcast, "G": count(groups)})
+              for bcast in BROADCASTS for groups in GROUPS),
+            modelled(GRAPHENE, 8192, "8x16", block, "van_de_geijn", every, {"broadcast": "van_de_geijn"}),
+            modelled(PAPER, 8192, "8x16", block, "van_de_geijn", every, {"broadcast": "van_de_geijn, beta per element"})]
+
+
+def scaling():
+    """Figure 7: SUMMA and HSUMMA with about sqrt(p) groups, by the number of ranks."""
+    runs = []
+    for grid, groups in (("4x4", "2x2"), ("4x8", "2x4"), ("8x8", "4x2"), ("8x16", "4x4")):
+        largest = 8192 // max(map(int, grid.split("x")))
+        for label, block in (("largest b", largest), ("b = 64", 64)):
+            runs += [grouped(f"graphene:nodes={count(grid)}", 8192, grid, block, "van_de_geijn", how,
+                             {"algorithm": f"{name}, {label}", "p": count(grid)})
+                     for name, how in (("SUMMA", "1x1"), ("HSUMMA", groups))]
+    return runs
+
+
+def bluegene_scaling():
+    """Figure 9: the best number of groups by the model; both units of beta."""
+    runs = []
+    for grid in ("16x32", "32x32", "32x64", "64x64", "64x128", "128x128"):
+        for label, machine in BLUEGENE.items():
+            def pick(squarest, p=count(grid), label=label):
+                return [{"p": p, "algorithm": f"SUMMA, {label}", "s": squarest[1]},
+                        {"p": p, "algorithm": f"HSUMMA, {label}", "s": min(squarest.values())}]
+            runs.append(modelled(machine, 65536, grid, 256, "van_de_geijn", pick, {}))
+    return runs
+
+
+def torus():
+    return [grouped(TORUS, 65536, "32x64", 256, bcast, groups, {"broadcast": bcast, "G": count(groups)}, more=("--steps", 2))
+            for bcast in BROADCASTS for groups in ("1x1", "32x32")]
+
+
+def closed_form(bcast, n, p, groups, block, outer):
+    """Tables I and II: the factors of alpha and of beta, with beta per element."""
+    def factors(q):
+        return ((math.log2(q), math.log2(q)) if bcast == "binomial" else (math.log2(q) + q - 1, 2 * (1 - 1 / q)))
+    side, inner = math.sqrt(groups), math.sqrt(p / groups)
+    latency = 2 * (factors(side)[0] * n / outer + factors(inner)[0] * n / block)
+    return {"latency": latency, "bandwidth": 2 * (factors(side)[1] + factors(inner)[1]) * n * n / math.sqrt(p)}
+
+
+def tables(bcast):
+    """The factors of Tables I and II by the paper's formulas, and by the clock with beta or alpha 0."""
+    runs, n, p, block = [], 65536, 1024, 256
+    for case, groups, outer in (("SUMMA", 1, 256), ("HSUMMA, G = 4, B = b", 4, 256), ("HSUMMA, G = 256, B = b", 256, 256),
+                                ("HSUMMA, G = 4, B = 4 b", 4, 1024), ("HSUMMA, G = 16, B = 4 b", 16, 1024)):
+        for term, machine in (("latency", "alpha=1,beta=0"), ("bandwidth", "alpha=0,element_beta=1")):
+            def read(report, groups=groups, outer=outer, term=term):
+                side = math.isqrt(groups)
+                clock = next(g["predicted_comm_s"] for g in report["hierarchies"] if g["groups"] == [side, side])
+                return [{"factor": f"{term}, formula", "value": closed_form(bcast, n, p, groups, block, outer)[term]},
+                        {"factor": f"{term}, clock", "value": clock}]
+            run = modelled(machine, n, "32x32", block, bcast, None, {"case": case}, outer)
+            runs.append(run._replace(read=read_json(read)))
+    return runs
+
+
+def wide():
+    """B > b: 16 groups, b = 64."""
+    return [grouped("graphene", 8192, "8x16", 64, bcast, "4x4", {"broadcast": bcast, "B": outer}, nb=512, outer=outer)
+            for bcast in BROADCASTS for outer in (64, 128, 256, 512)] + \
+           [modelled(GRAPHENE, 8192, "8x16", 64, bcast, lambda squarest, outer=outer: [{"B": outer, "s": squarest[16]}],
+                     {"broadcast": bcast}, outer) for bcast in BROADCASTS for outer in (64, 128, 256, 512)]
+
+
+SECONDS = ("s", "communication, s")
 FIGURES = [
-    Figure("hsumma_fig6", "HSUMMA by the number of groups: 128 ranks, 1 Gbit/s, 100 us, n = 8192, b = 512", ("G", "groups G"),
-           ("s", "communication, s"), ["broadcast"],
-           [grouped("graphene", 8192, "8x16", 512, bcast, groups) for bcast in ("van_de_geijn", "binomial") for groups in GROUPS],
-           logx=2),
+    Figure("hsumma_fig5", "Communication by the number of groups: 128 ranks, n = 8192, b = 64", ("G", "groups G"), SECONDS,
+           ["broadcast"], lambda: sweep(64), logx=2),
+    Figure("hsumma_fig6", "Communication by the number of groups: 128 ranks, n = 8192, b = 512", ("G", "groups G"), SECONDS,
+           ["broadcast"], lambda: sweep(512), logx=2),
+    Figure("hsumma_fig7", "Communication by the number of ranks: 1 Gbit/s, 100 us, n = 8192", ("p", "ranks p"), SECONDS,
+           ["algorithm"], scaling, logx=2),
+    Figure("hsumma_fig8", "BlueGene/P, 16,384 cores, n = 65536, b = B = 256, by the model", ("G", "groups G"), SECONDS, ["beta"],
+           lambda: [modelled(machine, 65536, "128x128", 256, "van_de_geijn", every, {"beta": label})
+                    for label, machine in BLUEGENE.items()], logx=2),
+    Figure("hsumma_fig8_torus", "A torus of 512 nodes of 4 ranks, n = 65536, b = B = 256", ("G", "groups G"), SECONDS, ["broadcast"],
+           torus, logx=2),
+    Figure("hsumma_fig9", "BlueGene/P by the number of cores, n = 65536, b = B = 256, by the model", ("p", "cores p"), SECONDS,
+           ["algorithm"], bluegene_scaling, logx=2, logy=10),
+    Figure("hsumma_fig10", "Exascale: 2^20 processes, n = 2^22, b = B = 256, by the model", ("G", "groups G"), SECONDS, ["broadcast"],
+           lambda: [modelled(EXASCALE, 1 << 22, "1024x1024", 256, bcast, every, {"broadcast": bcast}) for bcast in BROADCASTS], logx=2),
+    Figure("hsumma_table1", "Table I: binomial broadcasts, n = 65536, p = 1024, b = 256", ("case", "algorithm"),
+           ("value", "factor of alpha (latency) and of beta per element (bandwidth)"), ["factor"], lambda: tables("binomial"),
+           plot=False, digits=7),
+    Figure("hsumma_table2", "Table II: van de Geijn's broadcasts, n = 65536, p = 1024, b = 256", ("case", "algorithm"),
+           ("value", "factor of alpha (latency) and of beta per element (bandwidth)"), ["factor"], lambda: tables("van_de_geijn"),
+           plot=False, digits=7),
+    Figure("hsumma_outer", "Outer panels wider than inner ones: 128 ranks, 16 groups, n = 8192, b = 64", ("B", "outer panel B"), SECONDS,
+           ["broadcast"], wide, logx=2),
 ]

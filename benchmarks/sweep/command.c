@@ -26,7 +26,9 @@ static void print_help(void)
                        "check the first result of each plan: the residual, 64 entries of C per process,\n"
                        "                          and every row with a strict bound",
                        "table|csv|json");
-    printf("  --plot FILE.svg         also draw the times (needs gnuplot)\n"
+    printf("  --first K               multiply only the first K of the k indices, a few outer panels of each\n"
+           "                          grouping: enough to choose the groups (Section V-A of the paper)\n"
+           "  --plot FILE.svg         also draw the times (needs gnuplot)\n"
            "\n"
            "The plans: options of the library, without --groups and --levels, which the sweep sets, and --steps\n");
 }
@@ -34,11 +36,13 @@ static void print_help(void)
 typedef struct sweep_arguments {
     arguments common;
     const char *plot;
+    int64_t first; /* how many of the k indices are multiplied; 0: all */
 } sweep_arguments;
 
 static const argument own_arguments[] = {
     {.rows = arguments_all, .field = offsetof(sweep_arguments, common)},
     {"plot", .read = argument_text, .field = offsetof(sweep_arguments, plot)},
+    {"first", .read = argument_int64, .field = offsetof(sweep_arguments, first), .least = 1, .most = INT64_MAX >> 8},
     {"groups", .read = argument_refused,
      .expected = "--groups: not allowed, since the sweep tries all group grids; omit it"},
     {"levels", .read = argument_refused,
@@ -49,8 +53,26 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 {
     sweep_arguments *args = of;
 
+    arguments *common = &args->common;
+
     (void)comm;
-    return arguments_finish(&args->common, options, argc, argv);
+    if (arguments_finish(common, options, argc, argv))
+        return 1;
+    if (args->first > common->k)
+        return command_refuse(options, "--first %lld: expected at most k, %lld", (long long)args->first,
+                              (long long)common->k);
+    if (!args->first)
+        return 0;
+    /* the operands become the first columns of op(A) and the first rows of op(B), in the layouts of the whole product
+     */
+    int64_t *whole[2] = {&common->layout[HS_A][common->transa == 'N' ? LAYOUT_N : LAYOUT_M],
+                         &common->layout[HS_B][common->transb == 'N' ? LAYOUT_M : LAYOUT_N]};
+
+    for (int i = 0; i < 2; i++)
+        if (*whole[i] < 0)
+            *whole[i] = common->k;
+    common->k = args->first;
+    return 0;
 }
 
 /* Makes candidates for SUMMA and every group grid I x J. Returns 0 if out of memory. */

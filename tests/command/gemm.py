@@ -334,7 +334,7 @@ def test_errors():
        ["hsumma: warning: HSUMMA_LOKAHEAD in the environment has no effect; did you mean HSUMMA_LOOKAHEAD?"],
        "a misspelt variable: said once, where a known one is meant", *said(process))
     refuses(bench(2, "gem -m 64"), "hsumma gem", "unknown command gem; did you mean gemm?")
-    for line in ("sweep --groups 1x1", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
+    for line in ("sweep --groups 1x1", "sweep -m 8 --first 9", "sweep --first 0", "sweep --levels 1x1", "sweep --plot /no/such/directory/x.svg", "no-such-command", ""):
         refuses(bench(2, line), "hsumma " + line)
 
 
@@ -372,6 +372,12 @@ def test_sweep():
     ok(found == ["1x2"] and all(math.isclose(times[groups], 8 * messages * 1e-3, rel_tol=1e-3)
                                 for groups, messages in (("1x1", 5), ("1x2", 4))),
        "the row of the automatic choice is marked", found, times, report)
+    # the first 32 of 256 indices: the panels, and so the messages, of an eighth of the product; the result is checked
+    line = "sweep -m 64 -k 256 --nb checkerboard --reps 1 --grid 2x2 --block 4 --outer 16 --lookahead 0 --bcast flat --node messages --stationary C"
+    whole, part = report_of(4, line), report_of(4, line + " --check --first 32")
+    ok(part["k"] == 32 and all(one["passed"] for one in part["hsumma"]) and
+       [8 * row["messages_per_rank_max"] for row in part["hsumma"]] == [2 * row["messages_per_rank_max"] for row in whole["hsumma"]],
+       "sweep --first 32: the panels of the first owners", part, whole)
     process = bench(2, "sweep -m 32 --nb 8 --reps 1")
     rows = [line for line in process.stdout.splitlines() if ["1x2", "2"] in (line.split()[:2], line.split()[1:3])]
     prints(process, "sweep as a table", len(rows) == 1 and process.stdout.count("<- chosen") == 1 and

@@ -75,15 +75,15 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         fprintf(file, "%s: %s\n", row->name, row->doc);
     int named = args->alg && strchr(args->alg, '(') != NULL; /* with parameters, which are not auto's */
     fputc('\n', file);
-    shape.with = spec.with;
+    hs_alg_spec_complete(&spec, &shape, &ctx->profile.machine);
     shape.segment = spec.segment ? spec.segment : shape.segment;
     coll_costs_heading(file, &shape);
     for (int i = 0; hs_alg_at(i) && !status; i++) {
         const struct hs_alg *alg = hs_alg_at(i);
-        struct hs_alg_spec spec = {.alg = alg};
+        struct hs_alg_spec each = row ? spec : (struct hs_alg_spec){.alg = alg};
 
-        hs_alg_spec_complete(&spec, &shape, &ctx->profile.machine);
-        shape.with = spec.with;
+        hs_alg_spec_complete(&each, &shape, &ctx->profile.machine);
+        shape.with = each.with;
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
@@ -101,9 +101,7 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         status = time_choice(ctx, &question, (int)args->timing, file);
     if (status || !row)
         return status;
-    struct hs_alg_spec shown = {.alg = row};
-    hs_alg_spec_complete(&shown, &shape, &ctx->profile.machine);
-    shape.with = shown.with;
+    shape.with = spec.with;
     fputc('\n', file);
     return hs_dump_rounds(file, row, &shape, &hs_heap);
 }

@@ -37,9 +37,9 @@ def model(ranks, sizes, pick):
     return Run("model", command, lambda out: (row for at, seconds in times(out).items() for row in pick(*at, seconds)))
 
 
-def measured(names, pick):
-    """Rows of a GPU: pick(row) of the lines of these files."""
-    files = " ".join(f'"${{GPU_RESULTS:?folder results of run-gpu-checks}}/{name}.csv"' for name in names)
+def measured(name, pick):
+    """Rows of a GPU: pick(row) of the lines of the files whose names match, as many as there are."""
+    files = f'"${{GPU_RESULTS:?folder results of run-gpu-checks}}"/{name}.csv'
     rows = lambda out: (line for line in csv.DictReader(out.splitlines()) if line["op"] != "op")
     return Run("gpu", f"cat {files}", lambda out: (row for line in rows(out) if line["algorithm"] in DESIGNS for row in pick(line)))
 
@@ -48,7 +48,7 @@ def by_size(panel, ranks):
     seconds = lambda _, size, found: ({"bytes": size, "us": f"{1e6 * found[key]:.6g}", "design": name} for key, name in DESIGNS.items())
     of_gpu = lambda line: [{"bytes": line["bytes"], "us": f"{1e6 * float(line['median_s']):.6g}", "design": DESIGNS[line["algorithm"]]}]
     return Figure(f"gpu_ipc_fig2{panel}", f"Allreduce of device memory, {ranks} processes on one GPU", ("bytes", "bytes"), ("us", "time, us"),
-                  ["design"], [model([ranks], SIZES, seconds), measured([f"allreduce-{ranks}"], of_gpu)], logx=2, logy=10)
+                  ["design"], [model([ranks], SIZES, seconds), measured(f"allreduce-{ranks}", of_gpu)], logx=2, logy=10)
 
 
 def speed_up(_ranks, _size, found):
@@ -77,8 +77,8 @@ def gpu_calls(line):
 FIGURES = [
     *(by_size(panel, ranks) for panel, ranks in zip("abc", (4, 8, 16))),
     Figure("gpu_ipc_ranks", "Speed-up over host staging, 16 MB", ("ranks", "processes on one GPU"), ("ratio", "speed-up"), ["design"],
-           [model(range(2, 17), SIZES[-1:], speed_up), measured([f"allreduce-{ranks}" for ranks in range(2, 17)], gpu_speed_up)]),
+           [model(range(2, 17), SIZES[-1:], speed_up), measured("allreduce-[0-9]*", gpu_speed_up)]),
     Figure("gpu_ipc_fig3", "Calls of the shared buffer that compensate its setup", ("bytes", "bytes"), ("calls", "calls"), ["processes"],
-           [model((4, 8, 16), SIZES, calls), measured([f"allreduce-init-{ranks}" for ranks in (4, 8, 16)], gpu_calls)],
+           [model((4, 8, 16), SIZES, calls), measured("allreduce-init-*", gpu_calls)],
            logx=2, logy=10),
 ]

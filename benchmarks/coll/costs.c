@@ -96,19 +96,40 @@ static hsumma_status estimate(const struct hs_alg *alg, const struct hs_shape *s
     return status;
 }
 
-hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                              const struct hs_machine *model, int is_chosen)
+static hsumma_status print_line(FILE *file, const struct hs_shape *shape, cost *row, int is_chosen)
 {
     const char *unit;
     char note[20];
+
+    row->time *= report_time_unit(row->time, &unit);
+    snprintf(note, sizeof note, " %s%s", unit, is_chosen ? "  <- auto" : "");
+    report_table_row(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, row, REPORT_ALL, note,
+                     file);
+    return HSUMMA_OK;
+}
+
+hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
+                              const struct hs_machine *model, int is_chosen)
+{
     cost row = {.name = alg->name};
     hsumma_status status = is_counted(shape) ? count(alg, shape, model, &row) : estimate(alg, shape, model, &row);
 
-    if (status)
-        return status;
-    row.time *= report_time_unit(row.time, &unit);
-    snprintf(note, sizeof note, " %s%s", unit, is_chosen ? "  <- auto" : "");
-    report_table_row(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, &row, REPORT_ALL, note,
-                     file);
-    return HSUMMA_OK;
+    return status ? status : print_line(file, shape, &row, is_chosen);
+}
+
+hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_topology *host, const struct hs_machine *model,
+                                const struct hs_machine *device)
+{
+    int ranks = hs_division_largest(&host->division[HS_NODE]),
+        sharers = (ranks + device->devices - 1) / device->devices;
+    double copy = device->shm.alpha + (double)shape->bytes * device->node.beta + (sharers > 1 ? device->turn : 0);
+    struct hs_shape there = *shape;
+    cost row = {.name = alg->name};
+
+    there.topology = host;
+    hsumma_status status = is_counted(&there) ? count(alg, &there, model, &row) : estimate(alg, &there, model, &row);
+
+    row.time += 2 * sharers * copy;
+    return status ? status : print_line(file, shape, &row, 0);
 }

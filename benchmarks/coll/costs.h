@@ -15,4 +15,12 @@ void coll_costs_heading(FILE *file, const struct hs_shape *shape);
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
                               const struct hs_machine *model, int is_chosen);
 
+/*
+ * Prints the line of host_staged: the price on the host, and copies of the vector of each of the device's processes to
+ * the host and back, one after the other.
+ */
+hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
+                                const struct hs_topology *host, const struct hs_machine *model,
+                                const struct hs_machine *device);
+
 #endif

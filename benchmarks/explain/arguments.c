@@ -73,6 +73,7 @@ static void print_help(void)
            "  --ranks, --nodes, --map the processes, as above (default: 8 on one node)\n"
            "  --bytes N               of the whole vector (default: 1024 for each process)\n"
            "  --root N                (default: 0)\n"
+           "  --devices N             vectors are in the memory of N devices per node, which its processes share\n"
            "\n"
            "The plan: options of the library (--threads auto is one thread per process here;\n"
            "--profile FILE may be that of another machine)\n");
@@ -136,6 +137,7 @@ static const argument own_arguments[] = {
     {"bytes", .read = argument_int64, AT(bytes), .least = 0, .most = INT64_MAX >> 8,
      .expected = "a number of bytes, 0 or more, with k, M or G for powers of 1024"},
     {"root", .read = argument_int64, AT(root), .least = 0, .most = MOST_PROCESSES},
+    {"devices", .read = argument_int64, AT(devices), .least = 1, .most = MOST_PROCESSES},
     {.name = NULL}};
 
 /* Checks the options that place the processes, and sets their defaults. */
@@ -214,6 +216,8 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
                               MOST_PROCESSES);
     if (finish_places(args, options, processes))
         return 1;
+    if (args->devices && !args->collective)
+        return command_refuse(options, "--devices %lld: allowed only with --collective NAME", (long long)args->devices);
     if (args->alg && !args->collective)
         return command_refuse(options, "--alg %s: allowed only with --collective NAME", args->alg);
     if (args->collective && common->format != REPORT_TABLE)

@@ -4,6 +4,7 @@
 
 #include "coll/costs.h"
 #include "coll/node/shm_make.h"
+#include "coll/run/device_comm.h"
 #include "coll/schedule/dump.h"
 #include "explain/command.h"
 
@@ -56,38 +57,52 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
             hs_shm_bytes_for(hs_division_largest(&topology->division[HS_NODE]), ctx->options.settings.shared);
         topology->direct = ctx->options.settings.direct;
     }
+    struct hs_topology here = *topology; /* of vectors in host memory */
+    if (args->devices) {
+        ctx->profile.device_machine.devices = (int)args->devices;
+        topology->shared_bytes = hs_device_shared_limit(ctx->options.settings.shared);
+    }
+    const struct hs_machine *machine = args->devices ? &ctx->profile.device_machine : &ctx->profile.machine;
     struct hs_shape shape = {.size = topology->size,
                              .root = (int)args->root,
                              .bytes = args->bytes,
                              .unit = 1,
                              .segment = ctx->options.settings.segment,
                              .topology = topology};
-    const struct hs_question question = {.collective = (enum hs_collective)collective, .shape = &shape};
+    const struct hs_question question = {
+        .collective = (enum hs_collective)collective, .shape = &shape, .on_device = args->devices > 0};
     hsumma_status status = hs_select(&ctx->team.selector, &question, &answer, message);
 
     if (status)
         return status;
     hs_answer_write(&question, &answer, text, sizeof text);
-    fprintf(file, "%s of %lld bytes over %d processes on %d node%s, root %d\n", args->collective,
-            (long long)shape.bytes, shape.size, topology->division[HS_NODE].parts,
-            report_plural(topology->division[HS_NODE].parts), shape.root);
+    fprintf(file, "%s of %lld bytes over %d processes on %d node%s, root %d", args->collective, (long long)shape.bytes,
+            shape.size, topology->division[HS_NODE].parts, report_plural(topology->division[HS_NODE].parts),
+            shape.root);
+    if (args->devices)
+        fprintf(file, ", in the memory of %lld device%s per node", (long long)args->devices,
+                report_plural((int)args->devices));
+    fputc('\n', file);
     if (row)
         fprintf(file, "%s: %s\n", row->name, row->doc);
     int named = args->alg && strchr(args->alg, '(') != NULL; /* with parameters, which are not auto's */
     fputc('\n', file);
-    hs_alg_spec_complete(&spec, &shape, &ctx->profile.machine);
+    if (row)
+        hs_alg_spec_complete(&spec, &shape, machine);
     shape.segment = spec.segment ? spec.segment : shape.segment;
     coll_costs_heading(file, &shape);
     for (int i = 0; hs_alg_at(i) && !status; i++) {
         const struct hs_alg *alg = hs_alg_at(i);
         struct hs_alg_spec each = row ? spec : (struct hs_alg_spec){.alg = alg};
 
-        hs_alg_spec_complete(&each, &shape, &ctx->profile.machine);
+        hs_alg_spec_complete(&each, &shape, machine);
         shape.with = each.with;
         if (row ? alg == row
                 : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
                       !hs_alg_unfit(alg, &shape))
-            status = coll_costs_line(file, alg, &shape, &ctx->profile.machine, alg == answer.spec.alg && !named);
+            status = coll_costs_line(file, alg, &shape, machine, alg == answer.spec.alg && !named);
+        else if (!row && args->devices && alg->flags & HS_ON_HOST && alg->collective == (enum hs_collective)collective)
+            status = coll_costs_staged(file, alg, &shape, &here, &ctx->profile.machine, machine);
     }
     if (status == HSUMMA_ERR_UNSUPPORTED && row)
         return hs_fail(message, status,

@@ -58,6 +58,7 @@ typedef struct explain_arguments {
     /* --collective: explain a collective, not a product */
     const char *collective, *alg;
     int64_t bytes, root;
+    int64_t devices; /* of each node, whose memory holds the vectors; 0: host memory */
 } explain_arguments;
 
 /* One way of grouping the grid, for SHOW_GROUPS. */

@@ -637,6 +637,33 @@ def test_run():
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
+def prices(line):
+    """{algorithm: seconds} of a collective."""
+    units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+    found = {}
+    for words in map(str.split, table("--collective allreduce --ranks 16 " + line).stdout.splitlines()):
+        at = next((i for i in range(5, len(words)) if words[i] in units), 0)
+        if at and words[1].lstrip("-").isdigit():
+            found[words[0]] = float(words[at - 1]) * units[words[at]]
+    return found
+
+
+def test_devices():
+    """One device for 16 processes, with the built-in figures: what its queue executes, one piece of work after another."""
+    launch, turn, seen, copy, add, bus = 6e-6, 20e-6, 8e-6, 1 / 1.5e12, 1 / 1.5e12, 1e-10
+    for size in (4, 1 << 24):
+        found, host = prices(f"--devices 1 --bytes {size}"), prices(f"--bytes {size}")
+        piece = launch + size * copy
+        buffer = 15 * piece + 14 * turn + seen + turn + launch + 15 * size * add + max(piece, seen) + 15 * (turn + piece)
+        staged = host["shared"] + 2 * 16 * (turn + launch + size * bus)
+        ok(abs(found["shared_buffer"] - buffer) < 1e-3 * buffer, f"shared_buffer of {size} bytes: {buffer:.4g} s", found)
+        ok(abs(found["host_staged"] - staged) < 1e-3 * staged and "host_staged" not in host,
+           f"host staging: {staged:.4g} s", (found, host))
+        ok(found["shared_buffer"] < found["binomial"], "  binomial takes longer", found)
+    apart = prices("--devices 16 --bytes 1M")
+    ok(apart["shared_buffer"] < prices("--devices 1 --bytes 1M")["shared_buffer"], "a device each is faster", apart)
+
+
 def test_collective():
     for size in (2, 5, 8):
         process = table(f"--collective bcast --alg binomial --ranks {size} --nodes {size} --bytes 64")
@@ -714,7 +741,7 @@ def test_errors():
                  "--block 512 --workspace-limit 100", "operand", "--alg flat", "-m -1", "--layout-b rsrc=4294967296",
                  "--layout i=9000000000000000000", "--collective scatter", "--collective bcast --alg none",
                  "--order X", "--ranks 4 --order C", "--map 0,1", "--map 0,1 --nodes 2", "--grid 1x2 --map 0,1x",
-                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --ranks 2 --map 0,1,1", "--collective bcast --root 8", "--collective bcast --ranks 0", "--collective bcast --grid 2x2", "--collective bcast --order R", "--collective bcast --ranks 4 --nodes 5", "--collective bcast --format json",
+                 "--grid 1x2 --map 0,-1", "--grid 1x2 --map 0,1,", "--collective bcast --map 0,1", "--collective bcast --ranks 2 --map 0,1,1", "--collective bcast --root 8", "--collective bcast --ranks 0", "--collective bcast --grid 2x2", "--collective bcast --order R", "--collective bcast --ranks 4 --nodes 5", "--collective bcast --format json", "--devices 1", "--collective bcast --devices 0",
                  "--free 0", "--free 4,", "--free 4x4", "--free 4 --shapes 4x4", "--free 4 --shapes 4x4x0",
                  "--free 4 --shapes 4x4x4x4", "--free 4 --ranks 4", "--free 4 --grid 2x2", "--free 4 -m 0",
                  "--free 4 --collective bcast", "--shapes 4x4x4", "--memory 100", "--free 4 --memory 0",
@@ -732,5 +759,5 @@ def test_document():
 
 if __name__ == "__main__":
     sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_cells,
-                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_table,
+                 test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_devices, test_table,
                  test_errors, test_document, names=sys.argv[1:]))

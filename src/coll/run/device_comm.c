@@ -46,10 +46,15 @@ static void leave_shm(struct hs_device_comm *on)
     on->held = on->wanted = NULL;
 }
 
+int64_t hs_device_shared_limit(int64_t wish)
+{
+    return wish < 0 ? DEVICE_SHARED_LIMIT : hs_in_pages(wish);
+}
+
 /* Shares device memory on all nodes or on none, as hs_comm_discover does with host memory. */
 static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, const struct hs_device_options *options)
 {
-    on->limit = options->shared_bytes < 0 ? DEVICE_SHARED_LIMIT : hs_in_pages(options->shared_bytes);
+    on->limit = hs_device_shared_limit(options->shared_bytes);
     if (hs_division_largest(&comm->topology.division[HS_NODE]) == 1 || on->limit == 0)
         return HSUMMA_OK;
     hsumma_status status = HSUMMA_ERR_UNSUPPORTED;

@@ -57,6 +57,9 @@ struct hs_device_options {
     int gpu_aware;        /* true if MPI accepts device memory; equal on all ranks */
 };
 
+/* The limit of a rank's SHARED for a value of the option shared; negative for the default. */
+int64_t hs_device_shared_limit(int64_t wish);
+
 /*
  * Makes comm->device; call it after hs_comm_discover. Collective; same status on all ranks. If devices cannot share
  * memory, that is not an error, and `note` has the reason. After an error comm->device is NULL.

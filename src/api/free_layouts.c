@@ -221,9 +221,10 @@ static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *requ
                                      {"m", .number = request->extent[0]},
                                      {"n", .number = request->extent[1]},
                                      {"k", .number = request->extent[2]},
-                                     {"layers", .number = layers},
-                                     {"the best grid's rows", .number = extent[0]},
-                                     {"the best grid's columns", .number = extent[1]}};
+                                     {"options", .text = request->options ? request->options : ""},
+                                     {"layers", .number = layers, .chosen = 1},
+                                     {"the best grid's rows", .number = extent[0], .chosen = 1},
+                                     {"the best grid's columns", .number = extent[1], .chosen = 1}};
     const int count = sizeof given / sizeof *given;
     uint64_t hash = 0;
     for (int i = 0; i < count; i++)

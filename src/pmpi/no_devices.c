@@ -3,6 +3,6 @@
 
 const struct hs_device_kind *hs_device_kind_find(const char *name, struct hs_message *why)
 {
-    hs_fail(why, HSUMMA_ERR_DEVICE, "the preloaded library does not support \"%s\"; expected device=none", name);
+    hs_fail(why, HSUMMA_ERR_DEVICE, "libhsumma_pmpi.so does not support \"%s\"; expected device=none", name);
     return NULL;
 }

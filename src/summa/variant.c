@@ -107,6 +107,6 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
     if (stationary == HS_C || (!replicated(problem, stationary) && !replicated(problem, HS_C)))
         return HSUMMA_OK;
     return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                   "%c is replicated over process rows or columns (source -1); expected stationary=C or auto",
+                   "%c is replicated over process rows or columns (rsrc or csrc is -1); expected stationary=C or auto",
                    replicated(problem, stationary) ? "ABC"[stationary] : 'C');
 }

@@ -71,6 +71,10 @@ static hsumma_status compare(const struct hs_voters *voters, const struct hs_giv
     if (!given->name)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "rank %d called %s, rank %d called %s; expected one call on all",
                        ranks[0], value[0], ranks[1], value[1]);
+    if (given->chosen)
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "rank %d chose %s = %s, rank %d chose %s; expected one choice on all: use one build of hsumma",
+                       ranks[0], given->name, value[0], ranks[1], value[1]);
     return hs_fail(message, HSUMMA_ERR_ARGUMENT, "rank %d gave %s%s%s = %s, rank %d gave %s; expected one value on all",
                    ranks[0], given->name, given->of ? " of " : "", given->of ? given->of : "", value[0], ranks[1],
                    value[1]);

@@ -85,6 +85,7 @@ struct hs_given {
     int64_t number;
     const char *text; /* the value as the message shows it, which must also be equal; NULL if the message shows
                          `number` */
+    int chosen;       /* 1 if the library computed the value from the arguments and the environment */
 };
 
 /*

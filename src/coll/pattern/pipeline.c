@@ -46,8 +46,9 @@ struct hs_pipe hs_pipe_cut_parts(const struct hs_shape *shape, int64_t places)
 const char *hs_pipe_unfit(const struct hs_pipe *pipeline, int64_t steps)
 {
     if (pipeline->segments == 0)
-        return "there is too little shared memory for so many ranks";
-    return pipeline->segments > HS_MOST_STEPS / steps ? "there is too little shared memory for so long a vector" : NULL;
+        return "there is too little shared memory for this number of ranks";
+    return pipeline->segments > HS_MOST_STEPS / steps ? "there is too little shared memory for a vector of this length"
+                                                      : NULL;
 }
 
 static struct hs_span span_of(const struct hs_pipe *pipeline, int64_t begin, int64_t end, int64_t segment)

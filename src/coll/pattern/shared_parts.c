@@ -108,5 +108,5 @@ HS_ALG(HS_ALLGATHER, allgather_shared_buffer, "shared_buffer", .build = build, .
        .doc = "one node: every rank copies its part into shared memory, and copies the others' parts from there");
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_shared_buffer, "shared_buffer", .build = build, .unfit = unfit,
        .flags = HS_SUMS_IN_ORDER | HS_KNOWS_NODES | HS_FOR_DEVICES,
-       .doc = "one node: every rank copies its share of each part into the memory of the part's owner, who sums them "
+       .doc = "one node: every rank copies its share of each part into the memory of the part's owner, which sums them "
               "in one pass");

@@ -22,7 +22,8 @@ const char *hs_unfit_shared(const struct hs_alg *alg, const struct hs_shape *sha
     (void)alg;
     if (!why && shape->bytes > longest_shared && shape->bytes / shape->unit > 4096) /* few elements have few segments */
         return "the vector is longer than 1 GiB";
-    return why || shape->topology->shared_bytes >= 3 * shape->unit ? why : "there is no shared memory";
+    return why || shape->topology->shared_bytes >= 3 * shape->unit ? why
+                                                                   : "there is too little shared memory for an element";
 }
 
 const char *hs_unfit_spread(const struct hs_alg *alg, const struct hs_shape *shape)

@@ -52,7 +52,7 @@ static hsumma_status find_name(const struct spec_reading *reading, const char *n
     hs_guess_text(&guess, "", meant, sizeof meant);
     return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: there is no %s algorithm \"%s\"%s%s", reading->sayer,
                    hs_collective_name(reading->collective), name,
-                   meant[0] ? meant : "; there are: ", meant[0] ? "" : known);
+                   meant[0] ? meant : "; expected one of: ", meant[0] ? "" : known);
 }
 
 enum key {

@@ -44,7 +44,7 @@ const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_qu
                        : "the operator does not commute";
         if ((spec->with.outer && !keeps_order(spec->with.outer, question, spec->with.level)) ||
             (spec->with.inner && !keeps_order(spec->with.inner, question, spec->with.level)))
-            return "the operator does not commute, and a stage does not keep the order";
+            return "the operator does not commute, and a stage does not keep the order of ranks";
     }
     return hs_alg_unfit(alg, &shape);
 }

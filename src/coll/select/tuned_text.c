@@ -45,7 +45,8 @@ hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message)
         return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the first line is \"%.*s\"; expected \"%s%d\"",
                        (int)(length < 80 ? length : 80), text, head, HS_TUNED_VERSION);
     if (number != HS_TUNED_VERSION)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: the file has version %.*s; this library reads version %d",
+        return hs_fail(message, HSUMMA_ERR_OPTION,
+                       "tuned: the file has version %.*s; this library reads version %d; remove it",
                        (int)(length - strlen(head)), text + strlen(head), HS_TUNED_VERSION);
     return HSUMMA_OK;
 }

@@ -121,8 +121,8 @@ static hsumma_status next_line(struct profile_reading *reading)
     reading->line = (struct text_part){text + blank, length - blank};
     reading->number++;
     if (!text[whole])
-        return refuse(reading, "the file ends here; expected \"end\" as the last line: it may be truncated, hsumma "
-                               "calibrate writes a new one");
+        return refuse(reading, "the file ends here; expected \"end\" as the last line (truncated?); write a new "
+                               "file with hsumma calibrate");
     reading->rest = text + whole + 1;
     return HSUMMA_OK;
 }
@@ -139,7 +139,8 @@ static hsumma_status read_head(struct profile_reading *reading)
     long number = digits && strspn(version, "0123456789") == digits ? strtol(version, NULL, 10) : VERSION;
     if (number == VERSION)
         return refuse(reading, "expected \"%s\"", expected);
-    return refuse(reading, "a version %s than this library's; expected \"%s\"", order[number > VERSION], expected);
+    return refuse(reading, "a version %s than this library's; expected \"%s\": run hsumma calibrate",
+                  order[number > VERSION], expected);
 }
 
 /* Reads the value of a field into the profile.  Returns 0, or -1 if the value is not a number or out of range. */
@@ -170,7 +171,7 @@ static hsumma_status read_host(struct profile_reading *reading, struct text_part
         return refuse(reading, "already given on line %d", reading->said_host);
     reading->said_host = reading->number;
     if (reading->host && !is(value, reading->host))
-        return refuse(reading, "measured on another machine; expected \"%s\"", reading->host);
+        return refuse(reading, "measured on another machine; expected \"%s\": run hsumma calibrate", reading->host);
     return HSUMMA_OK;
 }
 

@@ -122,8 +122,8 @@ static void write_why(const hsumma_plan *plan, const struct hs_options *options,
         ADD(text, "; groups cut through nodes, so panels are also sent inside nodes");
     if (plan->choice.apart)
         ADD(text, "; nodes do not share panels: %s", plan->choice.apart);
-    if (plan->disobeyed)
-        ADD(text, "; the remembered plan of this product cannot be used");
+    if (plan->not_recalled[0])
+        ADD(text, "; the remembered plan cannot be used (%s)", plan->not_recalled);
     if (plan->device.why_not)
         ADD(text, "; device: staged through the host (%s)", plan->device.why_not);
     if (plan->grid->shared.refused[0])

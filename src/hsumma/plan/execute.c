@@ -26,8 +26,9 @@ static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], co
             const char name = "ABC"[x];
             *about = HS_ABOUT_A + x;
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
-                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64 " of it", name,
-                           problem->grid.coord[0], problem->grid.coord[1], view->rows, view->cols);
+                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64
+                           " elements; expected the address of its local part",
+                           name, problem->grid.coord[0], problem->grid.coord[1], view->rows, view->cols);
         }
         matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
     }
@@ -45,7 +46,8 @@ static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const voi
         status = bind(plan, data, ld, matrix, about);
     if (!status && (!alpha || !beta)) {
         *about = HS_ABOUT_SCALARS;
-        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL", alpha ? "beta" : "alpha");
+        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL; expected the address of a scalar",
+                         alpha ? "beta" : "alpha");
     }
     return status;
 }
@@ -140,7 +142,8 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
         plan->phase = HS_PLAN_COMPLETE;
         ctx->running = NULL;
         ctx->broken = 1;
-        return hs_fail(&ctx->message, status, "MPI failed at the start of the multiplication");
+        return hs_fail(&ctx->message, status,
+                       "MPI failed at the start of the multiplication; context unusable, free it and create another");
     }
     return HSUMMA_OK;
 }
@@ -203,15 +206,15 @@ static void blame(hsumma_context *ctx, struct hs_verdict verdict)
                                         " (alpha or beta is NULL)",
                                         " (workspace)",
                                         " (A and B overlap)"};
-    hs_fail(&ctx->message, verdict.status, "rank %d reports: %s%s", verdict.rank, hsumma_status_string(verdict.status),
-            verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
+    hs_fail(&ctx->message, verdict.status, "rank %d reports: %s%s; see hsumma_message there", verdict.rank,
+            hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
 }
 
 /* Ends an execution, successful or not. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
-    const int most = (int)sizeof ctx->message.text - 128;
+    const int most = (int)sizeof ctx->message.text - 160;
     const char *news = ctx->stall.text.text[0] && status ? ctx->stall.text.text : hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
@@ -226,14 +229,14 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (plan->on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
     if (!status)
-        return news[0]
-                   ? hs_fail(&ctx->message, HSUMMA_OK, "process %d: device disabled; falling back to the BLAS: %.*s",
-                             ctx->comm.rank, most, news)
-                   : HSUMMA_OK;
+        return news[0] ? hs_fail(&ctx->message, HSUMMA_OK, "rank %d: device disabled; falling back to the BLAS: %.*s",
+                                 ctx->comm.rank, most, news)
+                       : HSUMMA_OK;
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     if (verdict.status != status)
-        return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined",
-                       hsumma_status_string(status), news[0] ? ", " : "", most, news);
+        return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined%s",
+                       hsumma_status_string(status), news[0] ? ", " : "", most, news,
+                       broken ? ", and the context unusable: free it and create another" : "");
     if (verdict.rank != ctx->comm.rank)
         blame(ctx, verdict);
     return status;

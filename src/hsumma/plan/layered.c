@@ -51,7 +51,8 @@ static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count
     hs_put(&ctx->memory, other);
     return same ? HSUMMA_OK
                 : hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
-                          "%c is on a grid of other processes than A; expected the same processes in any order", name);
+                          "the grids of A and %c have different processes; expected the same processes, in any order",
+                          name);
 }
 
 /* Checks that A, B and C have at most 2^58 elements each, because hs_layers_count multiplies pairs of dimensions. */
@@ -62,8 +63,9 @@ static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *mes
         int64_t one = extent[d], other = extent[(d + 1) % 3];
         if (one > most || other > most || (one > 0 && other > most / one))
             return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                           "a matrix of %" PRId64 " x %" PRId64 " in layers; expected at most 2^58 elements", one,
-                           other);
+                           "%c has dimensions %" PRId64 " and %" PRId64
+                           "; expected at most 2^58 elements with layers or several grids",
+                           "CBA"[d], one, other);
     }
     return HSUMMA_OK;
 }
@@ -74,7 +76,7 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
 {
     struct hs_message *message = &ctx->message;
     if (settings->layers > processes)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "layers=%d; expected 1 to %d, the processes of the grid",
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "layers=%d; expected 1 to %d, the number of processes of the grid",
                        settings->layers, processes);
     if (request->alone)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
@@ -229,12 +231,18 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
         status = make_moves(plan, request, (limit - most) / 2, &needs);
     if (status == HSUMMA_ERR_WORKSPACE)
         return hs_fail(message, status,
-                       "layers=%d: the parts of A, B and C in %d layers of %d x %d need %" PRId64
-                       " bytes on a process; workspace_limit allows %" PRId64 " (other layers, or a larger limit)",
-                       layered->count, layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
+                       "layers=%d: the parts of A, B and C on layers of %d x %d processes need at least %" PRId64
+                       " bytes on a process; workspace_limit allows %" PRId64
+                       "; use another number of layers, or a larger workspace_limit",
+                       layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
     if (!status &&
         (status = hs_layered_plan_inner(plan->ctx, request, desc, limit - most, request->silent, &layered->inner)))
-        return hs_fail(message, status, "%s", plan->ctx->message.text);
+        return status == HSUMMA_ERR_WORKSPACE
+                   ? hs_fail(message, status,
+                             "layers=%d: the parts of A, B and C use %" PRId64 " of the %" PRId64
+                             " bytes of workspace_limit; of the rest: %.300s",
+                             layered->count, most, limit, plan->ctx->message.text)
+                   : hs_fail(message, status, "%s", plan->ctx->message.text);
     size_t buffers = layered->move[HS_A].buffer_bytes + layered->move[HS_B].buffer_bytes;
     if (layered->move[HS_C].buffer_bytes > buffers)
         buffers = layered->move[HS_C].buffer_bytes;
@@ -247,7 +255,12 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     /* the workspace holds the buffers and the inner plan's panels at different times */
     layered->bytes += (int64_t)buffers > inside ? (int64_t)buffers : inside;
-    return status ? hs_fail(message, status, "no memory for the parts of a layer") : HSUMMA_OK;
+    if (status == HSUMMA_ERR_MEMORY)
+        return hs_fail(message, status,
+                       "layers=%d: no memory for the parts of A, B and C or the buffers of their redistribution; use a "
+                       "smaller workspace_limit or fewer layers",
+                       layered->count);
+    return status ? hs_fail(message, status, "layers=%d: %s", layered->count, hsumma_status_string(status)) : HSUMMA_OK;
 }
 
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)

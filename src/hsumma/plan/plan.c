@@ -74,8 +74,11 @@ static hsumma_status check_blas_limits(const struct hs_problem *problem, struct 
         for (int axis = 0; axis < 2; axis++)
             if (hs_axis_count_max(&problem->view[x].axis[axis]) > INT32_MAX)
                 return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                               "%c has %" PRId64 " local %s; the BLAS counts to 2^31 - 1", "ABC"[x],
-                               hs_axis_count_max(&problem->view[x].axis[axis]), axis ? "columns" : "rows");
+                               "%c has %" PRId64
+                               " local %s on a process; expected at most 2^31 - 1, the limit of the BLAS: use a grid "
+                               "with more %s or a smaller %s",
+                               "ABC"[x], hs_axis_count_max(&problem->view[x].axis[axis]), axis ? "columns" : "rows",
+                               axis ? "columns" : "rows", axis ? "nb" : "mb");
     return HSUMMA_OK;
 }
 
@@ -110,7 +113,7 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
         return HSUMMA_OK;
     hsumma_status status = hs_layered_choose(plan->ctx, request, settings,
                                              (struct hs_layered_rival){plan->choice.prediction.seconds, 0}, count);
-    struct hs_given chosen = {"layers", .number = *count};
+    struct hs_given chosen = {"layers", .number = *count, .chosen = 1};
     struct hs_verdict verdict =
         hs_context_agree(plan->ctx, (struct hs_vote){.status = status, .hash = status ? 0 : *count});
     return hs_context_judge(plan->ctx, status, verdict, "layers=auto", &chosen, 1);
@@ -162,7 +165,8 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
             *options = remembered;
         if (plan->remembered || hs_is_own_failure(status)) /* other processes may execute the remembered plan */
             return status;
-        plan->disobeyed = 1;
+        snprintf(plan->not_recalled, sizeof plan->not_recalled, "%.*s", (int)sizeof plan->not_recalled - 1,
+                 message->text[0] ? message->text : hsumma_status_string(status));
     }
     host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
     keep_to_one_level(plan, &host);
@@ -199,13 +203,14 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     plan->steps = settings->steps;
     if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: allowed only in the simulator with compute=time; expected all", plan->steps);
+                         "steps=%d: allowed only in the simulator with compute=time; expected steps=all", plan->steps);
     if (!status && plan->steps && settings->tune == HS_TUNE_MEASURE)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: tune=measure needs whole products; expected tune=estimate or off", plan->steps);
+                         "steps=%d: tune=measure requires whole products; expected steps=all, or tune=estimate or off",
+                         plan->steps);
     if (!status && plan->steps && plan->by_node)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: not supported for products inside one node; expected all, or node=messages",
+                         "steps=%d: not supported for products inside one node; expected steps=all, or node=messages",
                          plan->steps);
     if (!status)
         status = hs_plan_device_prepare(plan, request, settings, options, message);
@@ -234,11 +239,14 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     int64_t needs = (int64_t)(plan->loop.buffer_bytes + plan->loop.shared_part), limit = plan->ranking.workspace_limit;
     if (!status && settings->reduce.count && !request->alone && needs > limit)
         return hs_fail(message, HSUMMA_ERR_WORKSPACE,
-                       "with reduce=%s a process needs %" PRId64 " bytes of workspace; workspace_limit allows %" PRId64
-                       " (smaller block, outer or lookahead, or a larger limit)",
+                       "reduce=%s: panels need %" PRId64
+                       " bytes of workspace on a process; workspace_limit allows %" PRId64
+                       "; use a smaller block, outer or lookahead, or a larger workspace_limit",
                        settings->reduce.name[0], needs, limit);
     if (!status && hs_workspace_want(ctx, plan->loop.buffer_bytes))
-        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for %zu bytes of workspace", plan->loop.buffer_bytes);
+        return hs_fail(message, HSUMMA_ERR_MEMORY,
+                       "no memory for %zu bytes of workspace; use a smaller block or workspace_limit",
+                       plan->loop.buffer_bytes);
     plan->wants = !status;
     return status;
 }
@@ -287,7 +295,8 @@ static hsumma_status connect(hsumma_plan *plan)
             &ctx->message, HSUMMA_ERR_UNSUPPORTED,
             "the simulator cannot run MPI's own collectives in a product; expected an algorithm other than mpi");
     else if (plan->member && (status = hs_loop_connect(&plan->loop)))
-        hs_fail(&ctx->message, status, "MPI could not create communicators for its own collectives");
+        hs_fail(&ctx->message, status,
+                "MPI failed to create communicators for algorithm mpi; free the context and create another");
     return hs_context_judge(ctx, status, hs_context_agree(ctx, (struct hs_vote){.status = status}), "", NULL, 0);
 }
 

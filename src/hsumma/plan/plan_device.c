@@ -16,8 +16,11 @@ static const char *obstacle(const hsumma_plan *plan, const struct hs_request *re
     const hsumma_context *ctx = plan->ctx;
     if (request->alone)
         return "not supported by p?gemm";
-    if (settings->for_messages || (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_DEVICE))
-        return "options of host products are given";
+    if (settings->for_messages)
+        return "options of host products are given: groups, levels, outer, turn, bcast, reduce, exchange, segment, "
+               "lookahead, owners or slice";
+    if (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_DEVICE)
+        return "options of host products are given: node";
     if (!ctx->profile.one_node)
         return "the processes are on several nodes";
     if (!plan->grid->shared.bytes)
@@ -44,12 +47,16 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
     hsumma_context *ctx = plan->ctx;
     int asked = settings->node == HS_NODE_DEVICE;
     if (!ctx->device)
-        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: the context has no device") : HSUMMA_OK;
+        return asked ? hs_fail(
+                           message, HSUMMA_ERR_UNSUPPORTED,
+                           "node=device: the context has no device; expected node=auto, or a context with device=cuda")
+                     : HSUMMA_OK;
     if (request->choice) /* a rival in a trial, which has no device part */
         return HSUMMA_OK;
     on->why_not = obstacle(plan, request, settings);
     if (on->why_not)
-        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: %s", on->why_not) : HSUMMA_OK;
+        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=device: %s; expected node=auto", on->why_not)
+                     : HSUMMA_OK;
     hsumma_status status =
         hs_choose_device(&plan->problem, settings, limit_of(plan, options), &on->choice, &on->bytes, message);
     if (status && (asked || hs_is_own_failure(status)))
@@ -87,7 +94,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
         hs_fail(&ctx->no_tiles, status, "%s", on->reason);
     if (settings->node == HS_NODE_DEVICE)
         return hs_fail(&ctx->message, status == HSUMMA_ERR_DEVICE ? HSUMMA_ERR_UNSUPPORTED : status,
-                       "node=device: %.460s", on->reason);
+                       "node=device: %.440s; expected node=auto", on->reason);
     ctx->message.text[0] = 0;
     return HSUMMA_OK;
 }

@@ -63,7 +63,8 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
 {
     static const char dim_name[] = "mnk";
     if ((unsigned)request->type > HSUMMA_Z)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "type is %d; expected HSUMMA_S, _D, _C or _Z", (int)request->type);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "type is %d; expected HSUMMA_S, HSUMMA_D, HSUMMA_C or HSUMMA_Z",
+                       (int)request->type);
     for (int x = 0; x < 2; x++) {
         const char op = request->op[x], name = "ab"[x];
         if (op != 'N' && op != 'T' && op != 'C')
@@ -89,19 +90,19 @@ enum { GRID_NUMBER = 10 }; /* index of the grid's number among the fields of hs_
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])
 {
     const struct hs_given fields[HS_DESC_GIVEN] = {
-        {"m", whose, desc->m, NULL},
-        {"n", whose, desc->n, NULL},
-        {"mb", whose, desc->mb, NULL},
-        {"nb", whose, desc->nb, NULL},
-        {"imb", whose, desc->imb, NULL},
-        {"inb", whose, desc->inb, NULL},
-        {"rsrc", whose, desc->rsrc, NULL},
-        {"csrc", whose, desc->csrc, NULL},
-        {"i", whose, desc->i, NULL},
-        {"j", whose, desc->j, NULL},
-        {"the grid's number (in order of creation)", whose, desc->grid->number, NULL},
-        {"the grid's rows", whose, desc->grid->grid.extent[0], NULL},
-        {"the grid's columns", whose, desc->grid->grid.extent[1], NULL},
+        {"m", whose, .number = desc->m},
+        {"n", whose, .number = desc->n},
+        {"mb", whose, .number = desc->mb},
+        {"nb", whose, .number = desc->nb},
+        {"imb", whose, .number = desc->imb},
+        {"inb", whose, .number = desc->inb},
+        {"rsrc", whose, .number = desc->rsrc},
+        {"csrc", whose, .number = desc->csrc},
+        {"i", whose, .number = desc->i},
+        {"j", whose, .number = desc->j},
+        {"the grid's number (in order of creation)", whose, .number = desc->grid->number},
+        {"the grid's rows", whose, .number = desc->grid->grid.extent[0]},
+        {"the grid's columns", whose, .number = desc->grid->grid.extent[1]},
     };
     memcpy(given, fields, sizeof fields);
     return HS_DESC_GIVEN;

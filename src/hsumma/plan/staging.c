@@ -45,7 +45,7 @@ hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
         if (status) {
             hs_staging_drop(plan);
             return hs_fail(&plan->ctx->message, HSUMMA_ERR_MEMORY,
-                           "process %d: no %zu bytes of %s memory to stand in for its part of %c", plan->ctx->comm.rank,
+                           "rank %d: no %zu bytes of %s memory for a copy of its part of %c", plan->ctx->comm.rank,
                            bytes, on_device ? "device" : "host", "ABC"[x]);
         }
         plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, view->rows};

@@ -153,14 +153,13 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
     for (int l = 0; l < inner; l++)
         if (spec->width[l] % spec->width[l + 1])
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                           "panels of level %d of %d have width %" PRId64
-                           "; expected a multiple of the width of the next level, %" PRId64,
+                           "panels of level %d of %d have width %" PRId64 "; expected a multiple of %" PRId64
+                           ", the width of the next level (options outer and block)",
                            l + 1, spec->levels, spec->width[l], spec->width[l + 1]);
     spec->turn = turn_for(chooser, spec);
     if (spec->turn != HS_WHOLE_TURN && spec->turn % spec->width[0])
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                       "turn is %" PRId64 "; expected a multiple of the width of the widest panels, %" PRId64
-                       ", or all",
+                       "turn=%" PRId64 "; expected all, or a multiple of %" PRId64 ", the width of the widest panels",
                        spec->turn, spec->width[0]);
     return HSUMMA_OK;
 }
@@ -203,11 +202,11 @@ static hsumma_status refuse_need(const struct hs_chooser *chooser, int64_t block
     if (need.workspace > chooser->limit)
         return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
                        "panels of %" PRId64 " need %" PRId64 " bytes of workspace on a process; workspace_limit "
-                       "allows %" PRId64 " (smaller block, outer or lookahead, or a larger limit)",
+                       "allows %" PRId64 "; use a smaller block, outer or lookahead, or a larger workspace_limit",
                        block, need.workspace, chooser->limit);
     return hs_fail(chooser->message, HSUMMA_ERR_WORKSPACE,
-                   "panels of %" PRId64 " need %" PRId64 " bytes of a node's shared memory, of which there are %zu "
-                   "(smaller block, outer or lookahead, or node=messages)",
+                   "panels of %" PRId64 " need %" PRId64 " bytes of a node's shared memory, which has %zu; "
+                   "use a smaller block, outer or lookahead, or node=messages",
                    block, need.shared, chooser->planner->sharing.bytes);
 }
 
@@ -335,7 +334,7 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     if (!chooser->cells || any)
         return HSUMMA_OK;
     spec->cells = 0;
-    choice->apart = "the given algorithms are node-aware themselves";
+    choice->apart = "the given algorithms are node-aware";
     if (chooser->settings->node == HS_NODE_SHARED)
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
                        "node=shared: %s and send messages inside nodes; expected other algorithms or node=messages",
@@ -359,8 +358,8 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
     int too_many = !status && spec->cells && hs_panel_count(&chooser->pairs, *block) > HS_NODE_STEPS;
     if (too_many)
         status = hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
-                         "node=shared: with block=%" PRId64 " there are more than %d panels (larger block, or "
-                         "node=messages)",
+                         "node=shared: block=%" PRId64 " makes more than %d panels; expected a larger block or "
+                         "node=messages",
                          *block, HS_NODE_STEPS);
     if (!status || !chooser->cells || chooser->settings->node == HS_NODE_SHARED || hs_is_own_failure(status))
         return status;
@@ -415,7 +414,7 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
         }
     if (chooser->settings->levels >= 0 && chooser->settings->outer.count > (levels > 1 ? levels : 1))
         return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
-                       "outer names %d widths for %d outer levels; expected one for each",
+                       "outer has %d widths for %d outer levels; expected at most one for each level",
                        chooser->settings->outer.count, levels);
     hsumma_status status = hs_name_rows(chooser, spec);
     if (status)

@@ -53,8 +53,8 @@ static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collect
     }
     if (hs_guess_text(&guess, "", meant, sizeof meant)[0])
         return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm%s", option, name, meant);
-    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; there are: %s%s%s", option, name,
-                   known[0], known[1][0] ? "; and of allreduce: " : "", known[1]);
+    return hs_fail(chooser->message, HSUMMA_ERR_OPTION, "%s=%s: no such algorithm; expected one of: %s%s%s", option,
+                   name, known[0], known[1][0] ? "; or an allreduce: " : "", known[1]);
 }
 
 hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
@@ -73,8 +73,8 @@ hsumma_status hs_name_rows(struct hs_chooser *chooser, struct hs_spec *spec)
             hsumma_status status = read_word(chooser, i ? HS_REDUCE_TO : HS_BCAST, word, &read);
             if (!status && read.segment)
                 status = hs_fail(chooser->message, HSUMMA_ERR_OPTION,
-                                 "%s=%s: a segment cannot be given by level; expected the option segment, which "
-                                 "applies to all levels",
+                                 "%s=%s: a level has no segment of its own; use the option segment, which applies to "
+                                 "all levels",
                                  option, word);
             if (status)
                 return status;
@@ -152,7 +152,8 @@ static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs
     }
     if (!why)
         return status;
-    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "%s=%s cannot serve a line of %d %s: %s",
+    return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                   "%s=%s cannot serve a line of %d %s: %s; expected another algorithm",
                    operand == HS_C ? "reduce" : "bcast", row->name, size, cells ? "nodes" : "processes", why);
 }
 

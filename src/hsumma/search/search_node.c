@@ -264,11 +264,13 @@ static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_
         snprintf(chunks, sizeof chunks, " in chunks of %" PRId64, spec->chunk);
     const char *or_chunk = sizes->on_device ? "" : " or chunk";
     if (bytes < 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "panels of %" PRId64 "%s make more than %d steps (larger block%s)",
-                       spec->width[0], chunks, (int)HS_NODE_STEPS, or_chunk);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "panels of %" PRId64 "%s make more than %d steps; use a larger block%s", spec->width[0], chunks,
+                       (int)HS_NODE_STEPS, or_chunk);
     return hs_fail(message, HSUMMA_ERR_WORKSPACE,
-                   "panels of %" PRId64 "%s need %" PRId64 " bytes of %s memory; the limit allows %" PRId64
-                   " (smaller block%s, or a larger workspace_limit)",
+                   "panels of %" PRId64 "%s need %" PRId64
+                   " bytes of %s memory; this memory and workspace_limit allow %" PRId64
+                   "; use a smaller block%s, or a larger workspace_limit",
                    spec->width[0], chunks, bytes, sizes->on_device ? "device" : "shared", sizes->most, or_chunk);
 }
 

@@ -55,7 +55,7 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
     for (int r = 1; !sent && ctx->comm.rank == 0 && r < ctx->comm.size; r++)
         sent = transmit(ctx, &told, sizeof told, r);
     if (sent)
-        return hs_fail(&ctx->message, sent, "trace: MPI has failed");
+        return hs_fail(&ctx->message, sent, "trace: MPI failed, so no timeline is written");
     return told.status ? hs_fail(&ctx->message, told.status, "%s", told.message.text) : HSUMMA_OK;
 }
 
@@ -259,15 +259,17 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
     ctx->comm.trace = recording;
     hsumma_status status = verdict.status;
     if (status == HSUMMA_ERR_BUSY)
-        hs_fail(&ctx->message, status, "trace: a plan or a call of this context is not complete on process %d",
-                verdict.rank);
+        hs_fail(&ctx->message, status,
+                "trace: a plan or call of this context is not complete on rank %d; complete it first", verdict.rank);
     else if (status)
         hs_fail(&ctx->message, status, "trace: %s", hsumma_status_string(status));
     if (!status && verdict.value) {
         put_in_order(trace);
         trace->written = trace->count + trace->lost;
         status = reads ? collect(ctx, chunk, buffer) : give(ctx, trace);
-        status = status == HSUMMA_ERR_MPI ? hs_fail(&ctx->message, status, "trace: MPI has failed") : tell(ctx, status);
+        status = status == HSUMMA_ERR_MPI
+                     ? hs_fail(&ctx->message, status, "trace: MPI failed, so no timeline is written")
+                     : tell(ctx, status);
     }
     hs_put(&ctx->memory, chunk);
     hs_put(&ctx->memory, buffer);

@@ -222,8 +222,8 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return cannot("lock", name, message);
         if (hs_now() > end)
-            return hs_fail(message, HSUMMA_ERR_OPTION, "tuned: %s has been locked by another process for %g s", name,
-                           patience);
+            return hs_fail(message, HSUMMA_ERR_OPTION,
+                           "tuned: %s has been locked by another process for %g s; try again later", name, patience);
         nap(1);
     }
     return HSUMMA_OK;
@@ -248,7 +248,7 @@ static hsumma_status read_old(const char *path, const struct hs_allocator *memor
     int file = open(path, O_RDWR | O_CLOEXEC); /* a user who may not write the file must not replace it */
     if (file < 0)
         return errno == ENOENT ? HSUMMA_OK : cannot("write", path, message);
-    hsumma_status status = fstat(file, &found) ? cannot("look at", path, message) : HSUMMA_OK;
+    hsumma_status status = fstat(file, &found) ? cannot("stat", path, message) : HSUMMA_OK;
     size_t size = status ? 0 : (size_t)found.st_size, length = 0;
     if (!status && !(*text = hs_get(memory, size + 1, 1)))
         status = HSUMMA_ERR_MEMORY;
@@ -270,7 +270,8 @@ static hsumma_status read_old(const char *path, const struct hs_allocator *memor
     struct hs_message why;
     status = check(*text, memory, &why);
     return status == HSUMMA_ERR_OPTION
-               ? hs_fail(message, status, "tuned: %s was not changed, because it cannot be read: %s", path, why.text)
+               ? hs_fail(message, status, "tuned: %s was not changed, because it is invalid: %s; correct or remove it",
+                         path, why.text)
                : status;
 }
 

@@ -97,7 +97,7 @@ static void test_options(hsumma_context *ctx, const hsumma_grid *grid)
     snprintf(text, sizeof text, "groups=%dx%d bcast=flat,flat,flat", P, Q);
     refuse_options(ctx, grid, text, HSUMMA_ERR_OPTION, "bcast names 3", "2 levels");
     refuse_options(ctx, grid, "workspace_limit=1 block=2 stationary=C lookahead=0", HSUMMA_ERR_WORKSPACE, "panels of 2",
-                   "workspace_limit allows 1 ");
+                   "workspace_limit allows 1; ");
 }
 
 /* A replicated A or B cannot be stationary, and neither A nor B can if C is replicated; C always can. */

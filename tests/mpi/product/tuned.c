@@ -161,17 +161,25 @@ static void test_words_apart(void)
 /* Remembered lines that do not fit the product or the library. */
 static void test_passed_over(void)
 {
-    static const char *const lines[] = {"groups=3x3 block=2", "stationary=A groups=1x1 bcast=no_such_algorithm",
-                                        "node=messages levels=7x7,2x2"};
+    static const struct {
+        const char *line, *why;
+    } rows[] = {{"groups=3x3 block=2", "the remembered plan cannot be used (group grids (the first is 3x3)"},
+                {"stationary=A groups=1x1 bcast=no_such_algorithm",
+                 "the remembered plan cannot be used (bcast=no_such_algorithm: no such algorithm"},
+                {"node=messages levels=7x7,2x2", "the remembered plan cannot be used (group grids (the first is 7x7)"}};
     char line[TUNED_WORDS];
     struct scene scene;
     int known = scene_open(&scene, "edited", "tune=measure") && measured_line(&scene, NULL, line);
     scene_close(&scene);
-    for (unsigned i = 0; known && i < sizeof lines / sizeof *lines; i++) {
-        edit("edited", lines[i]);
-        if (scene_open(&scene, "edited", ""))
+    for (unsigned i = 0; known && i < sizeof rows / sizeof *rows; i++) {
+        edit("edited", rows[i].line);
+        if (scene_open(&scene, "edited", "")) {
             tap_ok(comes(&scene, NULL, "estimated", NULL, ""),
-                   "a remembered line that does not fit is passed over, and has decided nothing: %s", lines[i]);
+                   "a remembered line that does not fit is passed over, and has decided nothing: %s", rows[i].line);
+            hsumma_plan *plan = plan_with(scene.ctx, &scene.c, NULL);
+            tap_ok(everywhere(plan && strstr(plan_query(plan).why, rows[i].why)), "and the plan says why");
+            hsumma_plan_free(&plan);
+        }
         scene_close(&scene);
     }
 }

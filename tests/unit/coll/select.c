@@ -28,7 +28,7 @@ static void test_words(void)
         {HS_ALLREDUCE, "small_ring(rings=3)", NULL, "the parameters of small_ring are b"},
         {HS_ALLREDUCE, "smp(outer=nap,inner=shared)", "smp(outer=nap,inner=shared)", NULL},
         {HS_ALLREDUCE, "reduce_bcast(outer=chain,inner=binomial)", "reduce_bcast(outer=chain,inner=binomial)", NULL},
-        {HS_BCAST, "ring", NULL, "there is no bcast algorithm \"ring\"; there are: flat, binomial"},
+        {HS_BCAST, "ring", NULL, "there is no bcast algorithm \"ring\"; expected one of: flat, binomial"},
         {HS_ALLREDUCE, "chain", NULL, "recursive_doubling"},
         {HS_BCAST, "", NULL, "NAME"},
         {HS_BCAST, "chain(", NULL, "NAME(l=4,outer=NAME)"},

@@ -312,7 +312,7 @@ static void decisions(void)
         {"bcast=mpi", (int64_t)1 << 36, 16, 0, "", "with which nothing is shared"},
         {"stationary=C bcast=hierarchical", (int64_t)1 << 36, 16, 0, "",
          "algorithms that know nodes run over all processes of a line"},
-        {"stationary=C bcast=hierarchical node=shared", (int64_t)1 << 36, 16, NONE, "node-aware themselves",
+        {"stationary=C bcast=hierarchical node=shared", (int64_t)1 << 36, 16, NONE, "are node-aware",
          "which nodes that share cannot do"},
         {"stationary=A reduce=smp node=shared", (int64_t)1 << 36, 16, 1, "", "but for the other operand"},
         {"stationary=A reduce=nap", (int64_t)1 << 36, 3, NONE, "reduce=nap cannot serve",

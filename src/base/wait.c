@@ -21,7 +21,7 @@ hsumma_status hs_idle_yield(void *unused, int times)
     return HSUMMA_OK;
 }
 
-enum { POLLS_BETWEEN_LOOKS = 256 }; /* at the clock: with naps of 2 ms every half second */
+enum { POLLS_PER_CLOCK = 256 }; /* readings of the clock are this many polls apart: with naps of 2 ms half a second */
 
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
                            const struct hs_watch *watch)
@@ -36,10 +36,10 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
         if (worked)
             times = 0;
         else
-            status = idle(idle_state, times = times < INT32_MAX ? times + 1 : INT32_MAX - POLLS_BETWEEN_LOOKS + 1);
-        if (!status && watch && !worked && times % POLLS_BETWEEN_LOOKS == 0) {
+            status = idle(idle_state, times = times < INT32_MAX ? times + 1 : INT32_MAX - POLLS_PER_CLOCK + 1);
+        if (!status && watch && !worked && times % POLLS_PER_CLOCK == 0) {
             double now = hs_now();
-            if (times == POLLS_BETWEEN_LOOKS)
+            if (times == POLLS_PER_CLOCK)
                 since = looked = now;
             if (now - looked >= watch->interval) {
                 looked = now;

@@ -16,7 +16,7 @@ struct hs_stall {
     struct hs_message text;
 };
 
-/* Begins to watch the waits of the context, if the options ask for it.  Implemented in hsumma/plan/stall.c. */
+/* Begins to watch the waits of the context, if the options ask for it.  Implemented in hsumma/plan/stalled_wait.c. */
 void hs_stall_watch(hsumma_context *ctx);
 
 #endif

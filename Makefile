@@ -346,7 +346,7 @@ check-layers: ## the borders between the rooms of src/
 
 # The figures of the papers.
 FRESH = $(patsubst fresh,model$(comma)simulated,$(FIGURES))
-figures: $(if $(FIGURES),all) ## draws doc/results/papers from the kept data; FIGURES=fresh: from new models and simulations
+figures: $(if $(FIGURES),all $(addprefix $(BUILD)/tests/unit/coll/,models rabenseifner_traff)) ## draws doc/results/papers from the kept data; FIGURES=fresh: from new models and simulations
 	@scripts/deps --tests
 	$(if $(findstring simulated,$(FRESH))$(findstring all,$(FRESH)),@$(MAKE) sim)
 	@BUILD=$(BUILD) benchmarks/papers/figures.py $(if $(FRESH),--fresh $(FRESH)) $(if $(ONLY),--only '$(ONLY)')

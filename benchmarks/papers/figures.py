@@ -44,7 +44,7 @@ STYLE = ("<style>svg{color:#222;background:#fff}@media(prefers-color-scheme:dark
          "</style>")
 
 # A command and how its output becomes rows. kind: one of KINDS. command: a list of words, or a string for sh, run in the
-# top directory; "hsumma" is that of BUILD. read(stdout): yields a dict of columns for each row. row: columns that all
+# top directory; "hsumma" and "build/..." are those of BUILD. read(stdout): yields a dict of columns for each row. row: columns that all
 # of its rows share. rows: for the kind "paper", the rows themselves.
 Run = collections.namedtuple("Run", "kind command read row rows limit", defaults=(None, None, {}, (), 600))
 
@@ -104,7 +104,8 @@ def execute(run):
     """The rows of a run."""
     if run.kind == "emulated" and os.geteuid():
         raise Failed("needs root")
-    command = re.sub(r"(?<![\w/-])hsumma(?= )", os.path.join(BUILD, "hsumma"), words_of(run))
+    command = re.sub(r"(?<![\w/-])(hsumma(?= )|build/)", lambda match: os.path.join(BUILD, match[1].removeprefix("build/")),
+                     words_of(run))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
     environment.update(BUILD=BUILD, HSUMMA_TUNED="none", HSUMMA_SIM_BENCH=os.path.join(BUILD, "sim", "hsumma"))
     try:

@@ -49,7 +49,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int from = (int)((rank + have) % size), to = (int)((rank - have + size) % size);
         int send =
             hs_emit_send(builder, to, have == 1 ? hs_in(0) : kept, span(shape, rank, parts), have == 1 ? -1 : copied);
-        hs_after(builder, send, sent); /* and therefore after the RECVs of all rounds before the previous one */
+        hs_after(builder, send, sent); /* `sent` depends on the RECVs of all rounds before the previous one */
         hs_after(builder, send, received);
         sent = send;
         int64_t count = span(shape, from, parts);

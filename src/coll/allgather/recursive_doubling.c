@@ -17,7 +17,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int64_t at = hs_part_at(shape, mine), to = hs_part_at(shape, other);
         int send = hs_emit_send(builder, rank ^ span, span == 1 ? hs_in(0) : hs_out(at),
                                 hs_part_at(shape, mine + span) - at, span > 1 ? copied : -1);
-        hs_after(builder, send, sent); /* and therefore after the RECVs of all rounds before the previous one */
+        hs_after(builder, send, sent); /* `sent` depends on the RECVs of all rounds before the previous one */
         hs_after(builder, send, received);
         sent = send;
         received = hs_emit_recv(builder, rank ^ span, hs_out(to), hs_part_at(shape, other + span) - to, -1);

@@ -15,9 +15,9 @@
  * its ports until it has left, even with a gap.
  *
  * Memory. REDUCE costs `gamma` per byte, COPY `copy` per byte; a COPY that reads or writes SHARED, or reads a peer's
- * slot, costs shm.alpha + n shm.beta (a' + n b' in the paper on DPML). A rank executes one such step at a time, in list
- * order. A WAIT ends when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and JOIN
- * take no time.
+ * slot, costs shm.alpha + n shm.beta (a' + n b' in the paper on DPML). A rank executes one COPY or REDUCE at a time, in
+ * list order. A WAIT ends when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and
+ * JOIN take no time.
  *
  * Devices. With `devices` devices per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
  * executed by the rank's device: one at a time, in the order in which they become ready (those of one rank in list

@@ -2,8 +2,8 @@
  * The clock of many ranks, estimated from a sample. The time of a schedule has two parts. The work of its busiest ranks
  * is the clock of a sample: ranks of three nodes, with lists for the real number of ranks and peers that are always
  * ready. The rest is time in which ranks wait for others: zero in exchanges and rings, growing with the depth of a tree
- * or the length of a chain. It is the clock of all ranks minus that of a sample, computed for three smaller numbers of
- * nodes (or of ranks per node), each twice the previous one, and extrapolated.
+ * or the length of a chain. This waiting time is the clock of all ranks minus that of a sample; it is computed for
+ * three smaller numbers of nodes (or of ranks per node), each twice the previous one, and extrapolated.
  */
 #include "coll/model/clock_parts.h"
 

@@ -52,7 +52,7 @@ template <class T> concept scalar = element<T> && !std::integral<T>;
 template <scalar T> inline constexpr auto matrix_type = static_cast<hsumma_type>(type_code<T>);
 template <element T> inline constexpr auto element_type = static_cast<hsumma_element>(type_code<T>);
 
-/* A C object, which its function `release` frees. */
+/* Owns a C object; frees it with `release`. */
 template <class T, void (*release)(T **)> struct handle {
     template <class Make> explicit handle(Make make)
     {

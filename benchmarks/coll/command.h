@@ -21,7 +21,7 @@ typedef struct coll_arguments {
     const char *again; /* CSV file of an earlier run */
     int host_memory;   /* 1: vectors are in host memory, even with a device */
     int quiet;         /* 1: no progress bar */
-    int bits, init;    /* 1: also show a hash of the results' bits; 1: also show the setup cost */
+    int bits, init;    /* bits: 1 to show a hash of the results' bits; init: 1 to show the setup cost */
     /* --dump: the imagined machine, and the rank whose steps are printed (-1: all, up to 8). --verify: the most ranks
      */
     int64_t ranks, nodes, sockets, shared_bytes, rank;

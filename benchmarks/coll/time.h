@@ -19,7 +19,7 @@ typedef struct coll_contender {
     int calls;             /* number of calls per measurement */
     int right;             /* 1: the result is right */
     int same;              /* 1: ranks whose results must be equal have the same bits */
-    spread time, ratio;    /* ratio: MPI's time over this one's, by repetition; above 1 is faster than MPI */
+    spread time, ratio;    /* ratio: MPI's time divided by the contender's, by repetition; above 1: faster than MPI */
     double created, first; /* seconds to create a context for this contender, and of the first call in it */
     /* further columns of reports; note: `why` or `chosen`; bits: `checksum`; init: text of created, first and
      * pays_after */

@@ -155,7 +155,7 @@ typedef struct subcommand {
     const char *name, *summary; /* name and one-line summary, for hsumma --help */
     void (*help)(void);         /* prints the help text before the library's options; called on rank 0 */
     const char *ending;         /* the help text after the library's options */
-    int quiet_environment;      /* 1: no warnings of misspelt variables */
+    int quiet_environment;      /* 1: no warnings about misspelt environment variables */
     const char *hint;           /* appended to an error about the command line */
     const argument *table;
     size_t size;          /* bytes of the structure of arguments */

@@ -235,7 +235,7 @@ static int begin(scan *to, const argument *table, void *arguments)
         else
             *next++ = (struct option){name, required_argument, NULL, LIBRARY + i};
     }
-    optind = 0; /* GNU: restart, and permute operands */
+    optind = 0; /* in GNU getopt, 0 restarts the scan and resets the order of operands */
     opterr = 0; /* else each rank would print errors */
     return 1;
 }

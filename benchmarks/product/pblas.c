@@ -32,8 +32,8 @@ static hsumma_pgemm *const routines[2][4] = {
     [PBLAS_HSUMMA] = {hsumma_psgemm_, hsumma_pdgemm_, hsumma_pcgemm_, hsumma_pzgemm_},
 };
 
-/* Converts a descriptor to PBLAS's DTYPE_ = 2, which has a first block of its own size; descinit_ makes only the short
- * form. Returns 0 if a value does not fit in an int. */
+/* Converts a descriptor to PBLAS's form with DTYPE_ = 2, whose first block may differ in size from the others;
+ * descinit_ makes only the form without it. Returns 0 if a value does not fit in an int. */
 static int convert(int *desc, int context, const hsumma_desc *d)
 {
     const int64_t field[11] = {2, context, d->m, d->n, d->imb, d->inb, d->mb, d->nb, d->rsrc, d->csrc, d->ld};

@@ -277,8 +277,7 @@ static int is_shown(const report_table *table, const report_column *column)
     return column->title && is_present(column, table->shown);
 }
 
-/* Prints a cell. *due is the number of spaces that are still to be printed, which are written only before a further
- * text. */
+/* Prints a cell. *due: number of pending spaces, which are written only if more text follows on the line. */
 static void print_cell(const report_column *column, int first, const char *text, int *due, FILE *file)
 {
     int width = column->width < 0 ? -column->width : column->width, length = (int)strlen(text);

@@ -17,7 +17,7 @@ json_t *report_arguments_json(const arguments *args, const char *command);
 const char *report_op_mark(char trans);
 
 /* Prints "A broadcast, B exchanged and broadcast (2.1 MiB, 0.4 ms), C stays; modelled ms with stationary A, B, C: ..."
- * after `label`; report_moves_json adds the same to a JSON object. */
+ * after `label`; report_moves_json adds these data to a JSON object. */
 void report_moves(const hsumma_plan_info *info, const char *label, FILE *file);
 void report_moves_json(const hsumma_plan_info *info, json_t *object);
 

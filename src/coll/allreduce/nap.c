@@ -14,15 +14,15 @@
  * an allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike,
  * so all ranks get the same bits.
  *
- * Nodes with different numbers of ranks. With `base` in place of ppn, a step with g subgroups needs only g - 1
- * processes of a node: where local rank g-1 is missing, the idle process replaces it. On a node of subgroup s the idle
- * process s sends to subgroup g-1, and local rank g-2 receives from both subgroups, g-2 and g-1, and adds the two sums
- * before the allreduce of local ranks 0 .. g-2. On nodes of subgroup g-1, which have no idle process then, local rank
- * g-2 adds its own sum to the one received. All nodes of the group do so (a joint group), those with more ranks too, so
- * that they bracket alike. Hence base = m + 1 if the smallest node has m ranks; no process sends more than
- * ceil(log_base n) times. A joint group has no idle process left for longer subgroups, so its subgroups must have equal
- * sizes. If they have not anywhere (or if m + 1 saves no step) base = m. With m = 1 the steps would be as many as those
- * of SMP, which is used instead.
+ * Nodes with different numbers of ranks. `base` replaces ppn; m is the number of ranks of the smallest node. A group of
+ * g subgroups is joint if one of its nodes has only g - 1 ranks. In a joint group the idle process replaces local rank
+ * g-1, also on nodes with more ranks, so that all nodes bracket alike. On a node of subgroup s < g-1 the idle process s
+ * sends to subgroup g-1. Local rank g-2 receives the sums of subgroups g-2 (unless s = g-2) and g-1, and adds the two
+ * before the allreduce of local ranks 0 .. g-2. A node of subgroup g-1 has no idle process; its local rank g-2 adds the
+ * node's own sum to the one received. Therefore base may be m + 1, and no process sends more than ceil(log_base n)
+ * times. A joint group has no idle process left for longer subgroups, so its subgroups must have equal sizes. base is m
+ * if some joint group would have unequal subgroups, or if m + 1 saves no step. With m = 1 there would be as many steps
+ * as in SMP, which is used instead.
  *
  * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
  * 1) log2(ppn) m gamma, where a node sends at most R_N bytes per second and a process R_b. Scratch memory: three
@@ -82,13 +82,13 @@ static int steps_for(int nodes, int base)
     return steps;
 }
 
-/* The number of nodes of a subgroup before `step`, at most. */
+/* The maximum number of nodes of a subgroup in a step, counted from 0: base^step. */
 static int64_t reach_of(int base, int step)
 {
     return step > 0 ? base * reach_of(base, step - 1) : 1;
 }
 
-/* True if nodes [first, first + size) can combine their sums in `steps` steps: joint groups have equal subgroups. */
+/* True if nodes [first, first + size) can combine their sums in `steps` steps: no joint group has unequal subgroups. */
 static int can_combine(const struct hs_division *nodes, int base, int steps, int first, int size)
 {
     if (!steps)
@@ -102,7 +102,7 @@ static int can_combine(const struct hs_division *nodes, int base, int steps, int
     return 1;
 }
 
-/* The number of subgroups of a step, at most. */
+/* The maximum number of subgroups of a group. */
 static int base_of(const struct hs_division *nodes)
 {
     int fewest = fewest_ranks(nodes, 0, nodes->parts), steps = steps_for(nodes->parts, fewest + 1);
@@ -131,7 +131,7 @@ static int steps_of(const struct hs_division *nodes, int node, struct group *gro
 struct nap_messages {
     struct nap_peer {
         int node, local;
-    } to, from, last; /* last: a further message, from the last subgroup of a joint group */
+    } to, from, last; /* last: a second message received, from the last subgroup of a joint group */
 };
 
 static struct nap_messages messages_of(const struct group *group, int me)

@@ -25,10 +25,10 @@
  * `copy` or shm.beta per byte as above. REDUCEs that continue each other (hs_step_continues) are one piece of work, and
  * end at the same time.
  *
- * Offload. An MPI step, a collective among some ranks by MPI or by a function of the caller, ends for all of them
- * offload.alpha + n offload.beta after the last one could begin it, however many ranks there are: the network reduces
- * in its switches. A rank's outgoing port serves one such step at a time. Without offload prices, rows with such steps
- * have no price.
+ * Offload. An MPI step (a collective among some ranks, by MPI or by a function of the caller) is priced as if the
+ * network's switches performed it: it ends for all these ranks offload.alpha + n offload.beta after the last of them
+ * could begin it, whatever their number. It occupies an outgoing port of each rank. Without offload prices, rows with
+ * MPI steps have no price.
  *
  * Without injection and devices the time is a maximum of sums of prices, so lower prices never increase it. With them a
  * message or piece of work that starts earlier may delay one on which more steps depend, so lower prices may increase

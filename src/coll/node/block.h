@@ -14,7 +14,7 @@ struct hs_in_flight {
     int count;
     int collected; /* number of these messages that blocking waits have completed and the instance has not yet handled;
                       their requests are MPI_REQUEST_NULL */
-    int polls;     /* true if the rank must not block in MPI meanwhile, except in a simulator */
+    int polls;     /* true if the rank must not block in MPI during the instance, except in a simulator */
     struct hs_in_flight *next;
 };
 

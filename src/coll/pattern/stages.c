@@ -24,8 +24,8 @@ static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_
 }
 
 /*
- * Chooses the row of a stage; `shape` is the shape of the stage. Returns NULL if the caller named MPI or a function,
- * which cannot perform it.
+ * Chooses the row of a stage; `shape` is the shape of the stage. Returns NULL if the caller named row "mpi" or a row
+ * performed by a function, and that row cannot perform the stage.
  */
 static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs_shape *shape)
 {

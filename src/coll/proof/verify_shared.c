@@ -1,7 +1,7 @@
 /*
  * Part of verify: accesses to memory shared by ranks. Two accesses to the same bytes of a slot, one of them writing,
  * must be ordered: a path must connect them. A path follows dependencies, and leads from SENDs to their RECVs, from
- * SIGNALs to their WAITs, and from what an MPI step depends on to the steps that belong with it. The accesses to each
+ * SIGNALs to their WAITs, and from the dependencies of an MPI step to its matching MPI steps. The accesses to each
  * owner's slots are processed in ascending depth (the length of the longest path to a step), since every path leads to
  * greater depth. verify_hazard.c checks pairs in which both steps are the owner's. Paths are searched backward from the
  * later access.

@@ -1,7 +1,7 @@
 /*
- * The combination of Section 3.6: p = 2^n q1 ... qh takes the butterfly for 2^n, rings for the first odd prime factors,
- * and one ring, 3-2 or 2-1 elimination for the remaining ones together. The plan and b are the cheapest in Hockney's
- * model, in which the cost of a plan has a closed form. Plans are few: 3 per odd prime factor, each with one b per
+ * The combination of Section 3.6. For p = 2^n q1 ... qh a plan consists of the butterfly for 2^n, rings for the first
+ * odd prime factors, and one ring, 3-2 elimination or 2-1 elimination for the remaining factors together. The plan and
+ * b are the cheapest in Hockney's model. Few combinations are priced: 3 plans per odd prime factor, each with one b per
  * level.
  */
 #include "coll/rabenseifner_traff/rt.h"
@@ -17,7 +17,7 @@ static double message(const struct hs_prices *prices, int64_t bytes)
     return prices->alpha[is_long] + (double)bytes * prices->beta[is_long];
 }
 
-/* Bruck's allgather of `size` blocks of `bytes` bytes. */
+/* The seconds of Bruck's allgather of `size` blocks of `bytes` bytes. */
 static double gather(const struct hs_prices *prices, int size, int64_t bytes)
 {
     double cost = 0;
@@ -29,7 +29,7 @@ static double gather(const struct hs_prices *prices, int size, int64_t bytes)
     return cost;
 }
 
-/* A level's exchange of the piece, whose cuts have `part` bytes, and the reverse exchange of the routing phase. */
+/* The seconds of a level's exchange of the piece in both phases. part: bytes that a member sends to another. */
 static double exchange(const struct hs_prices *prices, int ways, int cut, int64_t piece, int64_t part)
 {
     double sums = (ways - 1) * (double)part * prices->gamma;
@@ -66,8 +66,8 @@ static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape, 
 }
 
 /*
- * The b with which the plan cuts the vector on its first `cuts` levels, preferably a power of two; 0 if it cannot cut
- * so often.
+ * The b with which the plan cuts the vector on its first `cuts` levels of exchange, preferably a power of two; 0 if the
+ * vector is too short for so many cuts, or the plan has fewer such levels.
  */
 static int64_t threshold_of(const struct rt_plan *plan, const struct hs_shape *shape, int cuts)
 {
@@ -100,7 +100,7 @@ struct cheapest {
     double seconds;
 };
 
-/* Prices parameters, with each b if theirs is 0. Of equally cheap ones the first remains. */
+/* Prices parameters, with every useful b if with.threshold is 0. Of equally cheap parameters the first are kept. */
 static void try_plan(struct cheapest *cheapest, struct hs_parameters with)
 {
     struct hs_shape shape = *cheapest->shape;

@@ -54,13 +54,13 @@ void rt_halve(struct rt_plan *plan);
 /* The smallest prime factor of an odd number; 1 for 1. */
 int rt_odd_factor(int number);
 /*
- * The combination (Section 3.6): the butterfly for 2^n, then what the parameters rings and rest say for the odd factor;
- * 3-2 elimination for what rest leaves open.
+ * The combination (Section 3.6): the butterfly for 2^n, then, for the odd factor of p, the plan that the parameters
+ * rings and rest specify; 3-2 elimination if rest is HS_REST_CHOSEN.
  */
 void rt_combine(struct rt_plan *plan, const struct hs_shape *shape);
 /*
- * Sets rings, rest and b where they are 0 to the cheapest for an allreduce (combination.c). prices NULL: the built-in
- * profile's, between nodes.
+ * Sets those of rings, rest and b that are 0 to the cheapest values for an allreduce (combination.c). If prices is
+ * NULL, uses those of the built-in profile between nodes.
  */
 void rt_complete(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
 

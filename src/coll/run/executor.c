@@ -187,7 +187,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
     }
     if (code != MPI_SUCCESS)
         return HSUMMA_ERR_MPI;
-    if (*request == MPI_REQUEST_NULL) { /* the caller's function has waited */
+    if (*request == MPI_REQUEST_NULL) { /* the caller's function has completed the collective */
         instance->moved[index] += count;
         hs_step_finish(instance, index);
         return HSUMMA_OK;
@@ -248,7 +248,7 @@ struct held {
     int peer[HS_STEP_WINDOW], count;
 };
 
-/* The earlier messages, out and in, and MPI steps, which are posted in list order, too. */
+/* The kinds of steps that are posted in list order, among themselves: messages out and in (by peer), and MPI steps. */
 enum { HELD_OUT, HELD_IN, HELD_MPI, HELD_KINDS };
 
 static int is_held(const struct held *held, int peer)

@@ -24,7 +24,7 @@ struct hs_performer {
 
 /* What the MPI steps of a joint need. */
 struct hs_native {
-    MPI_Comm comm; /* communicator of exactly its ranks, in their order; steps start in the same order on all ranks */
+    MPI_Comm comm; /* of exactly the joint's ranks, in their order; MPI steps start in the same order on all of them */
     const int *counts, *displacements; /* allgather, reduce_scatter: number of elements and offset of each rank's
                                           part */
 };
@@ -44,7 +44,8 @@ struct hs_binding {
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */
     const hsumma_operator *operation; /* of a reduction */
-    int by_function; /* true if a function of the caller performs steps on some rank, which may then send a notice */
+    int by_function; /* true if a function of the caller performs steps on some rank; if it fails, that rank sends a
+                        notice */
     /*
      * The fields below are for slots in device memory. With them, shm is that of hs_device_comm or NULL, and combine,
      * state and unit are unused.

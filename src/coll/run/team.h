@@ -31,7 +31,7 @@ struct hs_team {
     struct hs_selector selector;
     const struct hs_compute *compute; /* cost of computation in a simulated run; NULL in a real run */
     int64_t segment;
-    int check_always;
+    int check_always;         /* 1: ranks agree on every call; 0: only on the first call of a kind */
     struct hs_joined *joined; /* communicators for MPI steps, created when first needed */
 
     struct hs_signature *signature; /* the cached kinds of calls, most recently used first */

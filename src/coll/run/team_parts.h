@@ -14,8 +14,8 @@ struct hs_team_waiting {
     const struct hs_signature *reserve; /* the signature has an operation in reserve, or none in progress */
     MPI_Request *request;               /* MPI has completed the request */
     int64_t number;                     /* no call up to this number is in progress */
-    int native;                         /* if 1: moreover, no call is in progress with MPI steps that may not have
-                                           started yet: of several steps, or with data that are still being copied */
+    int native;                         /* if 1: moreover, no call with MPI steps is in progress that has several steps,
+                                           or whose data are still being copied, so that some may not have started */
     int pool;                           /* if 1: no call on a device is in progress */
 };
 /* The hs_advance of a struct hs_team_waiting. */

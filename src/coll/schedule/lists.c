@@ -161,9 +161,9 @@ void hs_mail_close(struct hs_mail *mail, int rank, int *mate)
 
 struct hs_ring {
     uint64_t ranks; /* hash of the ranks */
-    int left;       /* number of ranks that have not reached it */
-    int last;       /* the last rank that has */
-    int step;       /* its step */
+    int left;       /* number of ranks whose step has not joined the ring */
+    int last;       /* the last rank whose step has joined */
+    int step;       /* the first step that has joined */
 };
 
 /*
@@ -196,7 +196,7 @@ hsumma_status hs_mail_join(struct hs_mail *mail, int rank, const struct hs_joint
     return HSUMMA_OK;
 }
 
-/* Matches messages and MPI steps, in time linear in the number of steps. */
+/* Matches messages, in time linear in the number of steps, and MPI steps. */
 static hsumma_status match(struct hs_lists *lists, const struct hs_allocator *memory)
 {
     struct hs_mail mail;

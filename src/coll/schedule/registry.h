@@ -106,8 +106,9 @@ struct hs_alg {
     /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     /*
-     * Sets those of the row's parameters that are 0 to the cheapest at the prices. The pointer is NULL if the builder
-     * has constant defaults. The builder of a row that has one uses the built-in profile's prices for what is still 0.
+     * Sets those of the row's parameters that are 0 to the cheapest values at the prices; NULL stands for the built-in
+     * profile's prices, with which the builder replaces parameters that are still 0. The pointer is NULL if the builder
+     * has constant defaults.
      */
     void (*complete)(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
     const void *own;                      /* data of a user-defined row's builder; NULL for built-in rows */

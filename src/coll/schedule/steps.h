@@ -40,7 +40,7 @@
 
 /*
  * JOIN only combines dependencies. MPI is a whole collective among some ranks (hs_joint), performed by MPI (row "mpi")
- * or by a function of the caller. The i-th MPI step of a rank among the same ranks belongs to the i-th of each other.
+ * or by a function of the caller. For each set of ranks, the i-th MPI step of one rank matches the i-th of every other.
  */
 enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
 const char *hs_kind_name(enum hs_kind kind); /* "SEND" for HS_SEND, ... */

@@ -70,7 +70,7 @@ enum key {
 static const struct {
     const char *name;
     unsigned flag;
-    int64_t most; /* largest value of a number; 0 if the value is a number of bytes or a word */
+    int64_t most; /* largest value of a number; 0 if the value is a number of bytes or a name */
     const char *expected;
 } keys[KEYS] = {
     [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},

@@ -154,13 +154,14 @@ hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size);
 
 /*
- * Sets the parameters of a spec that its row chooses by prices (hs_alg.complete) and the spec leaves open, by the
- * machine's links between nodes, or inside the node or socket that contains all ranks.
+ * Sets the parameters that the spec leaves open and its row chooses by prices (hs_alg.complete). The prices are those
+ * of the machine's links between nodes, or inside the node or socket that contains all ranks. Does nothing if machine
+ * is NULL.
  */
 void hs_alg_spec_complete(struct hs_alg_spec *spec, const struct hs_shape *shape, const struct hs_machine *machine);
 /* True if MPI or a function of the caller performs the spec's row or one of its stages. */
 int hs_alg_spec_by_mpi(const struct hs_alg_spec *spec);
-/* True if a function of the caller does. */
+/* True if a function of the caller performs the spec's row or one of its stages. */
 int hs_alg_spec_by_function(const struct hs_alg_spec *spec);
 /* The reason why a spec cannot serve the question's call; NULL if it can. */
 const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_question *question);

@@ -50,7 +50,7 @@ static void finish_alone(struct clock *clock, int g)
     finish(clock, g, end, end);
 }
 
-/* Processes one of the MPI steps that belong together. The last one that is ready starts and ends all. */
+/* Processes one of several matching MPI steps. The last of them to become ready starts and ends all of them. */
 static void together(struct clock *clock, int g)
 {
     const int *mate = clock->steps.mate;

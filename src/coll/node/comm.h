@@ -30,8 +30,8 @@ struct hs_comm {
     struct hs_mates mates;
     struct hs_shm *shm;            /* shared memory of the ranks of this node; NULL if none */
     struct hs_block *block;        /* state of waits that block in MPI; NULL if ranks poll */
-    struct hs_trace *trace;        /* timeline and waits; NULL if neither is noted */
-    const struct hs_watch *watch;  /* looks after waits; NULL if none */
+    struct hs_trace *trace;        /* timeline and waits; NULL if neither is recorded */
+    const struct hs_watch *watch;  /* called during waits without progress (base/wait.h); NULL if none */
     struct hs_message failure;     /* the error of a function of the caller (hs_performer); "" if none */
     struct hs_device_comm *device; /* resources for collectives on devices (device_comm.h); NULL without a device */
 };

@@ -138,9 +138,8 @@ static hsumma_status draw_topology(struct hs_draw *draw, const struct hs_allocat
 
 /*
  * Draws a row, of any collective, for the stages of `alg`: a stage of another collective uses the row of the same name.
- * MPI is taken to combine in the order of its ranks.
- * Returns NULL (default rows) if the row drawn cannot be a stage, has stages itself, or would break the promises of the
- * flags of `alg`.
+ * MPI is assumed to combine in the order of its ranks. inner: 1 for stages inside nodes. Returns NULL (default rows) if
+ * the row drawn cannot be a stage, has stages itself, or would break the promises of the flags of `alg`.
  */
 static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg *alg, int inner)
 {

@@ -85,7 +85,7 @@ static hsumma_status check_message(struct hs_proof *proof, int g, int compare_si
     return HSUMMA_OK;
 }
 
-/* Checks that all ranks of an MPI step perform it alike. */
+/* Checks that all ranks of an MPI step have a matching one, with the same count, row and root. */
 static hsumma_status check_ring(struct hs_proof *proof, int g)
 {
     const struct hs_lists *lists = &proof->lists;

@@ -131,7 +131,8 @@ void hs_team_poll(struct hs_team *team, int *worked)
     *worked |= moved;
 }
 
-/* True if a call is in progress that has not yet begun all of its MPI steps, as far as known. */
+/* True if some call in progress may have MPI steps that have not started: it has several steps, or its data are still
+ * being copied. */
 static int pieces_under_way(const struct hs_team *team)
 {
     for (const struct hs_operation *operation = team->first; operation; operation = operation->next)

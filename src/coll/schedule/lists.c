@@ -365,7 +365,7 @@ int hs_lists_levels(const struct hs_lists *lists, int sends_alone, int *level, i
     for (int g = 0; g < lists->steps; g++) {
         const struct hs_step *step = hs_lists_step(lists, g);
         level[g] = 0;
-        /* A RECV also waits for its SEND, a WAIT for its SIGNAL, an MPI step for what the others depend on. */
+        /* A RECV also waits for its SEND, a WAIT for its SIGNAL, an MPI step for the dependencies of matching ones. */
         pending[g] = step->deps + (step->kind == HS_RECV || step->kind == HS_WAIT);
         for (int m = next_of(lists, g); m != g; m = next_of(lists, m))
             pending[g] += hs_lists_step(lists, m)->deps;

@@ -59,12 +59,13 @@ static inline const struct hs_joint *hs_lists_joint(const struct hs_lists *lists
 
 /*
  * Matches messages in one pass over the ranks: the i-th SEND from a to b with the i-th RECV of b from a, whatever their
- * counts. mate[] of each step becomes the global number of the other step, or -1 if there is none. For each rank in
- * ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, and hs_mail_close.
+ * counts. mate[] of each step becomes the global number of the other step, or -1 if there is none; matching MPI steps
+ * become a ring. For each rank in ascending order, call hs_mail_open, hs_mail_add for its SENDs and RECVs, hs_mail_join
+ * for its MPI steps, and hs_mail_close.
  */
 struct hs_mail {
     int size, waiting;    /* waiting: number of steps in all queues of open[] */
-    struct hs_ring *ring; /* MPI steps that not all ranks have reached */
+    struct hs_ring *ring; /* one entry for each set of matching MPI steps that some ranks have not reached */
     int rings;
     size_t ring_capacity;
     int *first[2], *last[2]; /* for each rank not yet visited, the queue of SENDs [0] and RECVs [1] that name it, linked

@@ -93,9 +93,9 @@ struct hs_clock_report {
 };
 
 /*
- * Computes the report; shape->rank is ignored. Errors: HSUMMA_ERR_UNSUPPORTED for row "mpi", for a row with an MPI step
- * if the machine has no offload prices, or for a row that does not fit the shape; HSUMMA_ERR_INTERNAL if the lists
- * deadlock or do not match; HSUMMA_ERR_MEMORY.
+ * Computes the report; shape->rank is ignored. Errors: HSUMMA_ERR_UNSUPPORTED for a row with HS_BY_MPI, for a row with
+ * MPI steps if the machine has no offload prices, or for a row that does not fit the shape; HSUMMA_ERR_INTERNAL if the
+ * lists deadlock or do not match; HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);

@@ -36,7 +36,8 @@ struct hs_prove_row {
 };
 
 struct hs_prove_report {
-    int rows, foreign; /* foreign: number of rows "mpi", which are not counted in `rows` */
+    int rows,
+        foreign; /* foreign: number of rows performed by MPI or by a function of the caller, not counted in rows */
     int64_t runs, failures, not_built;
     char text[640];
 };

@@ -54,7 +54,8 @@ struct hs_verify_report {
  * Verifies a row. shape->rank is ignored; shape->root is the true root (verify rotates ranks as an executor does).
  * options may be NULL. Returns HSUMMA_OK; HSUMMA_ERR_INTERNAL with report->text if the algorithm is wrong, also if it
  * violates the order or the uniform bracketing that its row's flags promise, or if the ranks of an allreduce get
- * different bits; HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape or is "mpi"; or HSUMMA_ERR_MEMORY.
+ * different bits; HSUMMA_ERR_UNSUPPORTED if the row does not fit the shape, or is performed by MPI or by a function of
+ * the caller; or HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_verify(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_verify_options *options,
                         const struct hs_allocator *memory, struct hs_verify_report *report);

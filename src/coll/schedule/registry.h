@@ -111,9 +111,10 @@ struct hs_alg {
      * has constant defaults.
      */
     void (*complete)(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
-    const void *own;                      /* data of a user-defined row's builder; NULL for built-in rows */
-    const struct hs_performer *performer; /* the caller's function that performs the row (coll/run/executor.h) */
-    int variant;                          /* distinguishes rows that share a builder */
+    const void *own; /* data of a user-defined row's builder; NULL for built-in rows */
+    const struct hs_performer
+        *performer;                /* the caller's function that performs the row (coll/run/executor.h), or NULL */
+    int variant;                   /* distinguishes rows that share a builder */
     const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit
                                       either, hs_alg_safe is used */
 };

@@ -36,8 +36,7 @@ struct hs_prove_row {
 };
 
 struct hs_prove_report {
-    int rows,
-        foreign; /* foreign: number of rows performed by MPI or by a function of the caller, not counted in rows */
+    int rows, foreign; /* foreign: rows performed by MPI or by a function of the caller, not counted in `rows` */
     int64_t runs, failures, not_built;
     char text[640];
 };

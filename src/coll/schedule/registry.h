@@ -112,8 +112,8 @@ struct hs_alg {
      */
     void (*complete)(const struct hs_shape *shape, const struct hs_prices *prices, struct hs_parameters *with);
     const void *own; /* data of a user-defined row's builder; NULL for built-in rows */
-    const struct hs_performer
-        *performer;                /* the caller's function that performs the row (coll/run/executor.h), or NULL */
+    /* The caller's function that performs the row (coll/run/executor.h); NULL if none does. */
+    const struct hs_performer *performer;
     int variant;                   /* distinguishes rows that share a builder */
     const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit
                                       either, hs_alg_safe is used */

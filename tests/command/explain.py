@@ -535,7 +535,7 @@ def test_cells():
     text = table(f"{line} --show map").stdout
     ok("r: reads it" in text and "    0  *  r  r  r " in text, "who reads, in the map", text)
     for args, says in [("--node shared --groups 1x2", "cuts through node 0"), ("--node shared --bcast mpi", "bcast=mpi"),
-                       ("--node shared --bcast hierarchical", "node-aware themselves")]:
+                       ("--node shared --bcast hierarchical", "are node-aware")]:
         process = table(f"{line} {args}")
         ok(process.returncode != 0 and says in process.stderr, f"{args} is refused", *said(process))
 

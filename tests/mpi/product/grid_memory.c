@@ -200,7 +200,7 @@ static void test_less(hsumma_context *ctx)
     while (first < size && (world_reduce(rank == first ? mates(ctx) : 0, MPI_MAX) == 1))
         first++;
     if (first < size)
-        refused(ctx, first, RLIMIT_FSIZE, 4096, "memfd_create");
+        refused(ctx, first, RLIMIT_FSIZE, 4096, "its file in memory could not be made");
     else
         tap_skip(2, "every process is on a node of its own");
 }

@@ -95,10 +95,11 @@ static hsumma_status check_partner(struct hs_proof *proof, int rank, int i)
 static int has_joint(const struct hs_proof *proof, int rank, const struct hs_step *step)
 {
     const struct hs_list *list = &proof->list[rank];
-    const struct hs_joint *joint = &list->joint[step->peer];
     int size = proof->shape->size, mine = 0;
-    if (step->peer < 0 || step->peer >= list->joints || joint->size > size || joint->root < 0 ||
-        joint->root >= joint->size)
+    if (step->peer < 0 || step->peer >= list->joints)
+        return 0;
+    const struct hs_joint *joint = &list->joint[step->peer];
+    if (joint->size > size || joint->root < 0 || joint->root >= joint->size)
         return 0;
     for (int i = 0; i < joint->size; i++) {
         int member = hs_joint_rank(joint, i);

@@ -140,7 +140,7 @@ int coll_dump(const coll_arguments *args)
     if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "coll: %s",
                      message.text[0] ? message.text : hsumma_status_string(status)))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_UNSUPPORTED ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
-    if (command_fail(MPI_COMM_SELF, fflush(stdout) || ferror(stdout), "the schedule could not be written"))
+    if (command_fail(MPI_COMM_SELF, fflush(stdout) || ferror(stdout), "coll: the schedule could not be written"))
         return COMMAND_INTERNAL;
     return COMMAND_OK;
 }

@@ -108,7 +108,8 @@ int gemm_floor_turn(gemm_floor *floor, const problem *p)
             way < FLOOR_OWN_IN ? copy_pinned(floor, p, out ? floor->out : floor->in, out) : copy_own(floor, p, out);
         start = MPI_Wtime() - start;
         quiet_allreduce(&start, &floor->times[way][floor->round], 1, MPI_DOUBLE, MPI_MAX, p->comm);
-        if (command_fail(p->comm, status != HSUMMA_OK, "the copies to the device: %s", device_of(p)->message.text))
+        if (command_fail(p->comm, status != HSUMMA_OK, "gemm: copying %s the device failed: %s", out ? "from" : "to",
+                         device_of(p)->message.text))
             return COMMAND_INTERNAL;
     }
     floor->round++;

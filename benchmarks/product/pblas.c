@@ -87,9 +87,11 @@ int pblas_create(pblas *b, const problem *p)
     good = args->m <= INT_MAX && args->n <= INT_MAX && args->k <= INT_MAX;
     for (int o = 0; o < 3; o++)
         good &= convert(b->desc[o], b->context, &p->x[o].desc);
-    if (command_fail(p->comm, !good,
-                     "p?gemm: sizes and layouts must be below 2^31 for ScaLAPACK; give smaller ones, or another --api "
-                     "or --compare"))
+    if (command_fail(
+            p->comm, !good,
+            "p?gemm: m = %lld, n = %lld, k = %lld or a field of a descriptor exceeds 2^31 - 1, ScaLAPACK's limit; "
+            "give a smaller product, or --api and --compare without ScaLAPACK",
+            (long long)args->m, (long long)args->n, (long long)args->k))
         return COMMAND_BAD_INPUT;
     snprintf(b->how, sizeof b->how,
              "p%cgemm of %.60s, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",

@@ -30,7 +30,7 @@ static int must_plan(regret_run *run, regret_plan *x, const char *name, const ch
     char text[400];
     int code = make_plan(run, x, name, words, text, sizeof text);
 
-    command_fail(run->p.comm, code && text[0], "regret: %s", text);
+    command_fail(run->p.comm, code && text[0], "regret: plan %s: %s", name, text);
     return code;
 }
 

@@ -93,8 +93,8 @@ static void remember(hsumma_context *ctx, const struct hs_network *network)
         return;
     hs_network_write(ctx->network_key, network, text, sizeof text);
     if (hs_tuned_merge(ctx->tuned_file, line, 1, &ctx->memory, &message))
-        hs_append(ctx->note, sizeof ctx->note, "%smeasured network not written to the tuned file: %.300s",
-                  ctx->note[0] ? "; " : "", message.text);
+        hs_append(ctx->note, sizeof ctx->note, "%smeasured network not written: %.300s", ctx->note[0] ? "; " : "",
+                  message.text);
 }
 
 hsumma_status hs_context_measure_network(hsumma_context *ctx)

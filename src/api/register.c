@@ -310,7 +310,7 @@ hsumma_status hsumma_coll_prove(const hsumma_algorithm *theirs, int size, int ro
     if (!status && (size < 1 || root < 0 || root >= size || unit < 1 || bytes < 0 || bytes % unit))
         status = hs_fail(&message, HSUMMA_ERR_ARGUMENT,
                          "size %d, root %d, bytes %" PRId64 ", unit %" PRId64
-                         "; expected 0 <= root < size, a unit of at least 1, and bytes a multiple of it, at least 0",
+                         "; expected 0 <= root < size, unit >= 1, and bytes >= 0 and a multiple of unit",
                          size, root, bytes, unit);
     if (text && n)
         snprintf(text, n, "%s", message.text);

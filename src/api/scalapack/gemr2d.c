@@ -103,8 +103,8 @@ static const char *name_difference(hsumma_context *ctx, const struct whereabouts
 static const char *not_covered(hsumma_context *ctx, const int shape[2], int found, int e)
 {
     hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-            "the context of the call has %d of the %d x %d processes of the context of %c; expected all", found,
-            shape[0], shape[1], "AB"[e]);
+            "the context of the call has only %d processes of the %d x %d grid of %c; expected all", found, shape[0],
+            shape[1], "AB"[e]);
     return ctx->message.text;
 }
 

@@ -134,8 +134,8 @@ hsumma_status hs_call_check_pointers(const struct hs_call *call, int rank, int *
                        rank, call->in_bytes);
     *about = HS_CALL_OUT;
     if (call->has_out && !call->out && in_out > 0)
-        return hs_fail(message, HSUMMA_ERR_ARGUMENT, "out is NULL on process %d, which receives %" PRId64 " bytes",
-                       rank, in_out);
+        return hs_fail(message, HSUMMA_ERR_ARGUMENT,
+                       "the output buffer is NULL on process %d; expected one of %" PRId64 " bytes", rank, in_out);
     *about = HS_CALL_NOTHING;
     return HSUMMA_OK;
 }

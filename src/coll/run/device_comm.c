@@ -79,7 +79,8 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
                                   struct hs_message *message)
 {
     struct hs_device_comm *on = hs_get_zero(memory, 1, sizeof *on);
-    hsumma_status status = on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for a device");
+    hsumma_status status =
+        on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for collective calls on a device");
     if (on) {
         *on = (struct hs_device_comm){.device = device, .stream = stream, .memory = memory, .rank = comm->rank};
         on->mates = MPI_COMM_NULL;

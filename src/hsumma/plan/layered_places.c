@@ -219,7 +219,9 @@ hsumma_status hs_layered_layouts(hsumma_context *ctx, const struct hs_request *r
         return status;
     int *rank = hs_get(&ctx->memory, ranks_of(layered), sizeof *rank);
     struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = rank ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    status = verdict.status ? hs_fail(&ctx->message, verdict.status, "no memory for the grids of layers") : HSUMMA_OK;
+    status = verdict.status;
+    if (status)
+        hs_fail(&ctx->message, status, "cannot make the grids of layers: %s", hsumma_status_string(status));
     for (int x = 0; x < 3 && !status; x++) {
         struct hs_layout layout = hs_layered_free_layout(layered, request, x, rank);
         status = hs_grid_create(ctx, layout.extent, 'R', rank, &grid[x]);

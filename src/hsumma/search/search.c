@@ -390,7 +390,11 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
             status = look_at(chooser, hs_stay_order[i]);
     hs_line_table_free(&chooser->lines, chooser->planner->memory);
     if (hs_is_own_failure(status)) /* no choice is returned, because it could differ from the other processes' choice */
-        return hs_fail(chooser->message, status, "no memory for choosing a plan");
+        return hs_fail(chooser->message, status,
+                       status == HSUMMA_ERR_MEMORY
+                           ? "no memory for choosing a plan"
+                           : "no plan: the steps of an algorithm do not match, or do not complete; "
+                             "check registered algorithms with hsumma_coll_prove");
     if (chooser->ranking->count == before && chooser->refused)
         return chooser->refused;
     chooser->message->text[0] = 0; /* the caller does not need the messages of refused candidates */

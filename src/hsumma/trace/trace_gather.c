@@ -85,7 +85,7 @@ hsumma_status hs_trace_open(hsumma_context *ctx)
     if (!status)
         return HSUMMA_OK;
     hs_trace_free(trace, &ctx->memory);
-    return hs_fail(&ctx->message, status, "trace: no memory for the timeline");
+    return hs_fail(&ctx->message, status, "trace: cannot make the timeline: %s", hsumma_status_string(status));
 }
 
 static int is_message(const struct hs_trace_entry *entry)

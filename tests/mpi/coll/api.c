@@ -69,7 +69,7 @@ static void test_errors(void)
     call = sum(7);
     call.in = rank == size - 1 ? NULL : in;
     call.out = rank == size - 1 ? NULL : out;
-    refused(&call, HSUMMA_ERR_ARGUMENT, "out is NULL", "NULL on one process, for the first time");
+    refused(&call, HSUMMA_ERR_ARGUMENT, "output buffer is NULL", "NULL on one process, for the first time");
     if (size > 1) {
         call = sum(rank == 1 ? 9 : 8);
         refused(&call, HSUMMA_ERR_ARGUMENT, "rank 1 gave count = 9, rank 0 gave 8", "different counts");
@@ -93,7 +93,7 @@ static void test_always(void)
     works("that is checked");
     hsumma_coll call = sum(64);
     call.out = rank == 0 ? NULL : out;
-    refused(&call, HSUMMA_ERR_ARGUMENT, "out is NULL", "check=always: NULL at a later call");
+    refused(&call, HSUMMA_ERR_ARGUMENT, "output buffer is NULL", "check=always: NULL at a later call");
     works("after it");
     hsumma_free(&ctx);
 }

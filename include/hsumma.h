@@ -22,8 +22,10 @@
  *
  * - Indices are 0-based. Sizes are 64-bit and count elements unless the text says bytes. Times are in seconds.
  * - Local matrices are stored by columns with leading dimension ld (Fortran order).
- * - A function that can fail returns a status; HSUMMA_OK is 0. The library neither prints unasked nor ends the program.
- *   hsumma_message() names the invalid argument, its value, and the allowed values.
+ * - A function that can fail returns a status; HSUMMA_OK is 0. hsumma_message() names the invalid argument, its value,
+ *   and the allowed values.
+ * - The library never ends the program. It prints only what an option requests, and reports of waits without progress
+ *   (option timeout, 60 s by default).
  * - "Collective" means: every process of the context's communicator makes the call, with the same global arguments (all
  *   but matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
  *   collective call returns the same status on every process of the grid, even if only one of them passed a bad pointer
@@ -356,8 +358,8 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  * column of the grid that the node touches. On a 4 x 4 grid of 4 nodes, tiles of 2 x 2 receive a third less from other
  * nodes than one row per node. If no tiles are better (as on one node with one socket), the order is that of 'R'.
  *
- * The processes of each node map memory for the products of the grid; it lives as long as the grid and its plans. If a
- * node cannot share memory, that is no error: products send messages instead, and hsumma_plan_info.why names the node
+ * The processes of each node map memory for the products of the grid; it lives as long as the grid and its plans. It is
+ * not an error if a node cannot share memory: products send messages instead, and hsumma_plan_info.why names the node
  * and the reason.
  *
  * Errors, the same on all processes: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI; *grid is then NULL. Free

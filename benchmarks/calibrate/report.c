@@ -231,7 +231,7 @@ static const report_column gemm_columns[] = {{"flop_s", REPORT_VALUE(struct hs_g
                                              {"call_s", REPORT_VALUE(struct hs_gemm_cost, call)},
                                              REPORT_END};
 
-/* Conditions for columns: costs of data in host memory, or in a device's memory. */
+/* Values of report_column.when: columns shown only for host memory, or only for device memory. */
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 static const report_column machine_columns[] = {

@@ -22,8 +22,8 @@ typedef struct coll_arguments {
     int host_memory;   /* 1: vectors are in host memory, even with a device */
     int quiet;         /* 1: no progress bar */
     int bits, init;    /* bits: 1 to show a hash of the results' bits; init: 1 to show the setup cost */
-    /* --dump: the imagined machine, and the rank whose steps are printed (-1: all, up to 8). --verify: the most ranks
-     */
+    /* --dump: the modelled machine, and the rank whose steps are printed (-1: the first 8 ranks). --verify: `ranks`
+     * limits the size of groups (0: the default range). */
     int64_t ranks, nodes, sockets, shared_bytes, rank;
 } coll_arguments;
 

@@ -264,7 +264,7 @@ static void short_options(const struct option *all, char *text, size_t size)
     text[used] = 0;
 }
 
-/* Reports "--word" or "--word=..." that is no option, or is short for several. */
+/* Reports "--word" or "--word=..." that is not an option, or is short for several. */
 static int refuse_long(command_options *options, const struct option *all, const char *word)
 {
     size_t length = strcspn(word + 2, "=");

@@ -14,7 +14,8 @@ static int is_slow(const job_network *network)
             network->found.beta > slack_beta * network->expected.beta);
 }
 
-/* Measures the network. A slow result is measured again and the lowest figures count: a busy moment is no finding. */
+/* Measures the network. If the result is slow, measures again and keeps the lowest figures, so that temporary load is
+ * not reported. */
 static void look(doctor_job *j)
 {
     job_network *network = &j->network;

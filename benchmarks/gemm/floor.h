@@ -1,13 +1,13 @@
-/* The lower bound for multiplying host matrices on a device: the larger of two times that are measured separately in
- * each round, that of the copies and that of the product of device matrices. */
+/* A lower bound on the time to multiply host matrices on a device. Each round measures two times separately: that of
+ * the copies, and that of the product of device matrices. The larger one is the bound. */
 #ifndef HS_BENCHMARKS_GEMM_FLOOR_H
 #define HS_BENCHMARKS_GEMM_FLOOR_H
 
 #include "measure/timing.h"
 #include "product/problem.h"
 
-/* The copies of one round, in seconds of the slowest rank; all ranks copy at once. A rank copies in the host matrices
- * that the product reads, and copies out its part of C if C is in host memory. */
+/* The copies timed in each round. All ranks copy at once, and the slowest rank counts. In: as many bytes as the host
+ * operands that the product reads. Out: as many bytes as C, if C is in host memory. */
 enum floor_way {
     FLOOR_IN,     /* from pinned memory to the device */
     FLOOR_OUT,    /* from the device to pinned memory */

@@ -148,7 +148,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     char word[2 * HS_NAME_TEXT];
     if (strcmp(settings->device.kind, "none") == 0)
         return HSUMMA_OK;
-    int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, a missing device is no error */
+    int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, a missing device is not an error */
     hsumma_status status =
         open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, local_rank(ctx), &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);

@@ -5,11 +5,13 @@
 #include "hsumma/context/context.h"
 
 /*
- * Opens the device that the option "device" names, on every process or on none. If with "auto" some process has no
- * device, that is no error; the context's note says so. Collective; the same status on all.
+ * Opens the device that the option "device" names, on every process or on none. With "auto" it is not an error if some
+ * process has no device; the context's note says so. Collective; every rank returns the same status.
  */
 hsumma_status hs_context_open_device(hsumma_context *ctx);
-/* Sets up device memory for collective calls, after hs_comm_discover. Collective; the same status on all. */
+/*
+ * Sets up device memory for collective calls, after hs_comm_discover. Collective; every rank returns the same status.
+ */
 hsumma_status hs_context_share_device(hsumma_context *ctx);
 /*
  * Ends the use of a context's device, in two steps. hs_context_leave_device waits for the device's work and unmaps the

@@ -195,7 +195,10 @@ static char *read_tuned(hsumma_context *ctx, struct found_files *found_files)
     return NULL;
 }
 
-/* Broadcasts the text. The reader has applied it already; the other ranks do so here. The same status on all. */
+/*
+ * Broadcasts the text. The reader has applied it already; the other ranks do so here. Collective; every rank returns
+ * the same status.
+ */
 static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 {
     struct hs_message message = {""};

@@ -10,13 +10,13 @@
  * if a file that the caller named cannot be read, or if a tuned file that the caller named is damaged or of another
  * version. With tune=measure the tuned file may be missing. Any other unusable file (damaged, of another version, the
  * profile of another machine) is ignored, and ctx->note, which plans repeat, says why. Also sets ctx->measures, 1 if
- * the network between nodes has still to be measured. Collective; the same status on all.
+ * the network between nodes has still to be measured. Collective; every rank returns the same status.
  */
 hsumma_status hs_files_read(hsumma_context *ctx);
 
 /*
  * context_network.c: if ctx->measures is set and there are several nodes, measures the network between them and
- * remembers it. Needs the topology. Collective; the same status on all.
+ * remembers it. Needs the topology. Collective; every rank returns the same status.
  */
 hsumma_status hs_context_measure_network(hsumma_context *ctx);
 /* Returns 1 and the network if an earlier context of this process has measured it between the same hosts. */

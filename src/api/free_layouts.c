@@ -210,7 +210,7 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     return status;
 }
 
-/* Agrees that all processes have found the same layout. Returns the same status on all. */
+/* Checks that all processes have found the same layout. Collective; every rank returns the same status. */
 static hsumma_status agree_on(hsumma_context *ctx, const struct hs_request *request, int layers, const int extent[2],
                               hsumma_status mine)
 {

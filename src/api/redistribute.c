@@ -87,7 +87,7 @@ static struct hs_matrix part_of(const struct end_of_move *end, size_t size)
 /*
  * Whether the two parts have an element in common. With equal leading dimensions they are rectangles of one array: b
  * lies `down` rows below and `right` columns beside a; its last rows may wrap into the next column. With different
- * leading dimensions, or a distance that is no multiple of the element size, 1 if their address ranges overlap.
+ * leading dimensions, or a distance that is not a multiple of the element size, 1 if their address ranges overlap.
  */
 static int parts_overlap(const struct end_of_move ends[2], size_t size)
 {

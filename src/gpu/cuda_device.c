@@ -113,7 +113,7 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
         status = find("cuDeviceGet", &get_device, message);
     if (!status)
         status = find("cuDevicePrimaryCtxRetain", &retain, message);
-#if CUDART_VERSION >= 12000 /* before CUDA 12 the runtime did this when it first saw the context */
+#if CUDART_VERSION >= 12000 /* before CUDA 12 the runtime initialises itself when it first uses the context */
     if (!status)
         status = hs_cuda_said(message, "cudaInitDevice", cudaInitDevice(cuda->number, 0, 0));
 #endif

@@ -85,7 +85,7 @@ void pmpi_comms_free(void);
 /* report.c */
 /* The value of HSUMMA_PMPI; reports one that is unknown. */
 enum pmpi_mode pmpi_read_mode(void);
-/* Reports a kind of warning, only the first time, with the reason `why`. */
+/* Prints a warning and its reason `why`, once for each kind of warning. */
 void pmpi_warn(enum pmpi_warning warning, const char *why);
 /* Counts a call that was served, successfully (well) or not. */
 void pmpi_count_served(const struct pmpi_comm *record, const hsumma_coll *call, enum pmpi_function function,

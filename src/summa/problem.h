@@ -82,8 +82,8 @@ struct hs_spec {
     struct hs_parameters bcast_with[HS_LEVELS_MAX], reduce_with[HS_LEVELS_MAX];
     int64_t segment;
     int lookahead;
-    /* Number of outermost panels in a batch, if lookahead is 0; 0 means 1.  If a turn is one outermost panel, the
-     * panels of a batch have different pairs of owners, as far as there are enough pairs. */
+    /* Outermost panels that are started together as a batch (lookahead 0 only; 0 means 1).  If a turn is one outermost
+     * panel, the panels of a batch have different pairs of owners, as far as there are enough pairs. */
     int owners;
     /* 1 if exchanged panels of A and B go directly to all members of their lines, not to a root that broadcasts them.
      */

@@ -173,7 +173,7 @@ struct hs_shim {
 struct hs_shim *hs_shim_of(MPI_Comm comm);
 /*
  * Makes the context at the first call. After a lack of memory the next call tries again; every other error is final.
- * `shim` may be NULL on some processes. Collective over comm; the same status on all.
+ * `shim` may be NULL on some processes. Collective over comm; every rank returns the same status.
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
 /* Returns 1 only at its first call for a matter, so that each is reported once per process. */

@@ -14,19 +14,22 @@
  * an allreduce, in the order of the subgroups, and broadcast the sum to the other local ranks. All nodes bracket alike,
  * so all ranks get the same bits.
  *
- * Nodes with different numbers of ranks. `base` replaces ppn; m is the number of ranks of the smallest node. A group of
+ * Nodes with different numbers of ranks. `base` replaces ppn; r is the number of ranks of the smallest node. A group of
  * g subgroups is joint if one of its nodes has only g - 1 ranks. In a joint group the idle process replaces local rank
  * g-1, also on nodes with more ranks, so that all nodes bracket alike. On a node of subgroup s < g-1 the idle process s
  * sends to subgroup g-1. Local rank g-2 receives the sums of subgroups g-2 (unless s = g-2) and g-1, and adds the two
  * before the allreduce of local ranks 0 .. g-2. A node of subgroup g-1 has no idle process; its local rank g-2 adds the
- * node's own sum to the one received. Therefore base may be m + 1, and no process sends more than ceil(log_base n)
- * times. A joint group has no idle process left for longer subgroups, so its subgroups must have equal sizes. base is m
- * if some joint group would have unequal subgroups, or if m + 1 saves no step. With m = 1 there would be as many steps
+ * node's own sum to the one received. Therefore base may be r + 1, and no process sends more than ceil(log_base n)
+ * times. A joint group has no idle process left for longer subgroups, so its subgroups must have equal sizes. base is r
+ * if some joint group would have unequal subgroups, or if r + 1 saves no step. With r = 1 there would be as many steps
  * as in SMP, which is used instead.
  *
- * Cost, with L = ceil(log_ppn n): (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L +
- * 1) log2(ppn) m gamma, where a node sends at most R_N bytes per second and a process R_b. Scratch memory: three
- * vectors and that of a stage. Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section III.
+ * Cost for m bytes, with L = ceil(log_ppn n):
+ *
+ *     (L + 1) log2(ppn) (alpha_l + beta_l m) + L (alpha + max(ppn m / R_N, m / R_b)) + (L + 1) log2(ppn) m gamma
+ *
+ * A node sends at most R_N bytes per second, and a process R_b. Scratch memory: three vectors and that of a stage.
+ * Bienz, Olson and Gropp, Node-Aware Improvements to Allreduce (2019), Section III.
  */
 #include "coll/pattern/stages.h"
 #include "coll/schedule/rows.h"

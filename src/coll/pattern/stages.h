@@ -64,7 +64,7 @@ int hs_emit_both(struct hs_builder *builder, int a, int b);
 struct hs_two_levels {
     int nodes, node;   /* node: the node of this rank */
     const int *leader; /* leader of each node, indexed by node: the lowest rank, or the root in the root's node */
-    int leads;         /* index of this rank in leader[]; -1 if it is no leader */
+    int leads;         /* index of this rank in leader[]; -1 if it is not a leader */
     const int *member; /* ranks of this node */
     int members, me;   /* me: index of this rank in member[] */
     int leader_place;  /* index of this node's leader in member[] */

@@ -113,7 +113,7 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
     return sum.total;
 }
 
-/* Adds the sum of this rank's part over its node to the total; if there is only one node, writes it to OUT. */
+/* Sums this rank's part over its node. The result is added to the total or, with only one node, stored in OUT. */
 static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);

@@ -27,7 +27,10 @@ hsumma_status hs_device_call_need(struct hs_operation *operation, const struct h
 /* The bytes of the pool that calls of this kind may need on this rank. */
 size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call);
 
-/* Starts a call. `binding` is as for a call on host memory; in a copy of it, staged copies replace slots. */
+/*
+ * Starts a call. `binding` is the binding of a call on host memory. The operation keeps a copy of it, in which slots
+ * that need staging point to the staged copies.
+ */
 hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm,
                                    const struct hs_binding *binding);
 hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked);

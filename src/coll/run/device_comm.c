@@ -172,7 +172,10 @@ int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const
     return lacks;
 }
 
-/* Replaces a share without events by one with `bytes` bytes on this rank. Collective over mates, same status on all. */
+/*
+ * Replaces a share without events by one with `bytes` bytes on this rank. Collective over mates; every rank returns the
+ * same status.
+ */
 static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *share, int64_t bytes,
                              struct hs_message *message)
 {

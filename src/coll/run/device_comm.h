@@ -57,7 +57,10 @@ struct hs_device_options {
     int gpu_aware;        /* true if MPI accepts device memory; equal on all ranks */
 };
 
-/* The limit of a rank's SHARED for a value of the option shared; negative for the default. */
+/*
+ * Returns the bytes to which a rank's SHARED is limited. wish: the value of option shared, which is rounded up to whole
+ * pages; negative: the default limit.
+ */
 int64_t hs_device_shared_limit(int64_t wish);
 
 /*

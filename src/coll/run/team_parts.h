@@ -18,7 +18,7 @@ struct hs_team_waiting {
                                            or whose data are still being copied, so that some may not have started */
     int pool;                           /* if 1: no call on a device is in progress */
 };
-/* The hs_advance of a struct hs_team_waiting. */
+/* An hs_advance function; waiting: a struct hs_team_waiting. */
 hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 
 /* The functions below are in team_prepare.c, except the last two. */

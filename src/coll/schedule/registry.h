@@ -172,7 +172,7 @@ int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
  * if that is longer; but there are never more than 4096 segments.
  */
 int64_t hs_segments(const struct hs_shape *shape);
-/* The byte offset of part i of the shape's vector, 0 <= i <= size; parts are equal if shape->part is NULL. */
+/* The byte offset of part i of the shape's vector, 0 <= i <= size; hs_part_equal if shape->part is NULL. */
 int64_t hs_part_at(const struct hs_shape *shape, int i);
 static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 {

@@ -17,7 +17,10 @@ enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10,
 /* The row of the stage between nodes is varied up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
-/* True if the model may choose the row. Rows with HS_FOR_DEVICES have been tested and priced on devices only. */
+/*
+ * True if the model may choose the row. Rows with HS_FOR_DEVICES compete only for device memory; for host memory the
+ * caller or the tuned file must name them.
+ */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
     unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);

@@ -79,7 +79,7 @@ static double busy(const struct exchange_look *exchange, const struct port *port
 }
 
 /* Returns the data that member m of line i receives of one owner's panels.  Moves the shares of holders on the member's
- * node from the traffic between nodes to the traffic inside; a share that the member itself holds is no traffic. */
+ * node from the traffic between nodes to the traffic inside; a share that the member itself holds is not traffic. */
 static struct port take(const struct exchange_look *exchange, int i, int m, double part)
 {
     const struct hs_role *role = exchange->role;

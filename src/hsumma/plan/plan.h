@@ -53,9 +53,11 @@ struct hsumma_plan {
     int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
                  */
     struct hs_problem problem;
-    struct hs_scalar scalar;   /* the problem's scalar type in a simulated run */
-    int64_t local_rows[3];     /* local rows of the whole matrices, to check leading dimensions */
-    struct hs_choice choice;   /* the choice that is executed */
+    struct hs_scalar scalar; /* the problem's scalar type in a simulated run */
+    int64_t local_rows[3];   /* local rows of the whole matrices, to check leading dimensions */
+    /* The choice for the host, taken from ranking.choice[0]; that for devices is device.choice.  With layers only
+     * spec.threads is set. */
+    struct hs_choice choice;
     struct hs_ranking ranking; /* `choice` and its rivals */
     struct hs_trial trial;     /* only in the plan that the caller holds, not in its rivals */
     hsumma_plan *holder;       /* for a rival, the plan that the caller holds; else NULL */
@@ -170,7 +172,7 @@ static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 
 /* Implemented in describe.c: writes the line of options that gives the same plan, and the origin of each choice. */
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
-/* Where this process's local products are computed: "BLAS" or its device's kind; "none" if the process is no member. */
+/* Where this process's local products are computed: "BLAS" or its device's kind; "none" if it is not a member. */
 const char *hs_plan_maker(const hsumma_plan *plan);
 
 #endif

@@ -7,8 +7,9 @@
  *      hierarchies, algorithms, lookaheads and segments) share the first execution: each executes two spans of a few
  *      outer panels.  The processes agree on the slowest process's time per panel, and the fastest candidate executes
  *      the remaining panels.
- *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.  If there
- * are too few panels for step 1, all candidates alternate.
+ *   2. This fastest candidate and the candidates with other panels alternate in whole executions, twice each.
+ *
+ * Without step 1 (there are too few panels, or only the first candidate has these panels) all candidates alternate.
  *
  * Then the processes agree on the times.  The fastest candidate runs all later executions.  It is remembered in the
  * tuned file and, if the grid has all processes of the context, in the context, unless options have excluded

@@ -27,10 +27,10 @@ static int same_way(const struct hs_spec *x, const struct hs_spec *y)
     return 1;
 }
 
-/* Whether two candidates are of one kind.  Over messages they then differ only in widths, turn, lookahead, owners,
- * segment or exchange, or in hierarchies or algorithms of equal effect (for example two broadcasts on lines of two
- * ranks); inside a node they have the same panel width.  Only the best of a kind is ranked, so that rivals are worth
- * measuring. */
+/* Whether two candidates are of one kind.  Both must have the same stationary operand, `node` and `cells`.  Over
+ * messages they must also have the same hierarchy and algorithms (same_way), or the same innermost width, lookahead,
+ * owners and exchange with equal predicted communication.  Inside a node they must have the same panel width.  Only the
+ * best of a kind is ranked, so that rivals are worth measuring. */
 static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
 {
     const struct hs_spec *x = &a->spec, *y = &b->spec;

@@ -208,7 +208,7 @@ static double count_copies(const struct hs_problem *problem, const struct hs_var
     return elements;
 }
 
-/* Predicts seconds from the BLAS calls, including their packing, and the copies of the busiest process. */
+/* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
 {
     const struct hs_problem *problem = sizes->problem;

@@ -134,7 +134,7 @@ static void put_product(struct hs_trace_text *text, const struct hs_trace_entry 
         begin, end - begin, entry->amount, predicted[0] * 1e6, predicted[1] * 1e6, predicted[2] * 1e6);
 }
 
-/* Writes a GEMM, copy or sum of this process. */
+/* Writes a GEMM, copy or sum of the current rank (text->rank). */
 static void put_work(struct hs_trace_text *text, const struct hs_trace_entry *entry, double begin, double end)
 {
     static const char *const names[][2] = {

@@ -188,7 +188,7 @@ static hsumma_status make_directories(const char *path, struct hs_message *messa
         snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
         if (mkdir(directory, 0777)) {
             int reason = errno;
-            /* another process may just have made it; if it is no directory, opening the file fails */
+            /* another process may just have made it; if it is not a directory, opening the file fails */
             if (stat(directory, &found) == 0)
                 continue;
             errno = reason;

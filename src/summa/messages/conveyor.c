@@ -410,7 +410,8 @@ static struct hs_binding bind_exchange(const struct hs_conveyor *conveyor, int o
     return binding;
 }
 
-/* Whether the message buffers for the next exchange are free.  They hold one panel as a holder and one as a taker. */
+/* Whether the message buffers for the next exchange are free.  A process has one buffer as a holder and, unless
+ * hs_role.direct, one as a taker (pack.h); each has room for one panel. */
 static int messages_free(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;

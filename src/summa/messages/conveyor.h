@@ -28,7 +28,7 @@
 
 /* The memory from which the root of a tier0 panel sends and multiplies. */
 struct hs_source {
-    int in_place; /* 1 if it is `matrix`, a part of the operand; 0 if it is the panel buffer */
+    int in_place; /* 1: `matrix`, a part of the operand, is used in place; 0: the panel buffer */
     struct hs_matrix matrix;
 };
 

@@ -142,7 +142,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return error ? error : fake_said(host->kind->synchronize(host, is), cudaErrorIllegalAddress);
 }
 
-/* Allocates and frees pinned memory, because the stand-in then waits for its work on all streams. */
+/* Allocates and frees pinned memory: when memory is freed, the stand-in waits for its work on all streams. */
 cudaError_t cudaDeviceSynchronize(void)
 {
     struct hs_device *host = fake_host();

@@ -182,7 +182,8 @@ static int drive_queue(struct host_device *own, struct host_queue *queue)
     return worked;
 }
 
-/* Lets the hands and other processes run. */
+/* Releases the lock, so that another thread, such as the hands, can run. After PATIENCE polls without progress also
+ * yields the core. */
 static void rest(struct host_device *own, int *times, int worked)
 {
     *times = worked ? 0 : *times + 1;

@@ -8,7 +8,7 @@
 #include "support/failing_memory.h"
 #include "support/product/gemm_case.h"
 
-/* Extents are multiples of a number that every grid extent divides: 12, or 20 with 5 processes. */
+/* Matrix extents are multiples of 12 (20 with 5 processes), which every grid dimension divides. */
 enum { LAYOUTS = 4, UNIT = 12, UNIT_OF_5 = 20, EDGE = 5 * UNIT_OF_5 };
 
 static const int64_t block_of[LAYOUTS] = {0, 1, 2, 5};

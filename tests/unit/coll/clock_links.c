@@ -124,7 +124,8 @@ static void draw_machine(struct hs_machine *m, int inject)
     m->signal *= 100;
 }
 
-/* The largest relative slowdown of an algorithm on machines that are faster in one parameter, over all parameters. */
+/* Makes the machine faster in one parameter at a time. Returns the largest relative slowdown; adds the number of errors
+ * to *bad. */
 static double slower(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine, int *bad)
 {
     struct hs_clock_report report;

@@ -136,9 +136,9 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
 /* Claims of the papers. */
 
 /*
- * NAP: a process sends at most L messages between nodes, in exactly L rounds, with L = ceil(log_ppn n). If some nodes
- * have m ranks and others more, L = ceil(log_(m+1) n) for n <= m + 1 and powers of m + 1; otherwise it may be
- * ceil(log_m n).
+ * NAP: a process sends at most L messages between nodes, in exactly L rounds, with L = ceil(log_ppn n). If the smallest
+ * node has r ranks and others have more, L = ceil(log_(r+1) n) for n <= r + 1 and for powers of r + 1. For other n, L
+ * may also be ceil(log_r n).
  */
 static void nap(struct coll_sweep *sweep, const struct hs_alg *alg, struct place *place)
 {
@@ -295,7 +295,8 @@ static void pairs(struct coll_sweep *sweep, const struct hs_alg *alg, struct pla
         sweep_expect(sweep, &place->shape, "messages", report.messages, report.inter_node_messages);
 }
 
-static const int64_t rooms[] = {0, 1 << 16, 200}; /* bytes of SHARED per rank; 200: one cache line per stage, or none */
+/* Bytes of SHARED per rank. 200: each of two or three stages gets one cache line; with more stages none gets any. */
+static const int64_t rooms[] = {0, 1 << 16, 200};
 
 enum { EVERY_LAYOUT = (1 << ONE_LESS) - 1, EVEN_NODES = 1 << BLOCKS | 1 << SCATTERED };
 

@@ -284,8 +284,8 @@ static int is_in_run(const struct hs_run_of_panels *run, const struct listing *a
     return position >= before && position < before + width;
 }
 
-/* Checks an update of the run's elements with slabs that contain `entry`: these elements must be beta * old + entry,
- * all others unchanged. */
+/* Counts wrong elements after an update with slabs of entry(). Elements of the run must be beta * old + entry(); the
+ * others must be unchanged. */
 static int wrong_update(const struct local *local, const struct local *old, const struct hs_run_of_panels *run,
                         const struct listing *all, const struct hs_axis *pinned, int q, double beta)
 {

@@ -203,7 +203,7 @@ static void product(const hsumma_grid *grid, hsumma_context *ctx, const char *op
            hs_threads_now());
 }
 
-/* A call that fails leaves the number of threads unchanged, too. */
+/* A refused call also restores the number of threads. */
 static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case call = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 40, 40, 40, 8);

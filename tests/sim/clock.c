@@ -146,6 +146,9 @@ static void time_algorithm(hsumma_context *ctx, const struct hs_alg *alg, int64_
         hs_put(&ctx->bulk, vector[i]);
     if (ctx->comm.rank != 0)
         return;
+    struct hs_alg_spec chosen = {.alg = alg}; /* as in the call: with parameters by the profile */
+    hs_alg_spec_complete(&chosen, &shape, &ctx->profile.machine);
+    shape.with = chosen.with;
     price(ctx, alg, &shape, &clock, &fluid);
     printf("timed %s %.12g %.12g %.12g\n", what, simulated, clock, fluid);
     fflush(stdout);

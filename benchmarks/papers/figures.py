@@ -213,9 +213,10 @@ def cell(value, digits):
     return f"{value:.{digits}g}" if abs(value) < 10 ** digits else f"{value:.0f}"
 
 
-def table(figure, lines):
-    """The Markdown table of a figure: a row for each x, a column for each line."""
-    xs = list(dict.fromkeys(x for points in lines.values() for x, _ in points))
+def table(figure, lines, rows):
+    """The Markdown table of a figure: a row for each x, in the order of the rows, and a column for each line."""
+    found = {x for points in lines.values() for x, _ in points}
+    xs = [x for x in dict.fromkeys(row[figure.x[0]] for row in rows) if x in found]
     if all(re.fullmatch(r"[-+.\deE]+", x) for x in xs):
         xs.sort(key=float)
     head = [figure.x[1], *(label_of(figure, lines, *line) for line in lines)]
@@ -231,7 +232,7 @@ def block(figure, notes, rows):
     lines = lines_of(figure, rows)
     parts = [f"![{figure.title}]({figure.name}.svg)"] if figure.plot else []
     if figure.table:
-        parts.append((f"{figure.y[1]}:\n\n" if figure.plot else "") + table(figure, lines))
+        parts.append((f"{figure.y[1]}:\n\n" if figure.plot else "") + table(figure, lines, rows))
     commands = {}
     for run in runs_of(figure):
         if run.kind != "paper" and run.kind in notes:

@@ -79,13 +79,13 @@ def link(nodes, where):
 def ratio(count, ppn):
     def read(out):
         time = {row["algorithm"]: float(row["us"]) for row in csv.DictReader(out.splitlines()) if row["by"] == "clock"}
-        return [{"ppn": ppn, "nodes": count, "algorithm": f"ranks: {name} / NAP", "gain": f"{time[name] / time['NAP']:.4g}"}
+        return [{"ppn": ppn, "nodes": count, "algorithm": f"{ppn} per node: {name} / NAP", "gain": f"{time[name] / time['NAP']:.4g}"}
                 for name in ("RD", "SMP")]
     return Run("model", f"{MODELS} {count} {ppn} 8", read)
 
 
 def crossing(name, count, ppn, *prices):
-    return Run("model", " ".join(map(str, [MODELS, count, ppn, "crossing", *prices])), read_csv(dict), {"machine": name, "nodes": count})
+    return Run("model", " ".join(map(str, [MODELS, count, ppn, "crossing", *prices])), read_csv(dict), {"machine": name, "nodes": f"{count} nodes"})
 
 
 A, B, R, G = "2.5e-6", "5e-10", "1.6667e-10", "5e-10"  # the assumed machine: alpha, 1 / R_b, 1 / R_N, gamma
@@ -109,7 +109,7 @@ FIGURES = [
            [simulated(16, 16, "8..128k")] + [model(16, 16, size, bytes=size) for size in SIZES], logx=2, logy=10),
     Figure("nap_fig15", "Gain of NAP on 16 nodes of 16 ranks by size, simulated and by the model", AT_BYTES, GAIN, ["algorithm"],
            gains("nap_fig14")("model", "simulated"), logx=2),
-    Figure("nap_ppn", "Gain of NAP, 8 bytes, 4, 16 and 28 ranks per node, by the model", AT_NODES, GAIN, ["ppn", "algorithm"],
+    Figure("nap_ppn", "Gain of NAP, 8 bytes, 4, 16 and 28 ranks per node, by the model", AT_NODES, GAIN, ["algorithm"],
            [ratio(nodes, ppn) for ppn in (4, 16, 28) for nodes in (2, 4, 8, 16, 17, 28, 29, 64, 256, 512, 1024)], logx=2),
     Figure("nap_crossing", "Bytes from which SMP is faster than NAP, 16 ranks per node", ("machine", "machine"),
            ("bytes", "crossing, bytes"), ["nodes"],

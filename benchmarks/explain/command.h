@@ -101,9 +101,8 @@ typedef struct picture {
 
 /*
  * Whether G = sqrt(p) groups minimise or maximise communication in the model of the HSUMMA paper (Section IV-C: van de
- * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. The paper's beta is per element,
- * the machine's per byte. per_byte is alpha / beta with the machine's beta converted to elements; per_element takes the
- * machine's beta as if it were per element.
+ * Geijn broadcasts, B = b): a minimum if alpha / beta is above 2 n b / p. n counts
+ * elements, so beta must be per element. per_element and per_byte are alpha / beta with beta in these units.
  */
 typedef struct condition {
     int applies; /* product and grid are square, or nearly */

@@ -82,8 +82,8 @@ condition explain_condition(const explanation *e)
                 is_squarish(args->n, args->k) && is_squarish(args->m, args->k);
     if (!c.applies)
         return c;
-    c.per_element = link->alpha / link->beta;
-    c.per_byte = c.per_element / (double)type_size(args->type);
+    c.per_byte = link->alpha / link->beta;
+    c.per_element = c.per_byte / (double)type_size(args->type);
     c.against = 2 * (double)c.n * (double)c.b / (double)c.p;
     c.minimum_per_element = c.per_element > c.against;
     c.minimum_per_byte = c.per_byte > c.against;
@@ -98,13 +98,9 @@ void explain_print_condition(const condition *c, FILE *file)
         return;
     fprintf(
         file,
-        "condition   alpha/beta = %.0f (beta per element, as in the HSUMMA paper, Section IV-C) or %.0f (per byte)\n"
-        "            against 2nb/p = %.0f: communication at G = sqrt(p) is ",
-        c->per_element, c->per_byte, c->against);
-    if (c->minimum_per_element == c->minimum_per_byte)
-        fprintf(file, "a %s for both", extremum[c->minimum_per_byte]);
-    else
-        fprintf(file, "a %s per element, a %s per byte", extremum[c->minimum_per_element],
-                extremum[c->minimum_per_byte]);
-    fputs(" (van de Geijn, B = b)\n", file);
+        "condition   alpha/beta = %.0f with beta per element, %.0f per byte; 2nb/p = %.0f compares with the former:\n"
+        "            communication at G = sqrt(p) is a %s (van de Geijn, B = b; HSUMMA, Section IV-C)%s%s\n",
+        c->per_element, c->per_byte, c->against, extremum[c->minimum_per_element],
+        c->minimum_per_element == c->minimum_per_byte ? "" : "; the latter\n            would give a ",
+        c->minimum_per_element == c->minimum_per_byte ? "" : extremum[c->minimum_per_byte]);
 }

@@ -292,13 +292,13 @@ def test_condition():
     graphene = profile_text(network__alpha_s=1e-4, network__beta_s_per_byte=8e-9)
     line = "--grid 8x16 -m 8192 --nb checkerboard --block 64 --nodes 128 --panels 0"
     found = with_profile(explain, graphene, line)["condition"]
-    ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_element", "minimum_per_byte")] ==
-       [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_element"], 12500) and
-       math.isclose(found["alpha_beta_per_byte"], 1562.5), "the condition on Graphene: per element and per byte", found)
+    ok([found[key] for key in ("n", "b", "p", "threshold", "minimum_per_byte", "minimum_per_element")] ==
+       [8192, 64, 128, 8192, True, False] and math.isclose(found["alpha_beta_per_byte"], 12500) and
+       math.isclose(found["alpha_beta_per_element"], 1562.5), "the condition on Graphene: per element and per byte", found)
     process = with_profile(table, graphene, line)
     prints(process, "  in the table, too", all(words in process.stdout for words in (
-        "alpha/beta = 12500 (", "or 1562 (per byte)", "2nb/p = 8192:",
-        "is a minimum per element, a maximum per byte (")))
+        "alpha/beta = 1562 with beta per element, 12500 per byte;", "2nb/p = 8192 compares with the former:",
+        "at G = sqrt(p) is a maximum (", "the latter\n            would give a minimum")))
     report = explain("-m 4096 -n 64 --grid 8x8 --panels 0")
     ok(report["condition"] is None, "  not of a product that is far from square", report["condition"])
     for alpha, beta, n, b, kind in [(1e-5, 1e-9, 2048, 32, "d"), (1e-6, 1e-9, 4096, 64, "d"),
@@ -308,7 +308,7 @@ def test_condition():
                               f"--grid 16x16 -m {n} --type {kind} --nb checkerboard --block {b} --outer {b} --bcast "
                               "van_de_geijn --stationary C --lookahead 0 --nodes 256 --all --workspace-limit 1G --panels 0")
         times = {tuple(h["groups"]): h["predicted_comm_s"] for h in report["hierarchies"]}
-        ok(report["condition"]["minimum_per_byte"] == (times[4, 4] < times[1, 1]) ==
+        ok(report["condition"]["minimum_per_element"] == (times[4, 4] < times[1, 1]) ==
            (alpha / beta / (16 if kind == "z" else 8) > 2 * n * b / 256),
            f"  alpha {alpha}, n {n}, b {b}, {kind}: the model agrees on G = sqrt(p)", report["condition"],
            times[4, 4], times[1, 1])

@@ -48,8 +48,8 @@ def test_table():
         ok(math.isclose(report["predicted_gemm_s"], 2e-10 * n ** 3 / p, rel_tol=1e-9) and report["nodes"] == p and
            report["predicted_copy_s"] == 0, "  gamma n^3/p for the multiplications", report["predicted_gemm_s"])
         found = report["condition"]
-        ok(math.isclose(found["alpha_beta_per_byte"], alpha / element) and found["threshold"] == 2 * n * block / p and
-           found["minimum_per_byte"] == (alpha / element > 2 * n * block / p), "  the condition", found)
+        ok(math.isclose(found["alpha_beta_per_element"], alpha / element) and found["threshold"] == 2 * n * block / p and
+           found["minimum_per_element"] == (alpha / element > 2 * n * block / p), "  the condition", found)
 
 
 def test_exascale():
@@ -68,8 +68,8 @@ def test_output():
     line = f"--model alpha=1e-4,beta=1e-9 -m 8192 --grid 8x16 --block 64 {PAPER} --show "
     shown = [table(line + parts) for parts in ("groups", "plan,groups")]
     for process in shown:
-        prints(process, "the condition is printed once", process.stdout.count("alpha/beta = 100000 (beta per element") == 1 and
-               process.stdout.count("against 2nb/p = 8192: ") == 1 and " or 12500 (per byte)" in process.stdout)
+        prints(process, "the condition is printed once", process.stdout.count("alpha/beta = 12500 with beta per element, 100000 per byte") == 1 and
+               process.stdout.count("2nb/p = 8192 compares") == 1)
     prints(shown[1], "the model is named, and GEMM takes no time", "profile --model alpha=1e-4,beta=1e-9: " in shown[1].stdout
            and "GEMM takes no time" in shown[1].stdout)
     process = table("--collective allreduce --alg recursive_doubling --ranks 8 --bytes 1000 --model alpha=1,beta=1e-3,gamma=1e-2")

@@ -18,7 +18,7 @@ LINE = re.compile(r"^hsumma: .+(, \d+ %)?, \d+ s$", re.MULTILINE)
 LONG = "--reps 1000000"
 COMMANDS = (f"gemm -m 64 {LONG}", f"sweep -m 64 {LONG}", f"regret -m 64 --sweep-reps 1000 {LONG}", "calibrate -o - --seconds 600",
             "tune --coll --seconds 600 --sizes 1M-64M", "coll --op bcast --alg all --repetitions 100000 --bytes 1M",
-            "coll --verify --op allreduce", "explain --ranks 1048576 -m 100000 --nodes 16384", "redistribute -m 512 --from 1x2 --to 2x1 --alone --reps 1000000")
+            "coll --verify --op allreduce", "explain --grid 64x64 -m 100000 --nodes 64 --timing 100000", "redistribute -m 512 --from 1x2 --to 2x1 --alone --reps 1000000")
 
 
 def started(scratch, line):

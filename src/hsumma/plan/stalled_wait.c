@@ -39,14 +39,17 @@ static void write_report(hsumma_context *ctx, double seconds)
     if (!waiter)
         snprintf(end, room, "no progress of %s", peer);
     else if (wait->cause == HS_CAUSE_START)
-        snprintf(end, room, "%s has not begun this call", peer);
+        snprintf(end, room, "%s has not begun this call, or waits for another rank", peer);
     else if (wait->cause == HS_CAUSE_DATA)
         snprintf(end, room, "%s of %c from %s has not arrived", panel, "ABC"[wait->operand < 0 ? 2 : wait->operand],
                  peer);
     else if (wait->cause == HS_CAUSE_ROOM)
         snprintf(end, room, "%s still reads a buffer that %s needs", peer, panel);
     else if (wait->cause == HS_CAUSE_SENT)
-        snprintf(end, room, "%s has not received a message", peer);
+        snprintf(end, room,
+                 wait->peer < 0 ? "a collective of MPI or of a function has not completed"
+                                : "rank %d has not received a message",
+                 wait->peer);
     else
         snprintf(end, room, "the part of %s has not arrived", peer);
 }

@@ -89,7 +89,7 @@ def test_arrays_that_do_not_fit_are_refused_everywhere(comm, refused):
     refused(TypeError, ["dtype"], hsumma.Matrix.from_local, comm, good.astype(">f8"), (6, 8))
     refused(TypeError, ["comm is 3"], hsumma.Matrix, 3, a)
     refused(ValueError, ["block"], hsumma.Matrix, comm, a, block=0)
-    refused(ValueError, ["0 x 1"], hsumma.Matrix, comm, a, grid=(0, 1))
+    refused(ValueError, ["nprow is 0, npcol is 1"], hsumma.Matrix, comm, a, grid=(0, 1))
     refused(IndexError, ["step"], lambda: hsumma.Matrix(comm, a)[::2])
     refused(TypeError, ["gather"], np.asarray, hsumma.Matrix(comm, a))
 

@@ -83,8 +83,9 @@ def bluegene_scaling():
 
 
 def torus():
-    return [grouped(TORUS, 65536, "32x64", 256, bcast, groups, {"broadcast": bcast, "G": count(groups)}, more=("--steps", 2))
-            for bcast in BROADCASTS for groups in ("1x1", "32x32")]
+    return [grouped(TORUS, 65536, "32x64", 256, bcast, groups, {"broadcast": f"{bcast}, {node}", "G": count(groups)},
+                    more=("--steps", 2, "--node", node))
+            for node, every in (("messages", ("1x1", "32x32")), ("auto", ("1x1",))) for bcast in BROADCASTS for groups in every]
 
 
 def closed_form(bcast, n, p, groups, block, outer):

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_REPORTS = 3 }; /* of a process in a context, because a program may be slow in every call */
 
@@ -34,24 +33,21 @@ static void write_report(hsumma_context *ctx, double seconds)
     if (wait->panel >= 0)
         snprintf(panel, sizeof panel, "panel %d", wait->panel);
     hs_fail(text, HSUMMA_OK, "rank %d of %d has waited %.0f s in %s: ", ctx->comm.rank, ctx->comm.size, seconds, call);
-    char *end = text->text + strlen(text->text);
-    size_t room = sizeof text->text - strlen(text->text);
     if (!waiter)
-        snprintf(end, room, "no progress of %s", peer);
+        hs_append(text->text, sizeof text->text, "no progress of %s", peer);
     else if (wait->cause == HS_CAUSE_START)
-        snprintf(end, room, "%s has not begun this call, or waits for another rank", peer);
+        hs_append(text->text, sizeof text->text, "%s has not begun this call, or waits for another rank", peer);
     else if (wait->cause == HS_CAUSE_DATA)
-        snprintf(end, room, "%s of %c from %s has not arrived", panel, "ABC"[wait->operand < 0 ? 2 : wait->operand],
-                 peer);
+        hs_append(text->text, sizeof text->text, "%s of %c from %s has not arrived", panel,
+                  "ABC"[wait->operand < 0 ? 2 : wait->operand], peer);
     else if (wait->cause == HS_CAUSE_ROOM)
-        snprintf(end, room, "%s still reads a buffer that %s needs", peer, panel);
+        hs_append(text->text, sizeof text->text, "%s still reads a buffer that %s needs", peer, panel);
+    else if (wait->cause == HS_CAUSE_SENT && wait->peer < 0)
+        hs_append(text->text, sizeof text->text, "a collective of MPI or of a function has not completed");
     else if (wait->cause == HS_CAUSE_SENT)
-        snprintf(end, room,
-                 wait->peer < 0 ? "a collective of MPI or of a function has not completed"
-                                : "rank %d has not received a message",
-                 wait->peer);
+        hs_append(text->text, sizeof text->text, "%s has not received a message", peer);
     else
-        snprintf(end, room, "the part of %s has not arrived", peer);
+        hs_append(text->text, sizeof text->text, "the part of %s has not arrived", peer);
 }
 
 /* Called during a wait without progress.  Notes waits from half of the limit on, so that the report can name them.  A

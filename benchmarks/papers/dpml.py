@@ -4,7 +4,7 @@ import csv
 import json
 import statistics
 
-from figures import Figure, Run
+from figures import Figure, Run, prices
 
 LEADERS = (1, 2, 4, 8, 16)
 SIZES = (8, 512, 8 * 1024, 64 * 1024, 512 * 1024, 1024 * 1024)  # bytes; the range of the paper
@@ -18,9 +18,7 @@ def profile(machine):
 
 def predicted(out):
     """The time of the only algorithm in the output of explain --collective, in us."""
-    unit = {"s": 1e6, "ms": 1e3, "us": 1.0}
-    lines = [line.split() for line in out.split("auto:")[0].splitlines() if line.split()[-1:] and line.split()[-1] in unit]
-    yield {"us": f"{float(lines[0][-2]) * unit[lines[0][-1]]:.5g}"}
+    yield {"us": f"{prices(out)[0][1] * 1e6:.5g}"}
 
 
 def explained(machine, algorithm, ranks, nodes, size, row):

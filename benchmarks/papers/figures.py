@@ -308,6 +308,13 @@ def read_csv(pick):
     return lambda out: filter(None, map(pick, csv.DictReader(out.splitlines())))
 
 
+def prices(out):
+    """[(algorithm, seconds)] of the tables in the output of hsumma explain --collective."""
+    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+    return [(name, float(number) * unit[of])
+            for name, number, of in re.findall(r"^(\w+) .* ([\d.e+-]+) (ns|us|ms|s)(?: |$)", out, re.M)]
+
+
 def main():
     options = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip(), add_help=True)
     options.add_argument("--fresh", default="")

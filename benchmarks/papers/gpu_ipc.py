@@ -6,12 +6,11 @@ import csv
 import math
 import re
 
-from figures import Figure, Run
+from figures import Figure, Run, prices
 
 SIZES = [4 ** i for i in range(1, 13)]  # 4 B to 16 MB, as in the paper
 DESIGNS = {"host_staged": "host staging", "shared_buffer": "shared buffer", "binomial": "binomial"}
 PROFILE = "benchmarks/papers/gpu_ipc_k20m.profile"
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 # Figure 3: what the model lacks. Seconds to allocate and export the buffer, and to open a handle; assumptions.
 ALLOCATION, OPENING = 1e-3, 2e-4
 
@@ -19,13 +18,9 @@ ALLOCATION, OPENING = 1e-3, 2e-4
 def times(out):
     """{(ranks, bytes): {algorithm: seconds}} of the tables of hsumma explain."""
     found = {}
-    for line in out.splitlines():
-        head = re.match(r"\w+ of (\d+) bytes over (\d+) processes", line)
-        price = re.match(r"(\w+) .* ([\d.e+-]+) (ns|us|ms|s)( |$)", line)
-        if head:
-            at = found.setdefault((int(head[2]), int(head[1])), {})
-        elif price:
-            at[price[1]] = float(price[2]) * SECONDS[price[3]]
+    heads = list(re.finditer(r"^\w+ of (\d+) bytes over (\d+) processes", out, re.M))
+    for head, end in zip(heads, [*(after.start() for after in heads[1:]), len(out)]):
+        found[int(head[2]), int(head[1])] = dict(prices(out[head.end():end]))
     return found
 
 

@@ -1,13 +1,11 @@
 """Bienz, Olson, Gropp, Node-Aware Improvements to Allreduce (2019): its figures."""
 import csv
-import re
 
-from figures import Figure, Run, read_csv
+from figures import Figure, Run, prices, read_csv
 
 PROFILE = "benchmarks/papers/blue_waters.profile"
 NODE = "bw=6GBps,flow=2GBps,lat=2.5us,node_bw=5GBps,node_lat=500ns"  # the same machine for the simulator
 NAMES = {"recursive_doubling": "RD", "smp": "SMP", "smp(outer=recursive_doubling)": "SMP", "nap": "NAP", "MPI_Allreduce": "MPI_Allreduce"}
-UNITS = {"s": 1e6, "ms": 1e3, "us": 1, "ns": 1e-3}
 NODES = (2, 4, 8, 15, 16, 17, 32, 64, 128, 256, 512, 1024)
 SIZES = tuple(8 * 4 ** i for i in range(8))
 TIME = ("us", "time, us")
@@ -16,8 +14,7 @@ AT_NODES, AT_BYTES = ("nodes", "nodes"), ("bytes", "bytes")
 
 def explained(names):
     """A reader of hsumma explain --collective: the time of each algorithm."""
-    return lambda out: [{"algorithm": names[name], "us": f"{float(number) * UNITS[unit]:.6g}"} for name, number, unit in
-                        re.findall(r"^(\w+) .* ([\d.e+-]+) (s|ms|us|ns)\b", out, re.M) if name in names]
+    return lambda out: [{"algorithm": names[name], "us": f"{seconds * 1e6:.6g}"} for name, seconds in prices(out) if name in names]
 
 
 MODELS = "build/tests/unit/coll/models --nap"

@@ -2,7 +2,7 @@
 its Table 1, and its algorithms by ranks and size."""
 import re
 
-from figures import Figure, Run, read_csv
+from figures import Figure, Run, prices, read_csv
 
 RANKS = (3, 5, 6, 7, 11, 12, 13, 15, 24)
 ROWS = ("recursive_doubling", "ring", "elimination_21", "elimination_32", "elimination_32_21", "small_ring", "rabenseifner_traff")
@@ -10,7 +10,6 @@ SIZES = (("8", 8), ("8k", 8 << 10), ("512k", 512 << 10))
 TABLE = "build/tests/unit/coll/rabenseifner_traff --table"
 PROFILE = "benchmarks/papers/hockney_1gb.profile"  # of PLATFORM
 PLATFORM = "hockney:nodes={},bw=1GBps,lat=10us"
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 
 
 def timed(row):
@@ -29,9 +28,9 @@ def simulated(ranks, *sizes):
 
 def modelled(ranks, size):
     def read(out):
-        for name, value, unit in re.findall(r"^(\w+) .* ([\d.]+) ([num]?s)\b", out, re.M):
+        for name, seconds in prices(out):
             if name in ROWS[2:]:
-                yield {"algorithm": name, "us": f"{float(value) * SECONDS[unit] * 1e6:.5g}"}
+                yield {"algorithm": name, "us": f"{seconds * 1e6:.5g}"}
     return Run("model", ["hsumma", "explain", "--collective", "allreduce", "--ranks", ranks, "--nodes", ranks, "--bytes", size,
                          "--profile", PROFILE], read, {"ranks": ranks, "bytes": size})
 

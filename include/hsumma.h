@@ -73,7 +73,8 @@ typedef enum hsumma_status {
     HSUMMA_ERR_MPI,         /**< MPI returned an error, or another process did not arrive in time (option on_timeout);
                                  the context can only be freed */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
-    HSUMMA_ERR_DEVICE       /**< a device returned an error, or cannot do what was asked of it */
+    HSUMMA_ERR_DEVICE,      /**< a device returned an error, or cannot do what was asked of it */
+    HSUMMA_ERR_DATA         /**< C is wrong and could not be repaired (option guard) */
 } hsumma_status;
 
 /** Element types, as BLAS names them. A complex element is two consecutive reals. */
@@ -208,6 +209,12 @@ typedef struct hsumma_plan_info {
     int steps;     /**< number of panels of the outermost level; 0 if all panels pass through a node's memory, or this
                         process owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
+    int64_t guard_checked;   /**< with guard=product, checked executions of this plan so far */
+    int64_t guard_found;     /**< of these, executions whose C was wrong */
+    int64_t guard_repaired;  /**< of these, executions whose C was right after a repetition */
+    int64_t guard_unchecked; /**< columns of C that the last check left out, because the sums of absolute values in
+                                  their checksums overflow or are not a number */
+    double guard_seconds;    /**< time of the last execution's checksums on this process, without waiting */
 } hsumma_plan_info;
 
 /** The version of the running library, which may be newer than that of the header. Any pointer may be NULL. Local. */

@@ -48,7 +48,9 @@ class PlanInfo(ct.Structure):
         ("predicted_stationary", ct.c_double * 3), ("operand", Movement * 3), ("seconds", ct.c_double),
         ("gemm_seconds", ct.c_double), ("copy_seconds", ct.c_double), ("comm_seconds", ct.c_double),
         ("wait_seconds", ct.c_double), ("bytes_sent", i64), ("messages_sent", i64), ("local", text),
-        ("steps", ct.c_int), ("steps_run", ct.c_int)]
+        ("steps", ct.c_int), ("steps_run", ct.c_int),
+        ("guard_checked", ct.c_int64), ("guard_found", ct.c_int64), ("guard_repaired", ct.c_int64),
+        ("guard_unchecked", ct.c_int64), ("guard_seconds", ct.c_double)]
 
 
 class Operator(ct.Structure):

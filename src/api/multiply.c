@@ -76,6 +76,18 @@ static void fill_communication(hsumma_plan_info *info)
     info->comm_seconds = rest > 0 ? rest : 0;
 }
 
+static void fill_guard(const hsumma_plan *plan, hsumma_plan_info *info)
+{
+    if (!plan->guard)
+        return;
+    const struct hs_guard_figures *figures = hs_guard_figures(plan->guard);
+    info->guard_checked = figures->checked;
+    info->guard_found = figures->found;
+    info->guard_repaired = figures->repaired;
+    info->guard_unchecked = figures->unchecked;
+    info->guard_seconds = figures->seconds;
+}
+
 /* Fills in the info of a layer's plan, plus the redistributions around it. */
 static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
 {
@@ -94,6 +106,7 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->seconds = layered->seconds;
     info->bytes_sent = layered->sent_bytes;
     info->messages_sent = layered->sent_messages;
+    fill_guard(plan, info);
     fill_communication(info);
     for (int x = 0; x < 3; x++) {
         double seconds = layered->move_seconds[x];
@@ -155,6 +168,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
         fill_predictions(plan, holder, info);
         fill_times(served->by_node ? &served->node.last : &served->loop.last, served->by_node, info);
     }
+    fill_guard(plan, info);
     fill_communication(info);
 }
 

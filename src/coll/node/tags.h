@@ -20,7 +20,7 @@ enum {
 
 /*
  * Instance numbers in HS_CHANNEL_AGREE: of agreements that may be in progress at the same time, failure notices, bells
- * (bells.h), and the gathering of timelines.
+ * (bells.h), the gathering of timelines, and checksums of a product.
  */
 enum hs_agreement_number {
     HS_AGREE_CONTEXT,
@@ -29,7 +29,8 @@ enum hs_agreement_number {
     HS_AGREE_TEAM,
     HS_NOTICE,
     HS_BELL,
-    HS_TRACE
+    HS_TRACE,
+    HS_GUARD
 };
 
 static inline int hs_tag(int channel, int64_t instance)

@@ -9,49 +9,6 @@
 #include <sched.h>
 #include <string.h>
 
-/* Sets the address of each operand's first local element.  Fails if this process owns a part of a matrix and the
- * pointer to it is NULL. */
-static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
-                          struct hs_matrix matrix[3], int *about)
-{
-    const struct hs_problem *problem = &plan->problem;
-    for (int x = 0; x < 3; x++) {
-        const struct hs_view *view = &problem->view[x];
-        size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
-        /* an arbitrary address, which is not used if nothing is owned; arithmetic on NULL would be undefined */
-        matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
-        if (view->rows == 0 || view->cols == 0)
-            continue;
-        if (!data[x]) {
-            const char name = "ABC"[x];
-            *about = HS_ABOUT_A + x;
-            return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
-                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64
-                           " elements; expected the address of its local part",
-                           name, problem->grid.coord[0], problem->grid.coord[1], view->rows, view->cols);
-        }
-        matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
-    }
-    return HSUMMA_OK;
-}
-
-/* Checks the arguments of an execution locally. */
-static hsumma_status judge(const hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
-                           const void *beta, struct hs_matrix matrix[3], int *about)
-{
-    if (!plan->in_grid)
-        return HSUMMA_OK;
-    hsumma_status status = hs_plan_check_local(plan, ld, &plan->ctx->message, about);
-    if (!status && plan->member)
-        status = bind(plan, data, ld, matrix, about);
-    if (!status && (!alpha || !beta)) {
-        *about = HS_ABOUT_SCALARS;
-        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL; expected the address of a scalar",
-                         alpha ? "beta" : "alpha");
-    }
-    return status;
-}
-
 /* The place of this process's part of an operand, if the part is in memory of hsumma_malloc that the node's processes
  * have mapped; otherwise region -1. */
 static struct hs_where where_is(const hsumma_plan *plan, int x, const struct hs_matrix *matrix)
@@ -108,6 +65,23 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 
+/* Begins the product, after its checksums if there is a guard; again: 1 to repeat it. */
+static hsumma_status start_product(hsumma_plan *plan, int again)
+{
+    if (!plan->guard) {
+        begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+        return HSUMMA_OK;
+    }
+    plan->phase = HS_PLAN_SUMMING;
+    if (again && !plan->layered)
+        hs_workspace_release(plan->ctx, plan->workspace);
+    if (again)
+        plan->workspace = NULL;
+    if (again && plan->ctx->device && plan->member && !plan->failure)
+        plan->failure = hs_staging_load(plan);
+    return hs_guard_start(plan, again);
+}
+
 static void reset(hsumma_plan *plan)
 {
     plan->on_device = plan->staged = 0;
@@ -125,7 +99,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hs_trial_remember(plan);
     hs_trial_settle(plan);
     plan = hs_trial_turn(plan);
-    hsumma_status mine = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+    hsumma_status mine = hs_plan_bind(plan, alpha, data, ld, beta, &about);
     size_t size = plan->problem.scalar->size;
     int vote = 0;
     reset(plan);
@@ -154,11 +128,21 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     int about;
     hsumma_status status = hs_context_check_free(plan->ctx);
     if (!status)
-        status = judge(plan, alpha, data, ld, beta, plan->matrix, &about);
+        status = hs_plan_bind(plan, alpha, data, ld, beta, &about);
     if (status || !plan->in_grid)
         return status;
     plan->began = hs_now();
     reset(plan);
+    if (plan->guard) {
+        memcpy(&plan->alpha, alpha, plan->problem.scalar->size);
+        memcpy(&plan->beta, beta, plan->problem.scalar->size);
+        if (plan->ctx->device)
+            hs_staging_look(plan);
+        plan->failure = start_product(plan, 0);
+        plan->phase = plan->failure ? HS_PLAN_FAILED : plan->phase;
+        plan->ctx->running = plan;
+        return hs_plan_wait(plan);
+    }
     begin(plan, alpha, plan->matrix, beta);
     if (!plan->member)
         return HSUMMA_OK;
@@ -228,6 +212,9 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     hs_staging_drop(plan);
     if (plan->on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
+    if (!status && plan->guard && hs_guard_news(plan->guard)[0])
+        return hs_fail(&ctx->message, HSUMMA_OK, "%.*s; C was computed again and is right", most,
+                       hs_guard_news(plan->guard));
     if (!status)
         return news[0] ? hs_fail(&ctx->message, HSUMMA_OK, "rank %d: device disabled; falling back to the BLAS: %.*s",
                                  ctx->comm.rank, most, news)
@@ -242,14 +229,23 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     return status;
 }
 
+/* Continues after the multiplication: with the check of C, if there is a guard. */
+static hsumma_status check(hsumma_plan *plan)
+{
+    plan->phase = plan->guard ? HS_PLAN_CHECKING : HS_PLAN_COMPLETE;
+    return plan->guard ? hs_guard_check(plan) : HSUMMA_OK;
+}
+
 /* Ends the multiplication on this process.  Also ends the execution, unless errors of devices must be reported first.
  */
 static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 {
     plan->failure = plan->failure ? plan->failure : status;
     plan->phase = HS_PLAN_COMPLETE;
-    if (status == HSUMMA_ERR_MPI || !plan->in_grid || !(plan->on_device || plan->staged))
+    if (status == HSUMMA_ERR_MPI || !plan->in_grid)
         return status;
+    if (!(plan->on_device || plan->staged))
+        return status ? status : check(plan);
     plan->phase = HS_PLAN_REPORTING;
     return hs_agreement_start(&plan->agreement, (struct hs_vote){.status = hs_plan_end(plan)});
 }
@@ -303,7 +299,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
     hsumma_plan *plan = state;
     struct hs_agreement *agreement = &plan->agreement;
     hsumma_status status = HSUMMA_OK;
-    int over = 1; /* 1 if the phase is complete */
+    int again, over = 1; /* over: 1 if the phase is complete */
     for (*done = 0; !status && over && !*done;)
         switch (plan->phase) {
         case HS_PLAN_AGREEING:
@@ -314,7 +310,15 @@ static hsumma_status advance(void *state, int *worked, int *done)
             if (!status && over)
                 status = hs_plan_settle(plan, (int)hs_agreement_verdict(agreement).value);
             if (!status && plan->phase == HS_PLAN_MULTIPLYING)
+                status = start_product(plan, 0);
+            break;
+        case HS_PLAN_SUMMING:
+            status = hs_guard_advance(plan, worked, &over);
+            if (!status && over) {
+                hs_guard_expect(plan);
+                plan->phase = HS_PLAN_MULTIPLYING;
                 begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+            }
             break;
         case HS_PLAN_MULTIPLYING:
             status = multiply(plan, worked, &over);
@@ -326,10 +330,26 @@ static hsumma_status advance(void *state, int *worked, int *done)
             break;
         case HS_PLAN_REPORTING:
             status = hs_agreement_advance(agreement, worked, &over);
-            if (!status && over) {
+            if (!status && over)
                 status = hs_agreement_verdict(agreement).status;
-                plan->phase = HS_PLAN_COMPLETE;
+            if (!status && over)
+                status = check(plan);
+            break;
+        case HS_PLAN_CHECKING:
+            status = hs_guard_advance(plan, worked, &over);
+            if (!status && over) {
+                plan->phase = HS_PLAN_JUDGING;
+                status = hs_guard_judge(plan);
             }
+            break;
+        case HS_PLAN_JUDGING:
+            status = hs_agreement_advance(agreement, worked, &over);
+            if (!status && over) {
+                plan->phase = HS_PLAN_COMPLETE;
+                status = hs_guard_settle(plan, &again);
+            }
+            if (!status && over && again)
+                status = start_product(plan, 1);
             break;
         case HS_PLAN_FAILED:
             return plan->failure;

@@ -149,7 +149,7 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     char *options = hs_get(&ctx->memory, room, 1);
     if (!options)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
-    snprintf(options, room, "%s layers=1 workspace_limit=%" PRId64, words, limit > 0 ? limit : 1);
+    snprintf(options, room, "%s layers=1 guard=off workspace_limit=%" PRId64, words, limit > 0 ? limit : 1);
     struct hs_request one = *request;
     one.options = options;
     one.alone = 1;

@@ -182,6 +182,20 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
                              &plan->ctx->memory);
 }
 
+/* Refuses what guard=product does not support. */
+static hsumma_status check_guard(const hsumma_plan *plan, const struct hs_settings *settings,
+                                 struct hs_message *message)
+{
+    const struct hs_compute *compute = plan->ctx->compute;
+    if (compute && !compute->real)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "guard=product: matrices have no contents with compute=time; expected compute=auto");
+    if (settings->tune == HS_TUNE_MEASURE)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "guard=product does not support tune=measure; expected tune=estimate or off");
+    return HSUMMA_OK;
+}
+
 /* Does all local work of the creation.  Sets *about to the subject of a failure. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                              struct hs_options *options, struct hs_message *message, int *about)
@@ -212,6 +226,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: not supported for products inside one node; expected steps=all, or node=messages",
                          plan->steps);
+    if (!status && settings->guard)
+        status = check_guard(plan, settings, message);
     if (!status)
         status = hs_plan_device_prepare(plan, request, settings, options, message);
     if (status || !plan->in_grid)
@@ -225,6 +241,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         *about = HS_ABOUT_MEMORY;
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
+    if (!status && settings->guard)
+        status = hs_guard_create(plan, message);
     if (plan->layered)
         return status;
     if (!status && plan->member && plan->by_node)
@@ -387,6 +405,7 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_node_free(&plan->node, &ctx->memory);
         hs_node_free(&plan->device.node, &ctx->memory);
         hs_agreement_free(&plan->agreement, &ctx->memory);
+        hs_guard_destroy(&ctx->memory, plan->guard);
     }
     hs_layered_destroy(ctx, plan->layered);
     if (plan->wants && !ctx->broken)

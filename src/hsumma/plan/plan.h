@@ -6,6 +6,7 @@
 #include "coll/run/agree.h"
 #include "hsumma/context/context.h"
 #include "hsumma/context/workspace.h"
+#include "hsumma/plan/guard.h"
 #include "hsumma/plan/layered.h"
 #include "hsumma/plan/plan_device.h"
 #include "hsumma/plan/staging.h"
@@ -36,9 +37,12 @@ enum hs_plan_phase {
     HS_PLAN_COMPLETE, /* no execution is in progress, or its work has ended */
     HS_PLAN_AGREEING, /* agreement on whether all can begin, and whether the execution runs on devices */
     HS_PLAN_STAGING, /* for the host: agreement on whether all have memory for copies of matrices that are on devices */
+    HS_PLAN_SUMMING, /* with a guard: checksums of A travel */
     HS_PLAN_MULTIPLYING, /* multiplication by loop, node or devices; in a trial, spans of several candidates */
     HS_PLAN_TIMING,      /* in a trial: agreement on the candidates' times */
     HS_PLAN_REPORTING,   /* after the use of devices: agreement on whether one failed on any process */
+    HS_PLAN_CHECKING,    /* with a guard: checksums of C travel */
+    HS_PLAN_JUDGING,     /* with a guard: agreement on whether C is right */
     HS_PLAN_FAILED       /* hs_plan_drive had an error that wait or test has not returned yet */
 };
 
@@ -68,6 +72,7 @@ struct hsumma_plan {
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
+    struct hs_guard *guard;         /* NULL unless guard=product */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL if there are none */
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */
@@ -129,6 +134,11 @@ int64_t hs_plan_bytes(const hsumma_plan *plan);
 /* Checks the leading dimensions of the whole matrices locally.  If one is wrong, sets *about to its operand
  * (HS_ABOUT_A, ...). */
 hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
+
+/* Implemented in bind.c: checks the arguments of an execution locally and sets plan->matrix.  *about: the subject of an
+ * error (HS_ABOUT_A, ...). */
+hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                           const void *beta, int *about);
 
 /* Implemented in execute.c: begins an execution, after a local check of pointers and of the leading dimensions, which
  * may change from call to call. */

@@ -1,0 +1,46 @@
+/* The arguments of an execution: pointers, leading dimensions and scalars, checked and bound to the plan. */
+#include "hsumma/plan/plan.h"
+
+#include <inttypes.h>
+
+/* Sets the address of each operand's first local element.  Fails if this process owns a part of a matrix and the
+ * pointer to it is NULL. */
+static hsumma_status bind(const hsumma_plan *plan, const void *const data[3], const int64_t ld[3],
+                          struct hs_matrix matrix[3], int *about)
+{
+    const struct hs_problem *problem = &plan->problem;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_view *view = &problem->view[x];
+        size_t offset = (size_t)(view->origin[0] + view->origin[1] * ld[x]) * problem->scalar->size;
+        /* an arbitrary address, which is not used if nothing is owned; arithmetic on NULL would be undefined */
+        matrix[x] = (struct hs_matrix){(char *)plan, ld[x]};
+        if (view->rows == 0 || view->cols == 0)
+            continue;
+        if (!data[x]) {
+            const char name = "ABC"[x];
+            *about = HS_ABOUT_A + x;
+            return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                           "%c is NULL on process (%d,%d), which owns %" PRId64 " x %" PRId64
+                           " elements; expected the address of its local part",
+                           name, problem->grid.coord[0], problem->grid.coord[1], view->rows, view->cols);
+        }
+        matrix[x].base = (char *)data[x] + offset; /* A and B are only read */
+    }
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
+                           const void *beta, int *about)
+{
+    if (!plan->in_grid)
+        return HSUMMA_OK;
+    hsumma_status status = hs_plan_check_local(plan, ld, &plan->ctx->message, about);
+    if (!status && plan->member)
+        status = bind(plan, data, ld, plan->matrix, about);
+    if (!status && (!alpha || !beta)) {
+        *about = HS_ABOUT_SCALARS;
+        status = hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT, "%s is NULL; expected the address of a scalar",
+                         alpha ? "beta" : "alpha");
+    }
+    return status;
+}

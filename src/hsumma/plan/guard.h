@@ -1,0 +1,61 @@
+/*
+ * guard=product: the result of every execution is checked by checksums, and computed again if it is wrong.
+ *
+ * With a fixed row vector w of weights (hs_checksum_weight), w C = alpha (w op(A)) op(B) + beta w C for the old C on
+ * the right and the new one on the left (Huang and Abraham 1984).  Before the product, sums over all processes give
+ * u = w op(A); each process then computes its parts of alpha u op(B) + beta w C.  After the product it subtracts them
+ * from its part of w C.  The sum of the differences over all processes is zero but for rounding, which hs_guard_bound
+ * limits.  So the check reads A and B once and C once (twice if beta is not 0) and moves two short vectors; it uses no
+ * panel of the product, and covers any algorithm, transport and device.
+ *
+ * If some column differs by more, each process compares the bits of its parts of A and B with parities from before the
+ * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
+ * computed once more, with new checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
+ *
+ * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
+ * them, also those that own nothing.
+ */
+#ifndef HS_HSUMMA_PLAN_GUARD_H
+#define HS_HSUMMA_PLAN_GUARD_H
+
+#include "coll/run/agree.h"
+#include "summa/checksum.h"
+
+struct hs_guard;
+
+/* The figures of all executions of a plan so far; equal on all processes, but for seconds. */
+struct hs_guard_figures {
+    int64_t checked, found, repaired; /* executions: checked, wrong at first, of these right in the end */
+    int64_t unchecked;                /* columns of the last execution whose checksums are not finite */
+    double seconds;                   /* of the last execution on this process, without waits */
+};
+
+/* Makes plan->guard.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message);
+void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard);
+const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
+
+/*
+ * The bound on |w C - alpha (w op(A)) op(B) - beta w C| for exact operands and arithmetic with unit roundoff epsilon,
+ * relative to `scale` = |alpha| (w |op(A)|) |op(B)| + beta w |C|: the local products may sum in any order (but not by
+ * Strassen's method), and checksums are computed in double precision.
+ */
+double hs_guard_bound(const struct hs_scalar *scalar, int64_t m, int64_t k, int processes);
+
+/* Begins an execution (repeated 0), or repeats it (1): starts the sum of w op(A). */
+hsumma_status hs_guard_start(hsumma_plan *plan, int repeated);
+/* Before the product, after hs_guard_advance is done: computes what w C must become, and copies C if needed. */
+void hs_guard_expect(hsumma_plan *plan);
+/* After the product: starts the sum of the differences. */
+hsumma_status hs_guard_check(hsumma_plan *plan);
+/* Advances a sum; sets *over to 1 when it is complete. */
+hsumma_status hs_guard_advance(hsumma_plan *plan, int *worked, int *over);
+/* Judges the differences and starts the agreement on the result. */
+hsumma_status hs_guard_judge(hsumma_plan *plan);
+/* After the agreement: returns its status, and sets *again to 1 if the product has to be computed again; A, B and C are
+ * then as before the execution. */
+hsumma_status hs_guard_settle(hsumma_plan *plan, int *again);
+/* A sentence on what was found in the last execution; empty if C was right. */
+const char *hs_guard_news(const struct hs_guard *guard);
+
+#endif

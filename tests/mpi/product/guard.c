@@ -1,0 +1,372 @@
+/*
+ * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
+ * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
+ * column's checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
+ *
+ *     guard [TRIALS [SEED]] [OPTION=WORD ...]
+ *
+ * The program's own cblas_?gemm plants the faults; it calls the BLAS's.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "summa/checksum.h"
+#include "support/product/gemm_random.h"
+
+#include <dlfcn.h>
+#include <float.h>
+
+static int trials = 60;
+
+enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, EVERY_RESULT, TWO_IN_A, KINDS };
+static const char *const kind_name[] = {[RESULT] = "a local product's result",
+                                        [LEFT] = "a panel of A that is read",
+                                        [RIGHT] = "a panel of B that is read",
+                                        [OWN_A] = "the caller's A",
+                                        [OWN_B] = "the caller's B"};
+
+/* The fault to be planted in local product number `at` of this process, and what has happened. */
+static struct {
+    const hsumma_plan *plan;
+    enum kind kind;
+    int at, calls, planted;
+    uint64_t bits;
+    const struct gemm_case *c;
+    struct gemm_part *local;
+} plant;
+
+static void flip(void *matrix, int64_t rows, int64_t cols, int64_t ld, size_t unit, uint64_t bits)
+{
+    int64_t at = (int64_t)(bits >> 8) % rows + (int64_t)(bits >> 24) % cols * ld;
+    ((unsigned char *)matrix)[(size_t)at * unit + (bits >> 48) % unit] ^= (unsigned char)(1 << (bits & 7));
+    plant.planted = 1;
+}
+
+/* Flips a bit in an element of the operand that this process owns; `number` chooses the element. */
+static void flip_own(int x, uint64_t number)
+{
+    struct gemm_part *local = &plant.local[x];
+    int64_t count = local->data ? local->rows * local->cols : 0, i, j;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t element = (int64_t)((number + (uint64_t)t) % (uint64_t)count);
+        if (!gemm_inside(plant.c, x, local, element % local->rows, element / local->rows, &i, &j))
+            continue;
+        size_t unit = gemm_element_size(plant.c->type);
+        int64_t at = element % local->rows + element / local->rows * plant.c->desc[x].ld;
+        flip((char *)local->data + (size_t)at * unit, 1, 1, 1, unit, plant.bits);
+        return;
+    }
+}
+
+/* A copy of an operand of a local product with one bit flipped. */
+static void *flipped(const void *matrix, int64_t rows, int64_t cols, int64_t ld, size_t unit)
+{
+    size_t bytes = (size_t)(ld * (cols - 1) + rows) * unit;
+    void *copy = malloc(bytes);
+    memcpy(copy, matrix, bytes);
+    flip(copy, rows, cols, ld, unit, plant.bits);
+    return copy;
+}
+
+/* The C interface of the BLAS, by its binary interface: enumerations are ints, all pointers alike. */
+enum { NO_TRANS = 111 };
+
+#define GEMM(name, scalar, size)                                                                                   \
+    void name(int order, int ta, int tb, int m, int n, int k, scalar alpha, const void *a, int lda, const void *b, \
+              int ldb, scalar beta, void *c, int ldc);                                                             \
+    void name(int order, int ta, int tb, int m, int n, int k, scalar alpha, const void *a, int lda, const void *b, \
+              int ldb, scalar beta, void *c, int ldc)                                                              \
+    {                                                                                                              \
+        static void (*blas)(int, int, int, int, int, int, scalar, const void *, int, const void *, int, scalar,    \
+                            void *, int);                                                                          \
+        if (!blas)                                                                                                 \
+            *(void **)&blas = dlsym(RTLD_NEXT, #name);                                                             \
+        void *copy = before(ta == NO_TRANS, tb == NO_TRANS, m, n, k, a, lda, b, ldb, size);                        \
+        blas(order, ta, tb, m, n, k, alpha, copy &&plant.kind == LEFT ? copy : a, lda,                             \
+             copy && plant.kind == RIGHT ? copy : b, ldb, beta, c, ldc);                                           \
+        free(copy);                                                                                                \
+        after(c, m, n, ldc, size);                                                                                 \
+    }
+
+/* Flips bits in the caller's A, once. */
+static void change_a(void)
+{
+    if (plant.planted)
+        return;
+    if (plant.kind == OWN_A)
+        flip_own(0, plant.bits >> 32);
+    for (uint64_t i = 0; plant.kind == TWO_IN_A && i < 2; i++)
+        flip_own(0, i * (uint64_t)(plant.local[0].rows + 1));
+}
+
+/* While checksums of A travel, which are the first messages after they have been taken, A may change: later than its
+ * checksums and before its panels leave. */
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (plant.plan && plant.plan->phase == HS_PLAN_SUMMING)
+        change_a();
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+
+/* Plants what belongs before a local product; returns the operand to use instead of the plant's, or NULL. */
+static void *before(int plain_a, int plain_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+                    const void *b, int64_t ldb, size_t unit)
+{
+    if (plant.calls != plant.at)
+        return NULL;
+    if (plant.kind == LEFT)
+        return flipped(a, plain_a ? m : k, plain_a ? k : m, lda, unit);
+    if (plant.kind == RIGHT)
+        return flipped(b, plain_b ? k : n, plain_b ? n : k, ldb, unit);
+    if (plant.kind == OWN_B)
+        flip_own(1, plant.bits >> 32);
+    change_a();
+    return NULL;
+}
+
+static void after(void *c, int64_t m, int64_t n, int64_t ldc, size_t unit)
+{
+    if ((plant.kind == RESULT && plant.calls == plant.at) || plant.kind == EVERY_RESULT)
+        flip(c, m, n, ldc, unit, plant.bits);
+    plant.calls++;
+}
+
+/* A reference without which the linker would leave out the BLAS. */
+void cblas_dswap(int n, double *x, int incx, double *y, int incy);
+void (*const guard_blas)(int, double *, int, double *, int) = cblas_dswap;
+
+GEMM(cblas_sgemm, float, sizeof(float))
+GEMM(cblas_dgemm, double, sizeof(double))
+GEMM(cblas_cgemm, const void *, 2 * sizeof(float))
+GEMM(cblas_zgemm, const void *, 2 * sizeof(double))
+
+/* Executes a plan on fresh matrices with a fault of this kind in local product `at` on rank `victim`. */
+static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struct gemm_part local[3], enum kind kind,
+                             int victim, int at, uint64_t bits)
+{
+    gemm_make(c, local);
+    memset(&plant, 0, sizeof plant);
+    plant.plan = plan;
+    plant.kind = rank == victim ? kind : NOTHING;
+    plant.at = at;
+    plant.bits = bits;
+    plant.c = c;
+    plant.local = local;
+    return gemm_step_through(plan, c, local, bits & 512 ? 1000000 : GEMM_AT_ONCE);
+}
+
+/* Whether a column of C differs from the reference by more than a check may overlook: twice the bound of doc/trust.md,
+ * because what a check sees contains rounding errors, too. */
+static int exceeds(const struct gemm_case *c, const struct gemm_part *local, const struct gemm_part *reference)
+{
+    const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
+    const double relative =
+        1.01 * (is_complex ? 4 : 1) *
+        ((double)(c->k + 8) * (single ? 0x1p-24 : 0x1p-53) + (double)(c->k + 2 * c->m + 2 * size + 72) * 0x1p-53);
+    const double tiny =
+        2 * (double)c->m * ((double)c->k * (1 + fabs(creal(c->alpha))) + 2) * (single ? FLT_MIN : DBL_MIN);
+    double complex *difference = calloc((size_t)c->n + 1, sizeof *difference);
+    double *scale = calloc((size_t)c->n + 1, sizeof *scale), largest = 0;
+    int copies = 1, P, Q, found = 0;
+    hsumma_grid_info(c->desc[2].grid, &P, &Q, NULL, NULL);
+    copies *= (c->desc[2].rsrc < 0 ? P : 1) * (c->desc[2].csrc < 0 ? Q : 1);
+    for (int64_t col = 0; col < local->cols; col++)
+        for (int64_t row = 0; row < local->rows; row++) {
+            int64_t i, j, at = col * c->desc[2].ld + row;
+            if (!gemm_inside(c, 2, local, row, col, &i, &j))
+                continue;
+            double complex now = gemm_load(c->type, local->data, at), was = gemm_load(c->type, reference->data, at);
+            if (memcmp(&now, &was, sizeof now) != 0)
+                difference[j] += hs_checksum_weight(i) * (now - was) / copies;
+        }
+    /* every process's own difference, since one process has one planted fault */
+    for (int64_t j = 0; j < c->n; j++) {
+        for (int64_t i = 0; i < c->m; i++) {
+            double sum = c->beta == 0 ? 0 : fabs(c->beta) * 2 * cabs(gemm_entry(c, 2, i, j));
+            for (int64_t l = 0; l < c->k && c->alpha != 0; l++)
+                sum += fabs(creal(c->alpha)) * 2 *
+                       cabs(c->ta == 'N' ? gemm_entry(c, 0, i, l) : gemm_entry(c, 0, l, i)) * 2 *
+                       cabs(c->tb == 'N' ? gemm_entry(c, 1, l, j) : gemm_entry(c, 1, j, l));
+            scale[j] += hs_checksum_weight(i) * sum;
+        }
+        double bound = 2 * (relative * scale[j] + tiny);
+        double by = fmax(fabs(creal(difference[j])), fabs(cimag(difference[j])));
+        found |= !(by <= bound);
+        largest = fmax(largest, by / bound);
+    }
+    (void)largest;
+    free(difference);
+    free(scale);
+    return found;
+}
+
+struct counts {
+    int64_t planted, changed, found, repaired, missed, wrong;
+};
+
+/* One fault in an execution of a plan, after an undisturbed one. */
+static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind kind, struct counts *counts)
+{
+    struct gemm_part reference[3], local[3];
+    int victim = draw(size);
+    uint64_t bits = draw_bits();
+    hsumma_status status = execute(plan, c, reference, NOTHING, 0, 0, 0);
+    int64_t calls = plant.calls, hash = gemm_hash_of_c(c, &reference[2]);
+    int at = (int)(draw_bits() >> 8 & 0xffffff);
+    const int64_t false_alarms = plan_query(plan).guard_found;
+    /* a change in the caller's matrices has an effect only while panels still have to leave */
+    at = calls > 0 && kind < OWN_A ? (int)(at % calls) : 0;
+    status = status ? status : execute(plan, c, local, kind, victim, at, bits);
+    int planted = (int)world_reduce(plant.planted, MPI_MAX);
+    hsumma_plan_info info = plan_query(plan);
+    int found = (int)(info.guard_found - false_alarms), changed = gemm_hash_of_c(c, &local[2]) != hash;
+    int beyond = !found && exceeds(c, &local[2], &reference[2]);
+    int wrong = status != HSUMMA_OK || false_alarms ||
+                (found && (changed || gemm_changed(c, local) || info.guard_repaired != found || !planted));
+    counts->planted += planted;
+    counts->changed += world_reduce(changed, MPI_MAX) || found;
+    counts->found += found;
+    counts->repaired += info.guard_repaired;
+    counts->missed += world_reduce(beyond, MPI_MAX);
+    counts->wrong += world_reduce(wrong, MPI_MAX);
+    if (world_reduce(wrong, MPI_MAX) && wrong)
+        tap_diag("rank %d: status %d, %s, found %d, repaired %d, C %s, A and B: %d changed", rank, (int)status,
+                 kind_name[kind], found, (int)info.guard_repaired, changed ? "differs" : "equal",
+                 (int)gemm_changed(c, local));
+    gemm_drop(reference);
+    gemm_drop(local);
+}
+
+static void draw_options(const struct gemm_case *c, char *text, size_t room)
+{
+    char words[220] = "";
+    int layers = !draw(5);
+    if (!layers && draw(2))
+        gemm_draw_hierarchy(c, 0, words, sizeof words);
+    snprintf(text, room, "guard=product %s%s", words, layers ? " layers=2 workspace_limit=1M" : "");
+}
+
+static void test_faults(hsumma_context *ctx)
+{
+    for (enum kind kind = RESULT; kind <= OWN_B; kind++) {
+        struct counts counts = {0};
+        for (int i = 0; i < trials; i++) {
+            char options[300];
+            hsumma_grid *grid = gemm_draw_grid(ctx);
+            hsumma_plan *plan = NULL;
+            struct gemm_case c = gemm_draw_product(grid, draw(9), 1 + draw(8));
+            if (draw(2))
+                gemm_draw_layouts(&c);
+            draw_options(&c, options, sizeof options);
+            c.options = options;
+            c.fractions = 1;
+            if (everywhere(grid && !gemm_plan_create(ctx, &c, &plan)))
+                try_fault(plan, &c, kind, &counts);
+            hsumma_plan_free(&plan);
+            hsumma_grid_free(&grid);
+        }
+        tap_ok(counts.missed == 0 && counts.wrong == 0 && counts.repaired == counts.found && counts.found > 0,
+               "a bit flipped in %s, %d trials: %d flips, %d changed C, %d found, %d of these repaired, %d beyond the "
+               "bound missed, %d wrong",
+               kind_name[kind], trials, (int)counts.planted, (int)counts.changed, (int)counts.found,
+               (int)counts.repaired, (int)counts.missed, (int)counts.wrong);
+    }
+}
+
+/* Scales the elements of an operand by powers of two, and puts in special values. */
+static void scale(const struct gemm_case *c, int x, struct gemm_part *local, int range, int special, uint64_t seed)
+{
+    static const double odd[] = {INFINITY, -INFINITY, NAN, 0, -0.0, 1e-310, 1e-42, 3e38, 1.7e308};
+    for (int64_t t = 0; t < local->rows * local->cols; t++) {
+        int64_t at = t % local->rows + t / local->rows * c->desc[x].ld, i, j;
+        if (!gemm_inside(c, x, local, t % local->rows, t / local->rows, &i, &j))
+            continue;
+        uint64_t state = seed + hs_scrambled((uint64_t)(i * 1000 + j + 1)); /* replicas of an element are equal */
+        double factor = ldexp(1, draw_of(&state, 2 * range + 1) - range);
+        double complex v = gemm_load(c->type, local->data, at) * factor;
+        gemm_store(c->type, local->data, at, special && !draw_of(&state, 20) ? odd[draw_of(&state, 9)] : v);
+    }
+}
+
+/* Executes plans on badly scaled matrices; nothing may be reported. */
+static void test_false_alarms(hsumma_context *ctx)
+{
+    enum { EXECUTIONS = 10 };
+    int64_t failed = 0, alarms = 0, unchecked = 0;
+    for (int i = 0; i < trials; i++) {
+        char options[300];
+        hsumma_grid *grid = gemm_draw_grid(ctx);
+        hsumma_plan *plan = NULL;
+        struct gemm_case c = gemm_draw_product(grid, draw(9), 1 + draw(8));
+        if (draw(2))
+            gemm_draw_layouts(&c);
+        draw_options(&c, options, sizeof options);
+        c.options = options;
+        c.fractions = 1;
+        int made = everywhere(grid && !gemm_plan_create(ctx, &c, &plan)), single = c.type % 2 == 0;
+        for (int e = 0; made && e < EXECUTIONS; e++) {
+            struct gemm_part local[3];
+            int range = draw(single ? 70 : 520), special = !draw(4);
+            memset(&plant, 0, sizeof plant);
+            c.alpha = draw(6) ? ldexp(1 - 2 * draw(2), draw(61) - 30) : 0;
+            c.beta = draw(3) ? ldexp(1 - 2 * draw(2), draw(61) - 30) : 0;
+            gemm_make(&c, local);
+            for (int x = 0; x < 3; x++)
+                scale(&c, x, &local[x], draw(range + 1), special && draw(2), draw_bits());
+            failed += gemm_begin(plan, &c, local, 1) != HSUMMA_OK;
+            unchecked += plan_query(plan).guard_unchecked > 0;
+            gemm_drop(local);
+        }
+        alarms += made ? plan_query(plan).guard_found : 0;
+        hsumma_plan_free(&plan);
+        hsumma_grid_free(&grid);
+    }
+    tap_ok(world_worst(failed + alarms) == 0,
+           "%d executions on badly scaled matrices: %d false alarms, %d with columns that cannot be checked",
+           trials * EXECUTIONS, (int)alarms, (int)unchecked);
+}
+
+/* Faults that a repetition does not cure, and what is refused. */
+static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    for (enum kind kind = EVERY_RESULT; kind <= TWO_IN_A; kind++) {
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 40, 40, 40, 5);
+        struct gemm_part local[3];
+        hsumma_plan *plan = NULL;
+        const uint64_t top_byte = 0x0037000000000006; /* bit 62: the highest bit of the exponent */
+        c.options = "guard=product";
+        c.fractions = 1;
+        int made = !gemm_plan_create(ctx, &c, &plan);
+        hsumma_status status = execute(plan, &c, local, kind, size - 1, 0, top_byte | 512 * (kind == TWO_IN_A));
+        hsumma_plan_info info = plan_query(plan);
+        const char *word = kind == TWO_IN_A && rank == size - 1 ? "A has changed and cannot be restored" : "wrong";
+        tap_ok(everywhere(made && status == HSUMMA_ERR_DATA && info.guard_found == 1 && info.guard_repaired == 0 &&
+                          strstr(hsumma_message(ctx), word)),
+               "%s: HSUMMA_ERR_DATA on all ranks",
+               kind == TWO_IN_A ? "two elements of A in different rows and columns" : "all products wrong");
+        tap_diag("%s", hsumma_message(ctx));
+        gemm_drop(local);
+        memset(&plant, 0, sizeof plant);
+        tap_ok(everywhere(!gemm_execution_fault(plan, &c, GEMM_AT_ONCE)), "the plan can be executed again");
+        hsumma_plan_free(&plan);
+    }
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 8, 8, 4);
+    c.options = "guard=product tune=measure";
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "guard=product with tune=measure", "tune=measure", "guard=product");
+}
+
+static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    (void)grid;
+    test_faults(ctx);
+    test_false_alarms(ctx);
+    test_errors(ctx, grid);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strchr(argv[1], '='))
+        trials = atoi(argv[1]);
+    draw_seed(argc > 2 && !strchr(argv[2], '=') ? strtoull(argv[2], NULL, 10) : 1);
+    return gemm_main(argc, argv, test_all);
+}

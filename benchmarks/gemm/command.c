@@ -76,6 +76,18 @@ static int add_alone(contest *r)
     return code;
 }
 
+static int add_guarded(contest *r)
+{
+    hsumma_plan_info info;
+    int code = problem_plan(&r->p, "guard=product", &r->guarded, &info, r->text, sizeof r->text);
+
+    if (command_fail(r->p.comm, code, "--compare guarded: %s", r->text))
+        return code;
+    code = add_contender(r, compared_names[COMPARE_GUARDED], API_PLAN, r->measured);
+    r->contenders[r->count - 1].who.plan = r->guarded;
+    return code;
+}
+
 /* Adds contender i of --compare. */
 static int add_compared(contest *r, compared i)
 {
@@ -86,6 +98,8 @@ static int add_compared(contest *r, compared i)
         [COMPARE_SCALAPACK] = API_SCALAPACK,
     };
 
+    if (i == COMPARE_GUARDED)
+        return add_guarded(r);
     if (i == COMPARE_SHARED)
         return add_resident(r);
     if (i == COMPARE_DEVICE)
@@ -349,6 +363,7 @@ int gemm_run(const void *args, const char *options, MPI_Comm comm)
     gemm_link_free(&r.link);
     pblas_free(&r.blacs);
     hsumma_plan_free(&r.plan);
+    hsumma_plan_free(&r.guarded);
     gemm_alone_free(&r.alone);
     gemm_floor_free(&r.floor, &r.p);
     problem_unshare(&r.shared);

@@ -5,60 +5,102 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of a block: its weights, its sums and a column of the matrix fit into the first-level cache. */
-enum { BLOCK = 512, LANES = 8 };
+/* Reals of a column in a block of rows: long runs in memory, while the factors or sums of a block stay in the cache. */
+enum { REALS = 4096, LANES = 2, UNROLLED = 4 };
 
 double hs_checksum_weight(int64_t i)
 {
     return 1 + (double)(hs_scrambled((uint64_t)i + 1) >> 58) / 64;
 }
 
-/* Sums over reals of one column of a block, in lanes that a compiler maps to vector registers: sum[0] += by[0] * x,
- * sum[1] += by[1] * x, sum[2] += by[2] * |x|.  x has a multiple of LANES elements from the column and `rest` others. */
-#define COLUMN(name, real, magnitude)                                                                        \
-    static void name(int64_t count, const void *column, const double *const by[3], int parts, double sum[3]) \
+/* Vectors of numbers, for compilers that do not vectorise sums by themselves. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t bits_of_lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef float half_lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+static inline lanes load(const double *from)
+{
+    lanes x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+static inline lanes load_doubles(const void *from)
+{
+    return load(from);
+}
+
+static inline lanes load_floats(const void *from)
+{
+    half_lanes x;
+    memcpy(&x, from, sizeof x);
+    return __builtin_convertvector(x, lanes);
+}
+
+static inline lanes magnitude(lanes x)
+{
+    return (lanes)((bits_of_lanes)x & INT64_MAX);
+}
+
+static inline void add_to(double *sum, lanes x)
+{
+    x += load(sum);
+    memcpy(sum, &x, sizeof x);
+}
+
+/*
+ * COLUMN: sums over one column of a block: sum[0] += by[0] x, sum[1] += by[1] x, sum[2] += by[2] |x|; by[]: vectors.
+ * ROWS: adds the column times factors to sums over columns: sum[0][] += by[0] x, and so on; by[]: numbers.
+ * parts: 1 for real types, which do not use by[1] and sum[1]; otherwise 2.
+ */
+#define KERNELS(real)                                                                                        \
+    static void column_of_##real##s(int64_t count, const void *column, const double *const by[3], int parts, \
+                                    double sum[3])                                                           \
     {                                                                                                        \
         const real *x = column;                                                                              \
-        double lane[3][LANES] = {{0}};                                                                       \
-        int64_t whole = count - count % LANES;                                                               \
-        for (int64_t t = 0; t < whole; t += LANES)                                                           \
-            for (int l = 0; l < LANES; l++) {                                                                \
-                lane[0][l] += by[0][t + l] * (double)x[t + l];                                               \
-                lane[2][l] += by[2][t + l] * (double)magnitude(x[t + l]);                                    \
+        lanes total[3][UNROLLED] = {{{0}}};                                                                  \
+        int64_t t = 0;                                                                                       \
+        for (; t + UNROLLED * LANES <= count; t += UNROLLED * LANES) {                                       \
+            _Pragma("GCC unroll 4") for (int c = 0; c < UNROLLED; c++)                                       \
+            {                                                                                                \
+                const int64_t at = t + c * LANES;                                                            \
+                const lanes now = load_##real##s(x + at);                                                    \
+                total[0][c] += load(by[0] + at) * now;                                                       \
+                total[2][c] += load(by[2] + at) * magnitude(now);                                            \
+                if (parts > 1)                                                                               \
+                    total[1][c] += load(by[1] + at) * now;                                                   \
             }                                                                                                \
-        for (int64_t t = 0; parts > 1 && t < whole; t += LANES)                                              \
-            for (int l = 0; l < LANES; l++)                                                                  \
-                lane[1][l] += by[1][t + l] * (double)x[t + l];                                               \
-        for (int64_t t = whole; t < count; t++) {                                                            \
-            lane[0][0] += by[0][t] * (double)x[t];                                                           \
-            lane[1][0] += parts > 1 ? by[1][t] * (double)x[t] : 0;                                           \
-            lane[2][0] += by[2][t] * (double)magnitude(x[t]);                                                \
+        }                                                                                                    \
+        for (; t < count; t++) {                                                                             \
+            sum[0] += by[0][t] * (double)x[t];                                                               \
+            sum[1] += parts > 1 ? by[1][t] * (double)x[t] : 0;                                               \
+            sum[2] += by[2][t] * fabs((double)x[t]);                                                         \
         }                                                                                                    \
         for (int s = 0; s < 3; s++)                                                                          \
-            for (int l = 0; l < LANES; l++)                                                                  \
-                sum[s] += lane[s][l];                                                                        \
+            for (int l = 0; l < UNROLLED * LANES; l++)                                                       \
+                sum[s] += total[s][l / LANES][l % LANES];                                                    \
+    }                                                                                                        \
+    static void rows_of_##real##s(int64_t count, const void *column, const double by[3], int parts,          \
+                                  double(*sum)[REALS])                                                       \
+    {                                                                                                        \
+        const real *x = column;                                                                              \
+        int64_t t = 0;                                                                                       \
+        for (; t + LANES <= count; t += LANES) {                                                             \
+            const lanes now = load_##real##s(x + t);                                                         \
+            add_to(sum[0] + t, by[0] * now);                                                                 \
+            add_to(sum[2] + t, by[2] * magnitude(now));                                                      \
+            if (parts > 1)                                                                                   \
+                add_to(sum[1] + t, by[1] * now);                                                             \
+        }                                                                                                    \
+        for (; t < count; t++) {                                                                             \
+            sum[0][t] += by[0] * (double)x[t];                                                               \
+            sum[1][t] += parts > 1 ? by[1] * (double)x[t] : 0;                                               \
+            sum[2][t] += by[2] * fabs((double)x[t]);                                                         \
+        }                                                                                                    \
     }
 
-COLUMN(column_of_floats, float, fabsf)
-COLUMN(column_of_doubles, double, fabs)
-
-/* Adds one column times three factors to sums over columns: sum[0] += by[0] * x, sum[1] += by[1] * x, sum[2] += by[2] *
- * |x|. */
-#define ROWS(name, real, magnitude)                                                    \
-    static void name(int64_t count, const void *column, const double by[3], int parts, \
-                     double(*restrict sum)[2 * BLOCK])                                 \
-    {                                                                                  \
-        const real *restrict x = column;                                               \
-        for (int64_t t = 0; t < count; t++) {                                          \
-            sum[0][t] += by[0] * (double)x[t];                                         \
-            sum[2][t] += by[2] * (double)magnitude(x[t]);                              \
-        }                                                                              \
-        for (int64_t t = 0; parts > 1 && t < count; t++)                               \
-            sum[1][t] += by[1] * (double)x[t];                                         \
-    }
-
-ROWS(rows_of_floats, float, fabsf)
-ROWS(rows_of_doubles, double, fabs)
+KERNELS(float)
+KERNELS(double)
 
 /* Reads element g of a vector, the weights if it is NULL: real part, imaginary part and bound. */
 static void element(const struct hs_scalar *scalar, const double *vector, int64_t count, int64_t g, double value[3])
@@ -109,7 +151,7 @@ static void add(const struct pass *pass, int64_t g, double re, double im, double
 /* op(X) is X: a block of rows times the vector's elements gives a sum per column. */
 static void over_rows(const struct pass *pass, int64_t begin, int64_t rows)
 {
-    double factor[3][2 * BLOCK], value[3];
+    double factor[3][REALS], value[3];
     const double *const by[3] = {factor[0], factor[1], factor[2]};
     for (int64_t i = 0; i < rows; i++) {
         element(pass->scalar, pass->vector, pass->in, global_of(pass, 0, begin + i), value);
@@ -132,7 +174,7 @@ static void over_rows(const struct pass *pass, int64_t begin, int64_t rows)
 /* op(X) is X transposed: each column times its element of the vector gives sums per row. */
 static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
 {
-    double sum[3][2 * BLOCK], value[3];
+    double sum[3][REALS], value[3];
     const double sign = pass->conjugate ? -1 : 1;
     memset(sum, 0, sizeof sum);
     for (int64_t j = 0; j < pass->part->cols; j++) {
@@ -163,53 +205,50 @@ void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part 
                               .parts = scalar->complex_type ? 2 : 1,
                               .single = is_single(scalar),
                               .conjugate = view->op == 'C'};
-    for (int64_t begin = 0; begin < view->rows; begin += BLOCK)
-        (view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(BLOCK, view->rows - begin));
+    const int64_t block = REALS / pass.parts;
+    for (int64_t begin = 0; begin < view->rows; begin += block)
+        (view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(block, view->rows - begin));
 }
 
-/* into[] ^= from[] over whole 32-bit words. */
-static void fold(size_t bytes, unsigned char *restrict into, const unsigned char *restrict from)
+/* into[] ^= from[] */
+static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
 {
-    for (size_t b = 0; b + 8 <= bytes; b += 8) {
-        uint64_t x, y;
-        memcpy(&x, into + b, 8);
-        memcpy(&y, from + b, 8);
-        x ^= y;
-        memcpy(into + b, &x, 8);
-    }
-    if (bytes % 8) { /* an odd number of floats */
-        uint32_t x, y;
-        memcpy(&x, into + bytes - 4, 4);
-        memcpy(&y, from + bytes - 4, 4);
-        x ^= y;
-        memcpy(into + bytes - 4, &x, 4);
-    }
+    for (size_t b = 0; b < bytes; b++)
+        into[b] ^= from[b];
 }
 
-/* Folds a column of `rows` elements into one element. */
-static void fold_column(size_t size, int64_t rows, const unsigned char *column, unsigned char *into)
+/* Folds a column of elements into a parity per row and into one element, `into`. */
+static void fold_column(size_t size, size_t bytes, const unsigned char *column, unsigned char *rows,
+                        unsigned char *into)
 {
-    enum { CHUNK = 128 };
-    unsigned char chunk[CHUNK] = {0};
-    size_t bytes = (size_t)rows * size, whole = bytes - bytes % CHUNK;
-    for (size_t b = 0; b < whole; b += CHUNK)
-        fold(CHUNK, chunk, column + b);
-    fold(bytes - whole, chunk, column + whole);
-    for (size_t b = 0; b < CHUNK; b += size)
-        fold(size, into, chunk + b);
+    bits_of_lanes all = {0}, x, row;
+    size_t b = 0;
+    for (; b + sizeof x <= bytes; b += sizeof x) {
+        memcpy(&x, column + b, sizeof x);
+        memcpy(&row, rows + b, sizeof row);
+        row ^= x;
+        all ^= x;
+        memcpy(rows + b, &row, sizeof row);
+    }
+    unsigned char folded[sizeof all];
+    memcpy(folded, &all, sizeof all);
+    for (size_t i = 0; i < sizeof all; i += size)
+        fold(size, into, folded + i);
+    fold(bytes - b, rows + b, column + b);
+    for (; b < bytes; b += size)
+        fold(size, into, column + b);
 }
 
 void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, struct hs_parity *parity)
 {
     const struct hs_matrix *matrix = &part->matrix;
     size_t size = scalar->size;
-    for (int64_t begin = 0; begin < part->view->rows; begin += BLOCK) {
-        int64_t rows = hs_min(BLOCK, part->view->rows - begin);
-        for (int64_t j = 0; j < part->cols; j++) {
-            const unsigned char *column = (const unsigned char *)matrix->base + (size_t)(begin + j * matrix->ld) * size;
-            fold((size_t)rows * size, parity->rows + (size_t)begin * size, column);
-            fold_column(size, rows, column, parity->cols + (size_t)(part->first + j) * size);
-        }
+    for (int64_t begin = 0; begin < part->view->rows; begin += REALS) {
+        size_t rows = (size_t)hs_min(REALS, part->view->rows - begin);
+        for (int64_t j = 0; j < part->cols; j++)
+            fold_column(size, rows * size,
+                        (const unsigned char *)matrix->base + (size_t)(begin + j * matrix->ld) * size,
+                        parity->rows + (size_t)begin * size, parity->cols + (size_t)(part->first + j) * size);
     }
 }
 
@@ -234,7 +273,7 @@ int hs_parity_compare(const struct hs_scalar *scalar, int64_t rows, int64_t cols
         return 0;
     /* changes in one row show themselves in the columns' parities, and the reverse */
     int by_row = in_rows <= 1, along = by_row ? 1 : 0;
-    if ((in_rows > 1 && in_cols > 1) || in_rows + in_cols > HS_FLIPS)
+    if (in_rows == 0 || in_cols == 0 || (in_rows > 1 && in_cols > 1) || in_rows + in_cols > HS_FLIPS)
         return -1;
     const unsigned char *x = by_row ? before->cols : before->rows, *y = by_row ? after->cols : after->rows;
     unsigned char all[16] = {0};

@@ -53,8 +53,8 @@ enum { HS_FLIPS = 64 };
 
 /*
  * Compares the parity of a rows x cols part with an earlier one.  Returns the number of changed elements and lists
- * them in flip[]; -1 if they cannot be told apart: more than one row and more than one column, or more than HS_FLIPS
- * elements, have changed.
+ * them in flip[]; -1 if they cannot be told apart, because more than one row and more than one column, or too many
+ * elements, have changed, or because changes in a row or column cancel.
  */
 int hs_parity_compare(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const struct hs_parity *before,
                       const struct hs_parity *after, struct hs_flip flip[HS_FLIPS]);

@@ -65,21 +65,26 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
                   counts(plan) ? hs_trial_first_span(plan) : end);
 }
 
-/* Begins the product, after its checksums if there is a guard; again: 1 to repeat it. */
-static hsumma_status start_product(hsumma_plan *plan, int again)
+/* Begins the product; with a guard, first its checksums. */
+static hsumma_status start_product(hsumma_plan *plan)
 {
     if (!plan->guard) {
         begin(plan, &plan->alpha, plan->matrix, &plan->beta);
         return HSUMMA_OK;
     }
     plan->phase = HS_PLAN_SUMMING;
-    if (again && !plan->layered)
-        hs_workspace_release(plan->ctx, plan->workspace);
-    if (again)
-        plan->workspace = NULL;
-    if (again && plan->ctx->device && plan->member && !plan->failure)
+    return hs_guard_start(plan);
+}
+
+/* Begins the product once more, from the caller's matrices. */
+static void repeat_product(hsumma_plan *plan)
+{
+    hs_workspace_release(plan->ctx, plan->workspace);
+    plan->workspace = NULL;
+    if (plan->ctx->device && plan->member && !plan->failure)
         plan->failure = hs_staging_load(plan);
-    return hs_guard_start(plan, again);
+    plan->phase = HS_PLAN_MULTIPLYING;
+    begin(plan, &plan->alpha, plan->matrix, &plan->beta);
 }
 
 static void reset(hsumma_plan *plan)
@@ -138,7 +143,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
         memcpy(&plan->beta, beta, plan->problem.scalar->size);
         if (plan->ctx->device)
             hs_staging_look(plan);
-        plan->failure = start_product(plan, 0);
+        plan->failure = start_product(plan);
         plan->phase = plan->failure ? HS_PLAN_FAILED : plan->phase;
         plan->ctx->running = plan;
         return hs_plan_wait(plan);
@@ -212,9 +217,9 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     hs_staging_drop(plan);
     if (plan->on_device)
         hs_plan_holder(plan)->device.seconds = hs_now() - plan->began;
-    if (!status && plan->guard && hs_guard_news(plan->guard)[0])
+    if (!status && plan->guard && hs_guard_figures(plan->guard)->news.text[0])
         return hs_fail(&ctx->message, HSUMMA_OK, "%.*s; C was computed again and is right", most,
-                       hs_guard_news(plan->guard));
+                       hs_guard_figures(plan->guard)->news.text);
     if (!status)
         return news[0] ? hs_fail(&ctx->message, HSUMMA_OK, "rank %d: device disabled; falling back to the BLAS: %.*s",
                                  ctx->comm.rank, most, news)
@@ -310,7 +315,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
             if (!status && over)
                 status = hs_plan_settle(plan, (int)hs_agreement_verdict(agreement).value);
             if (!status && plan->phase == HS_PLAN_MULTIPLYING)
-                status = start_product(plan, 0);
+                status = start_product(plan);
             break;
         case HS_PLAN_SUMMING:
             status = hs_guard_advance(plan, worked, &over);
@@ -349,7 +354,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
                 status = hs_guard_settle(plan, &again);
             }
             if (!status && over && again)
-                status = start_product(plan, 1);
+                repeat_product(plan);
             break;
         case HS_PLAN_FAILED:
             return plan->failure;

@@ -31,9 +31,8 @@ struct hs_guard {
     char *slab; /* host memory for part of a matrix in device memory; NULL without a device */
     char *kept; /* a copy of this process's part of C */
     size_t kept_bytes;
-    int has_kept;           /* 0 if C is to be restored but could not be copied */
-    int repeated;           /* 1 in the second attempt of an execution */
-    struct hs_message news; /* what was found in this execution; empty if C was right */
+    int has_kept; /* 0 if C is to be restored but could not be copied */
+    int repeated; /* 1 in the second attempt of an execution */
     struct hs_guard_figures figures;
 };
 
@@ -276,18 +275,15 @@ static void take(hsumma_plan *plan, int x, const double *vector, double *sum)
     plan->failure = plan->failure ? plan->failure : status;
 }
 
-hsumma_status hs_guard_start(hsumma_plan *plan, int repeated)
+hsumma_status hs_guard_start(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
     double began = hs_now();
-    guard->repeated = repeated;
-    if (!repeated) {
-        guard->figures.seconds = 0;
-        guard->news.text[0] = 0;
-    }
+    guard->repeated = 0;
+    guard->figures.news.text[0] = 0;
     memset(guard->of_a.in, 0, (size_t)guard->of_a.bytes);
     take(plan, HS_A, NULL, guard->of_a.in);
-    guard->figures.seconds += hs_now() - began;
+    guard->figures.seconds = hs_now() - began;
     return depart(plan, &guard->of_a);
 }
 
@@ -352,8 +348,7 @@ void hs_guard_expect(hsumma_plan *plan)
             sum[i] /= copies;
         add_scaled(scalar, &plan->beta, n, sum, guard->expected);
     }
-    if (!guard->repeated)
-        keep_c(plan);
+    keep_c(plan);
     guard->figures.seconds += hs_now() - began;
 }
 
@@ -457,7 +452,7 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
     struct hs_vote vote = {.status = plan->failure};
     wrong = count_wrong(plan, &column, &by, &allowed);
     if (wrong)
-        hs_fail(&guard->news, HSUMMA_OK,
+        hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64 " columns of C were wrong (checksum of column %" PRId64
                 " by %.3g, where rounding explains at most %.3g)",
                 wrong, guard->of_c.elements, column, by, allowed);
@@ -473,7 +468,8 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
         if (!why && guard->repeated)
             why = "the second computation as well";
         if (why)
-            vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s; C is wrong", guard->news.text, why);
+            vote.status =
+                hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s; C is wrong", guard->figures.news.text, why);
     }
     guard->figures.seconds += hs_now() - began;
     return hs_agreement_start(&plan->agreement, vote);
@@ -489,17 +485,13 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     guard->figures.checked += !guard->repeated;
     guard->figures.found += !guard->repeated && verdict.value;
     guard->figures.repaired += guard->repeated && !verdict.status;
-    if (verdict.value && !guard->repeated && guard->group.me == 0)
-        fprintf(stderr, "hsumma: %s%s\n", guard->news.text, *again ? "; it is computed again" : "");
+    if (verdict.value && !guard->repeated && guard->group.me == 0 && (*again || verdict.status == HSUMMA_ERR_DATA))
+        fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; it is computed again" : "");
+    guard->repeated = *again;
     if (!*again || !has_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
         return verdict.status;
     hsumma_status status = copy(plan, matrix_of(plan, HS_C, &on_device), (struct hs_matrix){guard->kept, view->rows},
                                 view->rows, view->cols);
     plan->failure = plan->failure ? plan->failure : hs_context_device_said(plan->ctx, status);
     return HSUMMA_OK;
-}
-
-const char *hs_guard_news(const struct hs_guard *guard)
-{
-    return guard->news.text;
 }

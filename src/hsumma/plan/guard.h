@@ -10,7 +10,7 @@
  *
  * If some column differs by more, each process compares the bits of its parts of A and B with parities from before the
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
- * computed once more, with new checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
+ * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.
@@ -28,6 +28,7 @@ struct hs_guard_figures {
     int64_t checked, found, repaired; /* executions: checked, wrong at first, of these right in the end */
     int64_t unchecked;                /* columns of the last execution whose checksums are not finite */
     double seconds;                   /* of the last execution on this process, without waits */
+    struct hs_message news;           /* what was found in the last execution; empty if C was right at once */
 };
 
 /* Makes plan->guard.  HSUMMA_ERR_MEMORY. */
@@ -42,8 +43,8 @@ const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
  */
 double hs_guard_bound(const struct hs_scalar *scalar, int64_t m, int64_t k, int processes);
 
-/* Begins an execution (repeated 0), or repeats it (1): starts the sum of w op(A). */
-hsumma_status hs_guard_start(hsumma_plan *plan, int repeated);
+/* Begins an execution: starts the sum of w op(A). */
+hsumma_status hs_guard_start(hsumma_plan *plan);
 /* Before the product, after hs_guard_advance is done: computes what w C must become, and copies C if needed. */
 void hs_guard_expect(hsumma_plan *plan);
 /* After the product: starts the sum of the differences. */
@@ -55,7 +56,5 @@ hsumma_status hs_guard_judge(hsumma_plan *plan);
 /* After the agreement: returns its status, and sets *again to 1 if the product has to be computed again; A, B and C are
  * then as before the execution. */
 hsumma_status hs_guard_settle(hsumma_plan *plan, int *again);
-/* A sentence on what was found in the last execution; empty if C was right. */
-const char *hs_guard_news(const struct hs_guard *guard);
 
 #endif

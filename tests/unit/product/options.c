@@ -158,6 +158,8 @@ static const struct row {
                               .accepts = {{"auto", "-1"}, {"0", "0"}, {"1", "1"}}, .refuses = {"2", "on", "", "yes"}},
     [HS_OPT_WAIT] = {FIELD(INT, wait), .expected = "auto, poll or block",
                      .accepts = {{"auto", "0"}, {"poll", "1"}, {"block", "2"}}, .refuses = {"sleep", "", "1"}},
+    [HS_OPT_GUARD] = {FIELD(INT, guard), .expected = "off or product", .accepts = {{"off", "0"}, {"product", "1"}},
+                      .refuses = {"on", "panels", ""}},
     [HS_OPT_TIMEOUT] = {FIELD(INT, timeout), .expected = "off or a number of seconds",
                         .accepts = {{"off", "0"}, {"1", "1"}, {"1000000", "1000000"}},
                         .refuses = {"0", "1000001", "-1", "1s", "", "none"}},

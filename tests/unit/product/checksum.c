@@ -1,0 +1,164 @@
+/* Checksums of a process's part against direct sums, and parities: changed elements are found and told apart. */
+#include "summa/checksum.h"
+#include "support/entry.h"
+#include "support/random.h"
+#include "support/tap.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 200 };
+
+/* A part of a random matrix on process (row, col) of a 2 x 3 grid. */
+struct drawn {
+    struct hs_view view;
+    struct hs_local_part part;
+    int64_t in, out; /* rows and columns of op(X) */
+    char *data;
+};
+
+static struct drawn draw_part(const struct hs_scalar *scalar, int longest)
+{
+    struct drawn drawn;
+    int coord[2] = {draw(2), draw(3)};
+    int64_t m = 1 + draw(longest), n = 1 + draw(40);
+    struct hs_axis rows = hs_axis_make(m, 1 + draw(9), 1 + draw(5), draw(2), 2),
+                   cols = hs_axis_make(n, 1 + draw(9), 1 + draw(5), draw(3), 3);
+    int64_t ld = hs_axis_count(&rows, coord[0]) + 1 + draw(3);
+    drawn.view =
+        hs_view_make(&rows, &cols, 0, 0, m, n, coord, ld, scalar->complex_type ? "NTC"[draw(3)] : "NT"[draw(2)]);
+    drawn.in = drawn.view.op == 'N' ? m : n;
+    drawn.out = drawn.view.op == 'N' ? n : m;
+    drawn.data = malloc((size_t)(ld * (drawn.view.cols + 1)) * scalar->size);
+    for (int64_t t = 0; t < ld * (drawn.view.cols + 1); t++)
+        gemm_store(scalar->type, drawn.data, t, draw_fraction() - 0.5 + (draw_fraction() - 0.5) * I);
+    drawn.part = (struct hs_local_part){
+        .view = NULL, .coord = {coord[0], coord[1]}, .matrix = {drawn.data, ld}, .cols = drawn.view.cols};
+    return drawn;
+}
+
+/* Whether hs_checksum_add of a part equals sums element by element. */
+static int sums_are_right(const struct hs_scalar *scalar, int longest, int weighted)
+{
+    struct drawn drawn = draw_part(scalar, longest);
+    const struct hs_view *view = drawn.part.view = &drawn.view;
+    int planes = hs_checksum_planes(scalar), right = 1;
+    double *vector = calloc((size_t)(drawn.in * planes), sizeof *vector);
+    double *sum = calloc((size_t)(drawn.out * planes), sizeof *sum);
+    double complex *want = calloc((size_t)drawn.out, sizeof *want);
+    double *bound = calloc((size_t)drawn.out, sizeof *bound);
+    for (int64_t i = 0; i < drawn.in * planes; i++)
+        vector[i] = draw_fraction();
+    for (int64_t c = 0; c < view->cols; c++)
+        for (int64_t r = 0; r < view->rows; r++) {
+            int64_t i = hs_axis_global(&view->axis[0], drawn.part.coord[0], r);
+            int64_t j = hs_axis_global(&view->axis[1], drawn.part.coord[1], c);
+            int64_t in = view->op == 'N' ? i : j, out = view->op == 'N' ? j : i;
+            double complex x = gemm_load(scalar->type, drawn.data, c * drawn.part.matrix.ld + r);
+            double complex by =
+                weighted ? hs_checksum_weight(in) : vector[in] + (planes > 2 ? vector[drawn.in + in] : 0) * I;
+            want[out] += by * (view->op == 'C' ? conj(x) : x);
+            bound[out] += (weighted ? hs_checksum_weight(in) : vector[(planes - 1) * drawn.in + in]) *
+                          (fabs(creal(x)) + fabs(cimag(x)));
+        }
+    int64_t half = drawn.part.cols / 2; /* in two pieces, as parts in device memory */
+    drawn.part.cols = half;
+    hs_checksum_add(scalar, &drawn.part, weighted ? NULL : vector, sum);
+    drawn.part.first = half;
+    drawn.part.cols = view->cols - half;
+    drawn.part.matrix.base += (size_t)(half * drawn.part.matrix.ld) * scalar->size;
+    hs_checksum_add(scalar, &drawn.part, weighted ? NULL : vector, sum);
+    for (int64_t j = 0; j < drawn.out; j++) {
+        double complex got = sum[j] + (planes > 2 ? sum[drawn.out + j] : 0) * I;
+        right = right && cabs(got - want[j]) <= 1e-12 * (1 + bound[j]) &&
+                fabs(sum[(planes - 1) * drawn.out + j] - bound[j]) <= 1e-12 * (1 + bound[j]);
+    }
+    free(vector);
+    free(sum);
+    free(want);
+    free(bound);
+    free(drawn.data);
+    return right;
+}
+
+static struct hs_parity parity_of(const struct hs_scalar *scalar, const struct drawn *drawn)
+{
+    struct hs_parity parity = {calloc((size_t)drawn->view.rows + 1, scalar->size),
+                               calloc((size_t)drawn->view.cols + 1, scalar->size)};
+    hs_parity_add(scalar, &drawn->part, &parity);
+    return parity;
+}
+
+/* Equal changes in a row cancel in its parity: they cannot be placed, and must not be. */
+static int refuses_to_guess(const struct hs_scalar *scalar)
+{
+    unsigned char row[2][2 * 16] = {{0}}, col[2][2 * 16] = {{0}};
+    struct hs_flip flip[HS_FLIPS];
+    const struct hs_parity before = {row[0], col[0]}, after = {row[1], col[1]};
+    col[1][0] = col[1][scalar->size] = 4;
+    return hs_parity_compare(scalar, 2, 2, &before, &after, flip) == -1;
+}
+
+/* Changes `count` elements in one row (along 1), one column (along 0), or a rectangle of 2 x 2 (along -1); whether the
+ * comparison lists them, or reports the rectangle as not restorable. */
+static int flips_are_found(const struct hs_scalar *scalar, int along, int count)
+{
+    struct drawn drawn = draw_part(scalar, 60);
+    drawn.part.view = &drawn.view;
+    int64_t rows = drawn.view.rows, cols = drawn.view.cols, ld = drawn.part.matrix.ld;
+    struct hs_flip flip[HS_FLIPS];
+    int found, right;
+    int64_t most = along > 0 ? cols : along == 0 ? rows : 2;
+    count = count > most ? (int)most : count;
+    if (rows < 2 || cols < 2) {
+        free(drawn.data);
+        return 1;
+    }
+    size_t bytes = (size_t)(ld * cols) * scalar->size;
+    char *before = malloc(bytes);
+    memcpy(before, drawn.data, bytes);
+    struct hs_parity old = parity_of(scalar, &drawn);
+    for (int e = 0; e < count; e++)
+        for (int other = 0; other < (along < 0 ? 2 : 1); other++) {
+            int64_t r = along > 0 ? rows / 2 : e, c = along > 0 ? e : along == 0 ? cols / 2 : other;
+            int bit = 8 * draw((int)scalar->size / 4) + 2 * e + other; /* no two changes cancel */
+            drawn.data[(size_t)(r + c * ld) * scalar->size + (size_t)(bit / 8)] ^= (char)(1 << bit % 8);
+        }
+    struct hs_parity now = parity_of(scalar, &drawn);
+    found = hs_parity_compare(scalar, rows, cols, &old, &now, flip);
+    for (int f = 0; f < found; f++)
+        for (size_t b = 0; b < scalar->size; b++)
+            drawn.data[(size_t)(flip[f].row + flip[f].col * ld) * scalar->size + b] ^= (char)flip[f].bits[b];
+    right = along < 0 ? found == -1 : found == count && memcmp(before, drawn.data, bytes) == 0;
+    free(before);
+    free(old.rows);
+    free(old.cols);
+    free(now.rows);
+    free(now.cols);
+    free(drawn.data);
+    return right;
+}
+
+int main(void)
+{
+    draw_seed(1);
+    for (int type = 0; type < 4; type++) {
+        const struct hs_scalar *scalar = &hs_scalars[type];
+        int sums[2] = {0}, flips[3] = {0};
+        for (int i = 0; i < CASES; i++) {
+            for (int weighted = 0; weighted < 2; weighted++)
+                sums[weighted] += sums_are_right(scalar, i % 20 ? 60 : 9000, weighted);
+            for (int along = -1; along < 2; along++)
+                flips[along + 1] += flips_are_found(scalar, along, along < 0 ? 2 : draw(5));
+        }
+        tap_ok(sums[0] == CASES && sums[1] == CASES, "type %c: %d checksums by a vector, %d by weights, of %d",
+               scalar->letter, sums[0], sums[1], CASES);
+        tap_ok(flips[2] == CASES && flips[1] == CASES && flips[0] == CASES,
+               "type %c: changes in one row (%d), one column (%d), a rectangle (%d), of %d", scalar->letter, flips[2],
+               flips[1], flips[0], CASES);
+        tap_ok(refuses_to_guess(scalar), "type %c: changes that cancel are not restored", scalar->letter);
+    }
+    return tap_done();
+}

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Reals of a column in a block of rows: long runs in memory, while the factors or sums of a block stay in the cache. */
-enum { REALS = 4096, LANES = 2, UNROLLED = 4 };
+enum { REALS = 4096, LANES = 2, SUMS_AT_ONCE = 4 };
 
 double hs_checksum_weight(int64_t i)
 {
@@ -58,10 +58,10 @@ static inline void add_to(double *sum, lanes x)
                                     double sum[3])                                                           \
     {                                                                                                        \
         const real *x = column;                                                                              \
-        lanes total[3][UNROLLED] = {{{0}}};                                                                  \
+        lanes total[3][SUMS_AT_ONCE] = {{{0}}};                                                              \
         int64_t t = 0;                                                                                       \
-        for (; t + UNROLLED * LANES <= count; t += UNROLLED * LANES) {                                       \
-            _Pragma("GCC unroll 4") for (int c = 0; c < UNROLLED; c++)                                       \
+        for (; t + SUMS_AT_ONCE * LANES <= count; t += SUMS_AT_ONCE * LANES) {                               \
+            _Pragma("GCC unroll 4") for (int c = 0; c < SUMS_AT_ONCE; c++)                                   \
             {                                                                                                \
                 const int64_t at = t + c * LANES;                                                            \
                 const lanes now = load_##real##s(x + at);                                                    \
@@ -77,7 +77,7 @@ static inline void add_to(double *sum, lanes x)
             sum[2] += by[2][t] * fabs((double)x[t]);                                                         \
         }                                                                                                    \
         for (int s = 0; s < 3; s++)                                                                          \
-            for (int l = 0; l < UNROLLED * LANES; l++)                                                       \
+            for (int l = 0; l < SUMS_AT_ONCE * LANES; l++)                                                   \
                 sum[s] += total[s][l / LANES][l % LANES];                                                    \
     }                                                                                                        \
     static void rows_of_##real##s(int64_t count, const void *column, const double by[3], int parts,          \

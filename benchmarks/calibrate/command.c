@@ -67,16 +67,6 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 
 /* --- the file, written whole or not at all ----------------------------------------------------------------------- */
 
-/* Checks that the file can be written, before time is spent on measurements. */
-static int check_file(const char *path, npy_error *error)
-{
-    output out = {.path = NULL};
-    int bad = output_check(path, 1, error) || output_open(&out, path, "", 0, 0, 1, error);
-
-    output_close(&out);
-    return bad ? -1 : 0;
-}
-
 /* Creates the missing parent directories. */
 static int make_parents(const char *path, npy_error *error)
 {
@@ -104,12 +94,12 @@ static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
                         PATH_MAX - 1);
     if (given) {
         strcpy(path, given);
-        return strcmp(given, "-") ? check_file(path, error) : 0;
+        return strcmp(given, "-") ? output_check(path, 1, error) : 0;
     }
     *path = 0;
     if (hs_config_path("profile", path, PATH_MAX) < 0)
         return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; give -o FILE");
-    return make_parents(path, error) || check_file(path, error);
+    return make_parents(path, error) || output_check(path, 1, error);
 }
 
 static int measure_all(calibration *cal)

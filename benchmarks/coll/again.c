@@ -93,6 +93,7 @@ int coll_again(const coll_arguments *args)
 {
     reading r = {.run = {.comm = MPI_COMM_SELF, .mates = MPI_COMM_NULL}, .args = *args};
     FILE *file = fopen(args->again, "r");
+    struct hs_message message = {""};
     char empty[] = "", *text = NULL;
     size_t size = 0;
     const char *complaint = file ? read_lines(&r, getdelim(&text, &size, 0, file) < 0 ? empty : text) : strerror(errno);
@@ -106,7 +107,7 @@ int coll_again(const coll_arguments *args)
         if (!report_written(stdout))
             complaint = "the report could not be written";
         else if (args->plot)
-            complaint = coll_plot(&r.run, args->plot);
+            complaint = coll_plot(&r.run, args->plot, &message);
     }
     command_fail(MPI_COMM_SELF, complaint != NULL, "coll: --from %s: %s", args->again, complaint);
     free(text);

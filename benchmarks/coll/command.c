@@ -240,12 +240,13 @@ static int alone(const coll_arguments *args, MPI_Comm comm)
 static int run(const void *of, const char *options, MPI_Comm comm)
 {
     const coll_arguments *args = of;
+    struct hs_message message = {""};
     const char *complaint = NULL;
     int rank;
 
     MPI_Comm_rank(comm, &rank);
     if (args->plot && rank == 0)
-        complaint = plot_check(args->plot);
+        complaint = plot_check(args->plot, &message);
     if (command_fail(comm, complaint != NULL, "coll: --plot %s: %s", args->plot, complaint))
         return COMMAND_BAD_INPUT;
     if (args->mode == COLL_PAIRS)

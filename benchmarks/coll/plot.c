@@ -58,7 +58,7 @@ static void write_commands(const void *what, FILE *pipe)
     fputc('\n', pipe);
 }
 
-const char *coll_plot(const coll_run *run, const char *path)
+const char *coll_plot(const coll_run *run, const char *path, struct hs_message *message)
 {
-    return plot_run(write_commands, run, path);
+    return plot_run(write_commands, run, path, message);
 }

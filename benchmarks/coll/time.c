@@ -316,6 +316,7 @@ static int prepare(coll_run *run)
 static int carry_out(coll_run *run)
 {
     const coll_arguments *args = run->args;
+    struct hs_message message = {""};
     const char *complaint = NULL;
     int64_t bytes[COLL_SIZES];
     int code = prepare(run);
@@ -344,7 +345,7 @@ static int carry_out(coll_run *run)
     if (run->rank == 0 && !coll_report_end(run, stdout))
         complaint = "the report could not be written";
     if (run->rank == 0 && args->plot && !complaint)
-        complaint = coll_plot(run, args->plot);
+        complaint = coll_plot(run, args->plot, &message);
     if (command_fail(run->comm, complaint != NULL, "coll: %s", complaint))
         return COMMAND_INTERNAL;
     return all_right(run) ? COMMAND_OK : COMMAND_INTERNAL;

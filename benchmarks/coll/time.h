@@ -87,7 +87,7 @@ void coll_report_again(const coll_run *run, FILE *file);
 /* The name printed for a contender. */
 const char *coll_label(const coll_run *run, const coll_contender *contender);
 
-/* plot.c: draws time against size. NULL, or an error message. */
-const char *coll_plot(const coll_run *run, const char *path);
+/* plot.c: draws time against size. NULL, or an error message, which may be in *message. */
+const char *coll_plot(const coll_run *run, const char *path, struct hs_message *message);
 
 #endif

@@ -294,7 +294,7 @@ static int write_result(job *j)
     const char *out = j->args->out;
     char *temporary;
     npy_error error = {""};
-    int length = j->rank == 0 ? (int)strlen(j->out.temporary) + 1 : 0, bad;
+    int length = j->rank == 0 ? (int)strlen(j->out.file.name) + 1 : 0, bad;
 
     quiet_bcast(&length, 1, MPI_INT, 0, j->comm);
     temporary = malloc((size_t)length);
@@ -303,7 +303,7 @@ static int write_result(job *j)
         return COMMAND_INTERNAL;
     }
     if (j->rank == 0)
-        memcpy(temporary, j->out.temporary, (size_t)length);
+        memcpy(temporary, j->out.file.name, (size_t)length);
     quiet_bcast(temporary, length, MPI_CHAR, 0, j->comm);
     j->phase = "writing C";
     bad = npy_write(&j->transfer, temporary, &j->result, &j->c.desc, j->c.local, &error);

@@ -38,79 +38,39 @@ static void guard(char *path)
             sigaction(signals[i], &action, NULL);
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------ */
+/* --- the file --------------------------------------------------------------------------------------------------- */
 
-/* The length of the path up to and including the last '/'; 0 without one. */
-static int directory_length(const char *path)
+static int fail_as(npy_error *error, const struct hs_message *message)
 {
-    const char *slash = strrchr(path, '/');
-
-    return slash ? (int)(slash - path + 1) : 0;
-}
-
-/* The directory of the path, which the caller frees; NULL if out of memory. */
-static char *directory_of(const char *path)
-{
-    int length = directory_length(path);
-
-    return length ? strndup(path, (size_t)length) : strdup(".");
+    return npy_fail(error, "%s", message->text);
 }
 
 int output_check(const char *path, int force, npy_error *error)
 {
+    struct hs_message message = {""};
     struct stat status;
-    char *directory;
-    int bad = 0;
+    const char *slash = strrchr(path, '/');
 
-    if (!path[directory_length(path)])
+    if (!(slash ? slash[1] : path[0]))
         return npy_fail(error, "expected the name of a file, not of a directory");
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
             return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory; give the name of a file"
                                                            : "exists and is not a regular file; give another name");
-        return force ? 0 : npy_fail(error, "exists; --force replaces it");
+        if (!force)
+            return npy_fail(error, "exists; --force replaces it");
+    } else if (errno == ENOENT || errno == ENOTDIR) {
+        int length = slash ? (int)(slash - path + 1) : 0;
+        char *directory = length ? strndup(path, (size_t)length) : strdup(".");
+        int bad = !directory || stat(directory, &status) || !S_ISDIR(status.st_mode);
+        if (bad)
+            npy_fail(error, directory ? "there is no directory %s; create it first" : "no memory", directory);
+        free(directory);
+        if (bad)
+            return -1;
     }
-    if (errno != ENOENT && errno != ENOTDIR)
-        return npy_fail(error, "%s", strerror(errno));
-    directory = directory_of(path);
-    if (!directory)
-        return npy_fail(error, "no memory");
-    if (stat(directory, &status) || !S_ISDIR(status.st_mode))
-        bad = npy_fail(error, "there is no directory %s; create it first", directory);
-    free(directory);
-    return bad;
+    return hs_new_file_try("", path, &message) ? fail_as(error, &message) : 0;
 }
-
-/* Creates ".NAME.part-PID", with a further number if that exists. */
-static int create(output *out, npy_error *error)
-{
-    int length = directory_length(out->path), file = -1;
-    size_t size = (size_t)length + 256;
-    char number[16] = "";
-
-    out->temporary = malloc(size);
-    if (!out->temporary)
-        return npy_fail(error, "no memory");
-    for (int i = 0; i < 100 && file < 0; i++) {
-        if (i)
-            snprintf(number, sizeof number, "-%d", i);
-        snprintf(out->temporary, size, "%.*s.%.200s.part-%ld%s", length, out->path, out->path + length, (long)getpid(),
-                 number);
-        file = open(out->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST)
-            break;
-    }
-    if (file >= 0) {
-        guard(out->temporary);
-        return file;
-    }
-    npy_fail(error, "cannot create it: %s", strerror(errno));
-    free(out->temporary);
-    out->temporary = NULL;
-    return -1;
-}
-
-/* --- the file --------------------------------------------------------------------------------------------------- */
 
 /* Reserves the space before hours of work, or sets the length if the file system cannot reserve. */
 static int reserve(int file, int64_t size)
@@ -125,115 +85,45 @@ static int reserve(int file, int64_t size)
     return status;
 }
 
-static int write_start(int file, const unsigned char *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = pwrite(file, bytes + done, size - done, (off_t)done);
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0)
-            done += (size_t)n;
-    }
-    return 0;
-}
-
 int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
                 npy_error *error)
 {
-    int file, bad;
+    struct hs_message message = {""};
+    hsumma_status status = hs_new_file_find(&out->file, "", path, &message), closed;
 
-    *out = (output){.size = size, .force = force};
-    out->path = strdup(path);
-    if (!out->path)
-        return npy_fail(error, "no memory");
-    file = create(out, error);
-    if (file < 0)
-        return -1;
-    bad = (size > 0 && reserve(file, size)) || write_start(file, start, length);
-    if (bad)
-        npy_fail(error, "cannot write %" PRId64 " bytes: %s", size, strerror(errno));
-    if (close(file) && !bad)
-        bad = npy_fail(error, "cannot write: %s", strerror(errno));
-    return bad ? -1 : 0;
-}
-
-/* Flushes the file to disk, and checks that it is complete. */
-static int settle(const output *out, npy_error *error)
-{
-    struct stat status;
-    int file = open(out->temporary, O_RDONLY | O_CLOEXEC), bad;
-
-    if (file < 0)
-        return npy_fail(error, "cannot reopen the temporary file: %s", strerror(errno));
-    bad = fstat(file, &status) || fsync(file);
-    if (bad)
-        npy_fail(error, "cannot write: %s", strerror(errno));
-    else if (status.st_size != out->size)
-        bad = npy_fail(error, "%" PRId64 " bytes were written instead of %" PRId64, (int64_t)status.st_size, out->size);
-    close(file);
-    return bad ? -1 : 0;
-}
-
-/* Renames without replacing anything; not atomically on old systems and some file systems. */
-static int rename_to_new(const char *from, const char *to)
-{
-    struct stat status;
-
-    if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    if (!link(from, to))
-        return unlink(from);
-    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-        return -1;
-    if (!lstat(to, &status)) {
-        errno = EEXIST;
-        return -1;
-    }
-    return rename(from, to);
-}
-
-/* Makes the name durable; ignores file systems that cannot. */
-static void sync_directory(const char *path)
-{
-    char *directory = directory_of(path);
-    int file = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-    if (file >= 0) {
-        (void)fsync(file);
-        close(file);
-    }
-    free(directory);
+    out->size = size;
+    out->file.keeps = !force;
+    if (!status)
+        status = hs_new_file_open(&out->file, &message);
+    if (status)
+        return fail_as(error, &message);
+    guard(out->file.name);
+    if (size > 0 && reserve(out->file.file, size))
+        status = hs_fail(&message, HSUMMA_ERR_OPTION, "cannot write %" PRId64 " bytes: %s", size, strerror(errno));
+    else
+        status = hs_new_file_write(&out->file, start, length, &message);
+    closed = hs_new_file_close(&out->file, status ? NULL : &message);
+    return status || closed ? fail_as(error, &message) : 0;
 }
 
 int output_finish(output *out, npy_error *error)
 {
-    int bad = settle(out, error);
+    struct hs_message message = {""};
+    struct stat found;
+    hsumma_status status = hs_new_file_reopen(&out->file, &message);
 
-    if (!bad) {
-        bad = out->force ? rename(out->temporary, out->path) : rename_to_new(out->temporary, out->path);
-        if (bad && errno == EEXIST)
-            npy_fail(error, "was created by another program in the meantime; --force replaces it");
-        else if (bad)
-            npy_fail(error, "cannot rename the temporary file: %s", strerror(errno));
-    }
-    if (!bad) {
-        guard(NULL);
-        free(out->temporary);
-        out->temporary = NULL;
-        sync_directory(out->path);
-    }
-    output_close(out);
-    return bad ? -1 : 0;
+    if (!status && fstat(out->file.file, &found))
+        status = hs_file_fail("", "access", out->file.path, &message);
+    if (!status && found.st_size != out->size)
+        status = hs_fail(&message, HSUMMA_ERR_OPTION, "%" PRId64 " bytes were written instead of %" PRId64,
+                         (int64_t)found.st_size, out->size);
+    status = hs_new_file_end(&out->file, status, &message);
+    guard(NULL);
+    return status ? fail_as(error, &message) : 0;
 }
 
 void output_close(output *out)
 {
-    if (out->temporary)
-        unlink(out->temporary);
+    hs_new_file_end(&out->file, HSUMMA_ERR_OPTION, NULL);
     guard(NULL);
-    free(out->temporary);
-    free(out->path);
-    out->temporary = out->path = NULL;
 }

@@ -243,12 +243,13 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
 {
     const char *plot = args->plot;
     progress bar = {.shown = 0};
+    struct hs_message message = {""};
     const char *complaint = NULL;
     int code, rank, passed = 1;
 
     MPI_Comm_rank(comm, &rank);
     if (plot && rank == 0)
-        complaint = plot_check(plot);
+        complaint = plot_check(plot, &message);
     if (command_fail(comm, complaint != NULL, "sweep: --plot %s: %s", plot, complaint))
         return COMMAND_BAD_INPUT;
     if ((code = problem_create(&s->p, &args->common, options, comm)))
@@ -268,7 +269,7 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
     if (rank == 0 && !sweep_report(s, stdout))
         complaint = "the report could not be written";
     if (rank == 0 && plot && !complaint)
-        complaint = sweep_plot(s, plot);
+        complaint = sweep_plot(s, plot, &message);
     if (command_fail(comm, complaint != NULL, "sweep: %s", complaint))
         return COMMAND_INTERNAL;
     for (int i = 0; i < s->count; i++)

@@ -46,6 +46,6 @@ int sweep_report(const sweep *s, FILE *file);
 
 /* Draws total and communication time of the fastest grouping for each number of groups, measured and predicted, with
  * SUMMA as horizontal lines, and marks the library's own choice. NULL, or an error message. */
-const char *sweep_plot(const sweep *s, const char *path);
+const char *sweep_plot(const sweep *s, const char *path, struct hs_message *message);
 
 #endif

@@ -67,7 +67,7 @@ static void write_commands(const void *what, FILE *pipe)
     fputc('\n', pipe);
 }
 
-const char *sweep_plot(const sweep *s, const char *path)
+const char *sweep_plot(const sweep *s, const char *path, struct hs_message *message)
 {
-    return plot_run(write_commands, s, path);
+    return plot_run(write_commands, s, path, message);
 }

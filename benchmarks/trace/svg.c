@@ -188,7 +188,7 @@ int trace_draw(const trace_file *trace, const char *path, char *error, size_t si
     int bad = !d.file || ferror(d.file);
     bad |= d.file && fclose(d.file);
     snprintf(message.text, sizeof message.text, "no memory for the drawing");
-    hsumma_status status = bad ? HSUMMA_ERR_MEMORY : hs_new_file_find(&file, "svg", path, &message);
+    hsumma_status status = bad ? HSUMMA_ERR_MEMORY : hs_new_file_find(&file, "svg: ", path, &message);
     if (!status)
         status = hs_new_file_open(&file, &message);
     if (!status)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "hsumma/context/mpi_family.h"
 
 /* A symbol that each MPI of the family exports; the folder of hsumma's build for the family, and the value of make's
@@ -23,8 +24,8 @@ static int is_first(void)
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i])) == 0;
+        if (hs_environment(names[i]))
+            return atoi(hs_environment(names[i])) == 0;
     return 1;
 }
 
@@ -38,7 +39,7 @@ static const char *last_part(const char *path)
 /* Removes the file from LD_PRELOAD. Returns 0 if it is not there or stays there: another start would change nothing. */
 static int remove_from_preload(const char *file)
 {
-    const char *preload = getenv("LD_PRELOAD");
+    const char *preload = hs_environment("LD_PRELOAD");
     char *words = preload ? strdup(preload) : NULL, *rest = preload ? calloc(1, strlen(preload) + 1) : NULL;
     int found = 0;
 

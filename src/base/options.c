@@ -443,11 +443,16 @@ hsumma_status hs_options_apply(struct hs_options *options, const char *text, enu
     return status;
 }
 
+const char *hs_environment(const char *name)
+{
+    return secure_getenv(name);
+}
+
 hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && i < HS_OPTIONS; i++) {
-        const char *value = getenv(table[i].environment);
+        const char *value = hs_environment(table[i].environment);
         if (value && *value)
             status = set(options, (enum hs_option)i, value, strlen(value), HS_BY_ENVIRONMENT, message);
     }

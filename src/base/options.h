@@ -124,6 +124,10 @@ struct hs_options {
     struct hs_texts *texts; /* receives the texts; NULL: they are only checked */
 };
 
+/* The value of an environment variable; NULL in a program that has more rights than its caller (setuid, setgid, file
+ * capabilities).  The library reads the environment only here. */
+const char *hs_environment(const char *name);
+
 void hs_options_default(struct hs_options *options, struct hs_texts *texts);
 /* Parses "name=value name=value"; a value with blanks is quoted.  All values are checked, but not all are used: a
  * plan's values for context options are ignored; a tuned file's values are used only for the options that describe how

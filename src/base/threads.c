@@ -1,5 +1,7 @@
 #include "base/threads.h"
 
+#include "base/options.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -209,7 +211,7 @@ int hs_threads_now(void)
 static const char *value_of(const char *const *variables)
 {
     for (; *variables; variables++) {
-        const char *value = getenv(*variables);
+        const char *value = hs_environment(*variables);
         if (value && *value)
             return value;
     }

@@ -2,6 +2,7 @@
  * Products by cuBLAS.  The library is loaded when a device is opened, so a program starts without it.  Its headers are
  * not needed, since only its binary interface is used.  Its default math mode follows IEEE rounding.
  */
+#include "base/options.h"
 #include "base/scalar.h"
 #include "gpu/cuda.h"
 
@@ -25,7 +26,7 @@ static const char *const gemm_names[] = {"cublasSgemm_v2_64", "cublasDgemm_v2_64
 static hsumma_status open_library(void **library, struct hs_message *message)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
-    const char *const homes[] = {NULL, getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    const char *const homes[] = {NULL, hs_environment("CUDA_HOME"), hs_environment("CUDA_PATH"), "/usr/local/cuda"};
     char path[512], why[256] = "";
     *library = NULL;
     for (unsigned h = 0; h < sizeof homes / sizeof *homes; h++)

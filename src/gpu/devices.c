@@ -1,5 +1,7 @@
 #include "gpu/devices.h"
 
+#include "base/options.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 static const struct hs_device_kind *load_stand_in(struct hs_message *why)
 {
-    const char *file = getenv(STAND_IN);
+    const char *file = hs_environment(STAND_IN);
     if (!file || !*file) {
         hs_fail(why, HSUMMA_ERR_DEVICE,
                 STAND_IN " is not set; \"host\" is a stand-in for a GPU, for hsumma's tests only: run \"make "

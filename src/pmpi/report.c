@@ -19,7 +19,7 @@ static int is_first(void)
 enum pmpi_mode pmpi_read_mode(void)
 {
     static const char *const words[PMPI_MODES] = {[PMPI_OFF] = "off", [PMPI_VERBOSE] = "verbose"};
-    const char *given = getenv("HSUMMA_PMPI");
+    const char *given = hs_environment("HSUMMA_PMPI");
     struct hs_guess guess = hs_guess_of(given ? given : "", given ? strlen(given) : 0);
     char meant[80];
 

@@ -88,7 +88,7 @@ def test_others(scratch):
 
 def test_errors(scratch):
     process = bench(2, "gemm -m 64 --reps 1", "--trace", os.path.join(scratch, "missing", "x"))
-    ok(process.returncode == 2 and "trace: cannot make" in process.stderr, "a folder that is not there", *said(process))
+    ok(process.returncode == 2 and "trace: cannot create" in process.stderr, "a folder that is not there", *said(process))
     link, target = os.path.join(scratch, "link"), os.path.join(scratch, "target")
     os.symlink("target", link)
     process = bench(2, "gemm -m 64 --reps 1", "--trace", link)
@@ -178,7 +178,7 @@ def test_refused(scratch):
         refuses(bench(0, f"trace {odd}"), f"a timeline whose node is {pid}", "option trace")
     refuses(bench(2, f"trace {path} --product 99"), "a product that is not there", "expected 1 to")
     refuses(bench(0, f"trace {path} --product 0"), "no product", "last, all or a number")
-    refuses(bench(0, f"trace {path} --svg {scratch}/missing/x.svg"), "a drawing in no folder", "cannot make")
+    refuses(bench(0, f"trace {path} --svg {scratch}/missing/x.svg"), "a drawing in no folder", "cannot create")
 
 
 def main():

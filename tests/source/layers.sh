@@ -46,6 +46,10 @@ refused 'local.c: "cuda' "summa may not name a kind of device"
 plant src/coll/select/by_rules.c '/* "cuda" */ extern int kind, hs_device_cuda;'
 refused 'rules.c: hs_device_cuda' "coll may not name a kind of device"
 
+plant src/api/grids.c '#include <stdlib.h>
+const char *it(void) { return getenv("HSUMMA_TUNED"); }'
+refused 'grids.c: getenv' "the environment is read in one place"
+
 plant src/coll/run/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'
 plant src/summa/above.c 'void hs_above(void) {}'
 compiled coll/run/team.c && compiled summa/above.c

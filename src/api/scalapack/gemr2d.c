@@ -63,7 +63,7 @@ static int wants_original(void)
 {
     hsumma_option_info info;
     hsumma_option(HS_OPT_GEMR2D, &info);
-    const char *word = getenv(info.environment);
+    const char *word = hs_environment(info.environment);
     return !word || !*word || strcmp(word, info.default_value) == 0;
 }
 

@@ -18,7 +18,7 @@ int hs_log_open(void)
 {
     hsumma_option_info info;
     hsumma_option(HS_OPT_LOG, &info);
-    const char *name = getenv(info.environment);
+    const char *name = hs_environment(info.environment);
     if (!name || !*name || strcmp(name, "none") == 0)
         return -1;
     int file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -19,15 +19,20 @@ struct mapped_file {
     int64_t process, descriptor, device, inode;
 };
 
+/*
+ * The file is for this user only, and sealed: nothing can cut it short, which would make the other processes fail with
+ * SIGBUS.
+ */
 static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
 {
     struct stat is;
     /* If the file exceeded this limit, ftruncate would send SIGXFSZ, which ends the process, instead of failing. */
     struct rlimit limit;
-    int file = memfd_create("hsumma", MFD_CLOEXEC);
+    int file = memfd_create("hsumma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
-               (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fstat(file, &is) == 0;
+               (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fchmod(file, 0600) == 0 &&
+               fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && fstat(file, &is) == 0;
     *shared_file = (struct mapped_file){.descriptor = -1};
     if (made)
         *shared_file = (struct mapped_file){

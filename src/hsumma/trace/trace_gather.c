@@ -59,18 +59,6 @@ static hsumma_status tell(hsumma_context *ctx, hsumma_status status)
     return told.status ? hs_fail(&ctx->message, told.status, "%s", told.message.text) : HSUMMA_OK;
 }
 
-/* Checks that the file can be created; removes it again. */
-static hsumma_status try_file(hsumma_context *ctx)
-{
-    struct hs_new_file file;
-    hsumma_status status = hs_new_file_find(&file, "trace", ctx->texts.trace, &ctx->message);
-    if (!status)
-        status = hs_new_file_open(&file, &ctx->message);
-    if (!status)
-        hs_new_file_end(&file, HSUMMA_ERR_OPTION, NULL);
-    return status;
-}
-
 hsumma_status hs_trace_open(hsumma_context *ctx)
 {
     struct hs_trace *trace = &ctx->timeline;
@@ -78,7 +66,8 @@ hsumma_status hs_trace_open(hsumma_context *ctx)
     ctx->comm.trace = trace;
     if (strcmp(ctx->texts.trace, "none") == 0)
         return HSUMMA_OK;
-    hsumma_status status = tell(ctx, ctx->comm.rank == 0 ? try_file(ctx) : HSUMMA_OK);
+    hsumma_status status =
+        tell(ctx, ctx->comm.rank == 0 ? hs_new_file_try("trace: ", ctx->texts.trace, &ctx->message) : HSUMMA_OK);
     if (status)
         return status;
     status = hs_agreed(ctx->comm.comm, hs_trace_make(trace, &ctx->memory));
@@ -229,7 +218,7 @@ static hsumma_status collect(hsumma_context *ctx, struct hs_trace_entry *chunk, 
     double error = 0;
     uint64_t lost = 0;
     hsumma_status status = HSUMMA_OK;
-    text.status = hs_new_file_find(&file, "trace", ctx->texts.trace, &ctx->message);
+    text.status = hs_new_file_find(&file, "trace: ", ctx->texts.trace, &ctx->message);
     if (!text.status)
         text.status = hs_new_file_open(&file, &ctx->message);
     hs_trace_text_begin(&text);

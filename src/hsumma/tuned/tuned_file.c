@@ -1,5 +1,6 @@
 #include "hsumma/tuned/tuned.h"
 
+#include "base/options.h"
 #include "base/wait.h"
 #include "coll/select/select.h"
 #include "hsumma/context/new_file.h"
@@ -166,7 +167,7 @@ static hsumma_status prepare(const char *const *line, struct addition *addition,
     return status;
 }
 
-static const char option[] = "tuned";
+static const char option[] = "tuned: ";
 
 static hsumma_status cannot(const char *what, const char *path, struct hs_message *message)
 {
@@ -207,7 +208,7 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
 {
     char name[PATH_MAX + 8];
     snprintf(name, sizeof name, "%s.lock", target->new.path);
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC; /* some file systems only lock writable files */
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC; /* some file systems only lock writable files */
     target->lock = open(name, flags, 0666);
     if (target->lock < 0 && errno == ENOENT) {
         hsumma_status status = make_directories(target->new.path, message);
@@ -312,7 +313,7 @@ hsumma_status hs_tuned_merge(const char *path, const char *const *line, int line
 
 int hs_config_path(const char *name, char *path, size_t size)
 {
-    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *xdg = hs_environment("XDG_CONFIG_HOME"), *home = hs_environment("HOME");
     if (xdg && xdg[0] == '/')
         return snprintf(path, size, "%s/hsumma/%s", xdg, name);
     return home && *home ? snprintf(path, size, "%s/.config/hsumma/%s", home, name) : -1;

@@ -245,14 +245,14 @@ static void test_output(const char *directory)
 {
     npy_header h = {HSUMMA_D, 1, 5, 6, 0};
     npy_error error = {""};
-    char path[300], temporary[300];
+    char path[300], temporary[sizeof(output)];
     output out;
 
     snprintf(path, sizeof path, "%s/C.npy", directory);
     tap_ok(!output_check(path, 0, &error), "a new name may be written: %s", error.text);
-    tap_ok(!npy_create(&out, path, &h, 0, &error) && !exists(path) && exists(out.temporary),
+    tap_ok(!npy_create(&out, path, &h, 0, &error) && !exists(path) && exists(out.file.name),
            "it is not there before it is complete: %s", error.text);
-    snprintf(temporary, sizeof temporary, "%s", out.temporary);
+    snprintf(temporary, sizeof temporary, "%s", out.file.name);
     tap_ok(!output_finish(&out, &error) && size_of(path) == h.data + 240 && !exists(temporary),
            "it is there afterwards: %s", error.text);
     tap_ok(output_check(path, 0, &error) && !output_check(path, 1, &error), "an existing file only by force");
@@ -267,7 +267,7 @@ static void test_output(const char *directory)
     unlink(path);
 
     npy_create(&out, path, &h, 0, &error);
-    truncate(out.temporary, 100) ? tap_diag("cannot truncate") : (void)0;
+    truncate(out.file.name, 100) ? tap_diag("cannot truncate") : (void)0;
     tap_ok(output_finish(&out, &error) && strstr(error.text, "instead of") && !exists(path) && !exists(temporary),
            "a file of the wrong size does not get the name: %s", error.text);
     npy_create(&out, path, &h, 0, &error);

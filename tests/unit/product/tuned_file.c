@@ -161,7 +161,7 @@ static void test_untouched(void)
             tap_diag("%u: %s", i, message.text);
         wrong += !right;
     }
-    tap_ok(wrong == 0 && entries(place, ".tmp-") == 0, "%zu merges that touch nothing: %d wrong",
+    tap_ok(wrong == 0 && entries(place, ".part-") == 0, "%zu merges that touch nothing: %d wrong",
            sizeof cases / sizeof *cases, wrong);
 }
 
@@ -179,7 +179,7 @@ static void test_memory(void)
         wrong += scarce.out != 0 || (status && (status != HSUMMA_ERR_MEMORY || !holds(path, old)));
         failed += status != HSUMMA_OK;
     } while (status && failed < 100);
-    tap_ok(wrong == 0 && failed > 5 && failed < 100 && entries(place, ".tmp-") == 0,
+    tap_ok(wrong == 0 && failed > 5 && failed < 100 && entries(place, ".part-") == 0,
            "memory that fails, %d times: the file stays, nothing is kept; %d wrong", failed, wrong);
 }
 
@@ -256,7 +256,7 @@ static void test_may_not(void)
     else {
         tap_ok(ready && result == 0 && holds(path, text), "a directory that may not be written");
         ready = chmod(directory, 0777) == 0 && chmod(path, 0444) == 0;
-        tap_ok(ready && as_nobody(path, "cannot write") == 0 && holds(path, text) && entries(directory, ".tmp-") == 0,
+        tap_ok(ready && as_nobody(path, "cannot write") == 0 && holds(path, text) && entries(directory, ".part-") == 0,
                "nor is a file replaced that may not be written");
     }
     chmod(directory, 0777);
@@ -271,7 +271,7 @@ static void test_may_not(void)
               !strstr(message.text, "cannot write"));
     }
     int good = child > 0 && chmod(path, 0644) == 0 && waitpid(child, &status, 0) == child && status == 0;
-    tap_ok(good && holds(path, text) && entries(directory, ".tmp-") == 0,
+    tap_ok(good && holds(path, text) && entries(directory, ".part-") == 0,
            "a text that cannot be written to its end: nothing is lost, nothing is left behind");
 }
 
@@ -335,7 +335,7 @@ static void test_many(struct board *board)
         missing += hs_tuned_find(&tuned, key) == NULL;
     }
     hs_tuned_free(&tuned, &hs_heap);
-    tap_ok(wrong == 0 && missing == 0 && entries(place, "many.tmp-") == 0,
+    tap_ok(wrong == 0 && missing == 0 && entries(place, ".many.part-") == 0,
            "%d processes wrote %d lines each: %d are missing; the file was whole whenever it was read: %d wrong",
            WRITERS, LINES, missing, wrong);
     tap_ok(board->reads > 0, "read %d times meanwhile", board->reads);
@@ -369,7 +369,7 @@ static void test_killed(struct board *board)
         wrong += found < done || found > done + 1; /* the child may have been killed before it could report */
         board->done = found;
     }
-    strays = entries(place, "killed.tmp-");
+    strays = entries(place, ".killed.part-");
     struct hs_message message = {""};
     int good = merge(path, "gemm last 1 block=2", &message) == HSUMMA_OK && load(path, text) > 0;
     tap_ok(wrong == 0 && good && products(text) == board->done + 1 && strays <= KILLS && board->done > KILLS / 4,

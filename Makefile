@@ -14,7 +14,8 @@ DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
 CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
 CASES    ?= 100000## what "make fuzz" compares
-SEED     ?=## and its first case, to see one again; else a new one
+RUNS     ?= 1000000## inputs that "make fuzz-input" tries on each reader
+SEED     ?=## the first case of "make fuzz" or the seed of "make fuzz-input", to see one again; else a new one
 FIGURES  ?=## what "make figures" makes anew: fresh (model,simulated), node, emulated, gpu, all; else kept data
 ONLY     ?=## a pattern: only the figures that match
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
@@ -104,6 +105,8 @@ programs := $(patsubst %.c,$(BUILD)/%,$(test_sources) $(sort $(wildcard examples
 sim_programs := $(patsubst %.c,$(BUILD)/%,$(if $(SIM),$(sort $(wildcard tests/sim/*.c))))
 # The device tests again, with the device "cuda" over a fake CUDA in place of the stand-in.
 fake_programs := $(patsubst %,$(BUILD)/tests/device/mpi_%_cuda,device gemm coll)
+# Readers of input, with libFuzzer.
+fuzz_programs := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fuzz/*.c)))
 # The tests with all ranks in one process. Their message functions replace MPI's, so they must not be in an archive that
 # other programs link.
 interleave_sources := $(sort $(wildcard src/summa/messages/*.c src/summa/node/*.c)) src/coll/run/agree.c
@@ -135,10 +138,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything figures sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz check-scalapack check-layers asan man doc install uninstall dist format clean help FORCE
+.PHONY: all everything figures sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz fuzz-input fuzz-programs check-scalapack check-layers asan tsan man doc install uninstall dist format clean help FORCE
 # Targets that start another make run one at a time, because they may install packages first; the makes that they start
 # run in parallel.
-ifneq ($(filter bench check check-all check-rest check-sim fuzz check-scalapack asan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check check-all check-rest check-sim fuzz fuzz-input check-scalapack asan tsan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -275,6 +278,10 @@ $(programs): $(BUILD)/%: $(BUILD)/obj/%.o $(test_archive) $(archives) $(BUILD)/o
 $(sim_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
 	$(link_program)
 
+$(fuzz_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.stamp
+	$(link_program) -fsanitize=fuzzer
+fuzz-programs: $(fuzz_programs) # by tests/programs/fuzz_input.py, which sets the compiler and its flags
+
 # The stand-in is loaded beside a program's own copy of the library, so the part of the library that it uses is linked
 # in and hidden.
 $(stand_in): $(stand_in_objects) $(BUILD)/libhsumma.a $(BUILD)/obj/link.stamp
@@ -288,7 +295,7 @@ $(tools): $(BUILD)/tests/%.so: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)$(MPICC) -O2 -shared -fPIC -Wl,--as-needed -o $@ $< -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects) $(interleave_objects))
+-include $(patsubst %.o,%.d,$(lib_objects) $(pmpi_objects) $(shim_objects) $(bench_objects) $(call objects,$(main)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.o,$(programs) $(sim_programs) $(fuzz_programs)) $(test_support) $(kernels_on_host) $(fake_cuda) $(as_host) $(stand_in_objects) $(interleave_objects))
 
 # Targets that run programs. scripts/deps installs packages first; a new make then finds them.
 bench: ## a short benchmark, against ScaLAPACK where there is one
@@ -333,6 +340,11 @@ fuzz: ## a long comparison with ScaLAPACK: CASES random calls of p?gemm
 	@scripts/deps --tests
 	@$(MAKE) check-built SCRIPT='--script programs/fuzz.py --cases $(CASES) $(if $(SEED),--seed $(SEED))'
 
+fuzz-input: ## RUNS random inputs for each reader of options, files and descriptors, under sanitizers (tests/fuzz; needs clang)
+	@scripts/deps --tests
+	@mkdir -p $(BUILD)
+	@tests/run --build $(BUILD) --script programs/fuzz_input.py --runs $(RUNS) $(if $(SEED),--seed $(SEED))
+
 check-scalapack: ## all testers of Debian's scalapack-mpi-test, with the library preloaded
 	@scripts/deps --tests
 	@$(MAKE) check-built SCRIPT='--script programs/scalapack_testers.py --all'
@@ -340,6 +352,11 @@ check-scalapack: ## all testers of Debian's scalapack-mpi-test, with the library
 asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 	@scripts/deps --tests
 	@$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-built
+
+tsan: ## the ranks of a node as threads, under ThreadSanitizer, in BUILD/tsan (tests/unit/coll/threads.c says what it sees)
+	@mkdir -p $(BUILD)/tsan
+	@$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread CUDA=0 MPIFC= $(BUILD)/tsan/tests/unit/coll/threads
+	@TSAN_OPTIONS=halt_on_error=1 $(BUILD)/tsan/tests/unit/coll/threads
 
 check-layers: ## the borders between the rooms of src/
 	@scripts/check-layers $(if $(wildcard $(BUILD)/obj/src),--build $(BUILD))

@@ -111,9 +111,9 @@ static void build_performed(struct hs_builder *builder, const struct hs_shape *s
         hs_emit_copy(builder, hs_out(0), hs_in(0), shape->bytes, -1);
 }
 
-static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
+static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place, int64_t bytes)
 {
-    if ((unsigned)place.buffer > HSUMMA_SCRATCH || place.at < 0) {
+    if ((unsigned)place.buffer > HSUMMA_SCRATCH || place.at < 0 || bytes < 0 || place.at > INT64_MAX - bytes) {
         hs_builder_fail(builder, HSUMMA_ERR_ARGUMENT);
         return hs_scratch(0);
     }
@@ -125,22 +125,23 @@ static struct hs_ref ref_of(hsumma_builder *builder, hsumma_place place)
 
 int hsumma_step_send(hsumma_builder *builder, int peer, hsumma_place from, int64_t bytes)
 {
-    return hs_emit_send(builder, peer, ref_of(builder, from), bytes, -1);
+    return hs_emit_send(builder, peer, ref_of(builder, from, bytes), bytes, -1);
 }
 
 int hsumma_step_recv(hsumma_builder *builder, int peer, hsumma_place to, int64_t bytes)
 {
-    return hs_emit_recv(builder, peer, ref_of(builder, to), bytes, -1);
+    return hs_emit_recv(builder, peer, ref_of(builder, to, bytes), bytes, -1);
 }
 
 int hsumma_step_copy(hsumma_builder *builder, hsumma_place to, hsumma_place from, int64_t bytes)
 {
-    return hs_emit_copy(builder, ref_of(builder, to), ref_of(builder, from), bytes, -1);
+    return hs_emit_copy(builder, ref_of(builder, to, bytes), ref_of(builder, from, bytes), bytes, -1);
 }
 
 int hsumma_step_reduce(hsumma_builder *builder, hsumma_place to, hsumma_place left, hsumma_place right, int64_t bytes)
 {
-    return hs_emit_reduce(builder, ref_of(builder, to), ref_of(builder, left), ref_of(builder, right), bytes, -1);
+    return hs_emit_reduce(builder, ref_of(builder, to, bytes), ref_of(builder, left, bytes),
+                          ref_of(builder, right, bytes), bytes, -1);
 }
 
 void hsumma_step_after(hsumma_builder *builder, int step, int earlier)

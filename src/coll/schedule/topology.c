@@ -96,6 +96,7 @@ hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nod
     if (!name)
         return HSUMMA_ERR_MEMORY;
     int each = size / nodes, longer = size % nodes;
+    sockets = sockets <= each ? sockets : each + 1; /* a node has no more; numbers of sockets must not overflow */
     for (int r = 0; r < size; r++) {
         int node = name[r] = block_of(r, size, nodes), ranks = each + (node < longer);
         int in_node = r - (node * each + (node < longer ? node : longer));

@@ -191,12 +191,12 @@ static void test_sources(void)
 }
 
 /* Errors of the user-defined broadcast below, in which the root sends to all ranks; `state` selects one. */
-enum wrong { RIGHT, SENDS_TOO_LITTLE, FORGETS_ONE, NO_SUCH_PEER, BEYOND, FAILS };
+enum wrong { RIGHT, SENDS_TOO_LITTLE, FORGETS_ONE, NO_SUCH_PEER, BEYOND, BEYOND_64_BITS, FAILS };
 
 static void build_star(hsumma_builder *builder, const hsumma_shape *shape, void *state)
 {
     enum wrong wrong = *(const enum wrong *)state;
-    hsumma_place all = {HSUMMA_OUT, 0}, behind = {HSUMMA_OUT, shape->unit};
+    hsumma_place all = {HSUMMA_OUT, 0}, behind = {HSUMMA_OUT, wrong == BEYOND ? shape->unit : INT64_MAX};
     int last = -1;
     for (int r = 0; r < shape->size; r++) {
         if (r == shape->root || (wrong == FORGETS_ONE && r == shape->size - 1))
@@ -207,7 +207,8 @@ static void build_star(hsumma_builder *builder, const hsumma_shape *shape, void 
             hsumma_step_after(builder, step, last);
             last = step;
         } else if (shape->rank == r) {
-            hsumma_step_recv(builder, shape->root, wrong == BEYOND ? behind : all, shape->bytes);
+            hsumma_step_recv(builder, shape->root, wrong == BEYOND || wrong == BEYOND_64_BITS ? behind : all,
+                             shape->bytes);
         }
     }
     if (wrong == FAILS)
@@ -222,8 +223,9 @@ static const char *not_on_three(const hsumma_shape *shape, void *state)
 
 static void test_proofs(void)
 {
-    static const char *const names[] = {"right",        "sends too little",  "forgets one",
-                                        "no such peer", "beyond its buffer", "waits for a later step"};
+    static const char *const names[] = {
+        "right",          "sends too little",      "forgets one", "no such peer", "beyond its buffer",
+        "beyond 64 bits", "waits for a later step"};
     enum wrong wrong;
     char text[240];
     const hsumma_algorithm star = {HSUMMA_BCAST, "star",     NULL,   HSUMMA_TRUE_ROOT,

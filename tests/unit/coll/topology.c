@@ -5,6 +5,7 @@
 #include "support/random.h"
 #include "support/tap.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,9 @@ static void blocks(void)
                 hs_topology_free(&topology, &hs_heap);
             }
     tap_ok(bad == 0, "blocks of all sizes");
+    bad = hs_topology_blocks(&topology, 5, 2, INT_MAX, &hs_heap) != HSUMMA_OK;
+    tap_ok(!bad && topology.division[HS_SOCKET].parts == 5, "more sockets than ranks");
+    hs_topology_free(&topology, &hs_heap);
     tap_ok(hs_topology_blocks(&topology, 3, 4, 1, &hs_heap) == HSUMMA_ERR_ARGUMENT &&
                hs_topology_blocks(&topology, 3, 0, 1, &hs_heap) == HSUMMA_ERR_ARGUMENT &&
                hs_topology_blocks(&topology, 3, 1, 0, &hs_heap) == HSUMMA_ERR_ARGUMENT,

@@ -10,7 +10,7 @@
 
 static const subcommand *const commands[] = {&cmd_calibrate, &cmd_coll,     &cmd_doctor,       &cmd_explain,
                                              &cmd_gemm,      &cmd_multiply, &cmd_redistribute, &cmd_regret,
-                                             &cmd_sweep,     &cmd_trace,    &cmd_tune};
+                                             &cmd_soak,      &cmd_sweep,    &cmd_trace,        &cmd_tune};
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -131,11 +131,11 @@ static int make_operands(problem *p)
     return COMMAND_OK;
 }
 
-int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm)
+/* Sets what needs no context. Returns an exit status. */
+static int begin(problem *p, const arguments *args, MPI_Comm comm)
 {
-    char message[400] = "";
+    char text[400];
     const char *refused;
-    hsumma_status status;
 
     memset(p, 0, sizeof *p);
     p->args = args;
@@ -143,17 +143,34 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
     p->mach.node = MPI_COMM_NULL;
     MPI_Comm_rank(comm, &p->rank);
     MPI_Comm_size(comm, &p->ranks);
+    store_scalar(args->type, args->alpha, &p->alpha);
+    store_scalar(args->type, args->beta, &p->beta);
     if (args->nprow) {
         p->nprow = args->nprow;
         p->npcol = args->npcol;
     } else {
         hsumma_grid_shape(p->ranks, &p->nprow, &p->npcol);
     }
-    refused = grid_refused("grid", p->nprow, p->npcol, p->ranks, message, sizeof message);
-    if (command_fail(comm, refused != NULL, "%s", refused))
-        return COMMAND_BAD_INPUT;
-    store_scalar(args->type, args->alpha, &p->alpha);
-    store_scalar(args->type, args->beta, &p->beta);
+    refused = grid_refused("grid", p->nprow, p->npcol, p->ranks, text, sizeof text);
+    return command_fail(comm, refused != NULL, "%s", refused) ? COMMAND_BAD_INPUT : COMMAND_OK;
+}
+
+/* Makes the matrices on the grid. */
+static int finish(problem *p)
+{
+    hsumma_grid_info(p->grid, &p->nprow, &p->npcol, &p->row, &p->col);
+    machine_init(&p->mach, p->comm);
+    return make_operands(p);
+}
+
+int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm)
+{
+    char message[400] = "";
+    hsumma_status status;
+    int code = begin(p, args, comm);
+
+    if (code)
+        return code;
     status = hsumma_create(comm, options, &p->ctx, message, sizeof message);
     if (command_fail(comm, status != HSUMMA_OK, "%s", message[0] ? message : hsumma_status_string(status)))
         return status == HSUMMA_ERR_INTERNAL ? COMMAND_INTERNAL : COMMAND_BAD_INPUT;
@@ -168,9 +185,17 @@ int problem_create(problem *p, const arguments *args, const char *options, MPI_C
         hsumma_grid_free(&p->grid);
         p->grid = p->best[0];
     }
-    hsumma_grid_info(p->grid, &p->nprow, &p->npcol, &p->row, &p->col);
-    machine_init(&p->mach, comm);
-    return make_operands(p);
+    return finish(p);
+}
+
+int problem_create_on(problem *p, const arguments *args, hsumma_context *ctx, hsumma_grid *grid, MPI_Comm comm)
+{
+    int code = begin(p, args, comm);
+
+    p->ctx = ctx;
+    p->grid = grid;
+    p->borrowed = 1;
+    return code ? code : finish(p);
 }
 
 void problem_free(problem *p)
@@ -179,8 +204,10 @@ void problem_free(problem *p)
         hs_put(&p->ctx->bulk, p->x[i].local);
     for (int i = 1; i < 3; i++)
         hsumma_grid_free(&p->best[i]);
-    hsumma_grid_free(&p->grid);
-    hsumma_free(&p->ctx);
+    if (!p->borrowed) {
+        hsumma_grid_free(&p->grid);
+        hsumma_free(&p->ctx);
+    }
     machine_free(&p->mach);
 }
 

@@ -27,6 +27,7 @@ typedef struct problem {
     machine mach;
     hsumma_context *ctx;
     hsumma_grid *grid;
+    int borrowed;         /* ctx and grid belong to the caller */
     hsumma_grid *best[3]; /* with --best: the grids of A, B and C; NULL: `grid` for all */
     int nprow, npcol;
     int row, col;               /* this rank's coordinates in the grid; -1 outside */
@@ -45,6 +46,9 @@ void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
 /* Creates the problem and fills A, B and C; options: the library's, for the context. Collective. Returns an exit status
  * (common/command.h), the same on every rank, after rank 0 has printed an error. Always undo with problem_free. */
 int problem_create(problem *p, const arguments *args, const char *options, MPI_Comm comm);
+/* The same in a context and on a grid of the caller, which must outlive the problem; args->nprow and npcol are unused.
+ */
+int problem_create_on(problem *p, const arguments *args, hsumma_context *ctx, hsumma_grid *grid, MPI_Comm comm);
 void problem_free(problem *p);
 
 /* Makes *shared a copy of *p with some of A, B and C in memory of hsumma_malloc, which is device memory if the context

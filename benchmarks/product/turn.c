@@ -10,8 +10,7 @@
 
 const char *const api_names[API_COUNT] = {"plan", "call", "pdgemm", "scalapack"};
 
-/* Calls the one-call routine of the type. */
-static hsumma_status one_call(const problem *p, void *c)
+hsumma_status call_gemm(const problem *p, void *c)
 {
     const arguments *args = p->args;
     const hsumma_desc *a = &p->a.desc, *b = &p->b.desc, *to = &p->c.desc;
@@ -48,7 +47,7 @@ static double multiply(const problem *p, const gemm_contender *who, int calls, d
         if (i == calls - 1)
             *last = MPI_Wtime();
         *status = who->how == API_CALL
-                      ? one_call(p, who->c)
+                      ? call_gemm(p, who->c)
                       : hsumma_plan_execute(who->plan, &p->alpha, p->a.local, p->b.local, &p->beta, who->c);
     }
     if (!*status)

@@ -30,6 +30,9 @@ typedef struct turn {
     double timed_share;              /* the plan's own seconds over the seconds measured around the call */
 } turn;
 
+/* Calls the one-call routine of the problem's type; c: this rank's part of C. Collective. */
+hsumma_status call_gemm(const problem *p, void *c);
+
 /* Refreshes C, waits for all ranks, and multiplies `calls` times; seconds are per call, the parts are of the last call.
  * On a device the time runs from an idle device until all work is complete. Returns an exit status, after printing an
  * error. Collective. */

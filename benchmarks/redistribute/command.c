@@ -1,9 +1,9 @@
 /* hsumma redistribute: moves a matrix from one layout into another, by hsumma_redistribute and p?gemr2d in turns. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "check/moved.h"
 #include "commands.h"
 #include "hsumma/context/context.h"
 #include "measure/simulated.h"
@@ -180,33 +180,6 @@ static void release(move *m)
     hsumma_free(&m->ctx);
 }
 
-/* Counts the wrong entries of the moved submatrix, and the entries outside the submatrix that are not NaN. Local. */
-static int64_t count_wrong(const move *m)
-{
-    const hsumma_desc *a = &m->end[0].desc, *b = &m->end[1].desc;
-    const move_arguments *args = m->args;
-    int64_t wrong = 0;
-
-    for (int64_t c = 0; m->end[1].local && c < hsumma_local_cols(b); c++)
-        for (int64_t r = 0; r < hsumma_local_rows(b); r++) {
-            int64_t i = hsumma_global_row(b, r) - b->i, j = hsumma_global_col(b, c) - b->j;
-            const char *at = (const char *)m->end[1].local + (size_t)(r + c * b->ld) * type_size(args->type);
-            double value[2] = {0, 0};
-            char want[16];
-
-            if (i < 0 || i >= args->m || j < 0 || j >= args->n) {
-                const float *single = (const float *)(const void *)at;
-                const double *full = (const double *)(const void *)at;
-                wrong += !isnan(args->type == HSUMMA_S || args->type == HSUMMA_C ? (double)*single : *full);
-                continue;
-            }
-            generate_entry(args->type, args->seed, MATRIX_A, i + a->i, j + a->j, value);
-            store_scalar(args->type, value, want);
-            wrong += memcmp(want, at, type_size(args->type)) != 0;
-        }
-    return wrong;
-}
-
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
 /* Runs one turn; *seconds: the time of the slowest rank. Returns an exit status. */
@@ -229,7 +202,9 @@ static int take_turn(const move *m, const gemr2d *g, move_maker maker, double *s
     quiet_allreduce(&begin, seconds, 1, MPI_DOUBLE, MPI_MAX, m->comm);
     if (command_fail(m->comm, status != HSUMMA_OK, "%s", hsumma_message(m->ctx)))
         return command_code(status) ? command_code(status) : COMMAND_INTERNAL;
-    wrong = args->check ? count_wrong(m) : 0;
+    wrong = args->check ? check_moved(args->type, args->seed, args->m, args->n, &m->end[0].desc, &m->end[1].desc,
+                                      m->end[1].local)
+                        : 0;
     return command_fail(m->comm, wrong > 0, "%s: %lld entries are wrong on rank %d", makers[maker], (long long)wrong,
                         m->rank)
                ? COMMAND_INTERNAL

@@ -3,7 +3,6 @@ program ends within seconds, and leaves neither a process nor a name in /dev/shm
 
 Environment: that of launch.py.
 """
-import glob
 import os
 import signal
 import subprocess
@@ -12,42 +11,17 @@ import time
 
 from command import BENCH
 from launch import mpiexec
+from ranks import marked, ranks_of, wait_for
 from tap import done, ok
 
-PATIENCE_S = 20
-MARK = "HSUMMA_TEST_KILLED"
 LINE = "gemm -m 300 --reps 1000000 --grid {}"
 
 
-def ranks_of(mark):
-    """The processes of hsumma with this mark in their environment: {pid: whether it has mapped product memory}."""
-    found = {}
-    for folder in glob.glob("/proc/[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() not in open(f"{folder}/environ", "rb").read().split(b"\0"):
-                continue
-            if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(BENCH):
-                found[int(os.path.basename(folder))] = "memfd:hsumma" in open(f"{folder}/maps").read()
-        except OSError:  # the process has ended
-            pass
-    return found
-
-
-def wait_for(condition):
-    """Waits for a condition; returns the seconds, or None after a time limit."""
-    start = time.monotonic()
-    while not condition():
-        if time.monotonic() - start > PATIENCE_S:
-            return None
-        time.sleep(0.05)
-    return time.monotonic() - start
-
-
 def test(ranks, grid, *options):
-    mark = f"{os.getpid()}-{time.monotonic()}"
+    mark = marked()
     name = f"{ranks} ranks, {' '.join(options) or 'one node'}"
     names = set(os.listdir("/dev/shm"))
-    process = subprocess.Popen([*mpiexec(ranks, f"{MARK}={mark}"), BENCH, *LINE.format(grid).split(), *options],
+    process = subprocess.Popen([*mpiexec(ranks, mark), BENCH, *LINE.format(grid).split(), *options],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         shares = "messages" not in options

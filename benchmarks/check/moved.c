@@ -1,0 +1,38 @@
+#include "check/moved.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/command.h"
+#include "product/generate.h"
+
+static int is_nan(hsumma_type type, const char *at)
+{
+    const float *single = (const float *)(const void *)at;
+    const double *full = (const double *)(const void *)at;
+
+    return isnan(type == HSUMMA_S || type == HSUMMA_C ? (double)*single : *full);
+}
+
+int64_t check_moved(hsumma_type type, uint64_t seed, int64_t m, int64_t n, const hsumma_desc *a, const hsumma_desc *b,
+                    const void *local)
+{
+    int64_t wrong = 0;
+
+    for (int64_t c = 0; local && c < hsumma_local_cols(b); c++)
+        for (int64_t r = 0; r < hsumma_local_rows(b); r++) {
+            int64_t i = hsumma_global_row(b, r) - b->i, j = hsumma_global_col(b, c) - b->j;
+            const char *at = (const char *)local + (size_t)(r + c * b->ld) * type_size(type);
+            double value[2] = {0, 0};
+            char want[16];
+
+            if (i < 0 || i >= m || j < 0 || j >= n) {
+                wrong += !is_nan(type, at);
+                continue;
+            }
+            generate_entry(type, seed, MATRIX_A, i + a->i, j + a->j, value);
+            store_scalar(type, value, want);
+            wrong += memcmp(want, at, type_size(type)) != 0;
+        }
+    return wrong;
+}

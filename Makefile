@@ -13,9 +13,9 @@ DESTDIR  ?=## put before installed paths, for packagers
 DEPS     ?=## no: never install what is missing
 TESTS    ?=## a pattern: only the lines of tests/suite that match, short suite or not
 CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
-CASES    ?= 100000## what "make fuzz" compares
+CASES    ?= 100000## what "make fuzz" compares; trials of "make check-faults" (there 1000 by default)
 RUNS     ?= 1000000## inputs that "make fuzz-input" tries on each reader
-SEED     ?=## the first case of "make fuzz" or the seed of "make fuzz-input", to see one again; else a new one
+SEED     ?=## the first case of "make fuzz", or the seed of "make fuzz-input" and "make check-faults", to see one again; else a new one
 FIGURES  ?=## what "make figures" makes anew: fresh (model,simulated), node, emulated, gpu, all; else kept data
 ONLY     ?=## a pattern: only the figures that match
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
@@ -138,10 +138,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) $(2))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all everything figures sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built fuzz fuzz-input fuzz-programs check-scalapack check-layers asan tsan man doc install uninstall dist format clean help FORCE
+.PHONY: all everything figures sim sim-programs sim-tests bench bench-built check check-all check-rest check-sim check-built check-faults fuzz fuzz-input fuzz-programs check-scalapack check-layers asan tsan man doc install uninstall dist format clean help FORCE
 # Targets that start another make run one at a time, because they may install packages first; the makes that they start
 # run in parallel.
-ifneq ($(filter bench check check-all check-rest check-sim fuzz fuzz-input check-scalapack asan tsan,$(MAKECMDGOALS)),)
+ifneq ($(filter bench check check-all check-rest check-sim check-faults fuzz fuzz-input check-scalapack asan tsan,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
@@ -344,6 +344,10 @@ fuzz-input: ## RUNS random inputs for each reader of options, files and descript
 	@scripts/deps --tests
 	@mkdir -p $(BUILD)
 	@tests/run --build $(BUILD) --script programs/fuzz_input.py --runs $(RUNS) $(if $(SEED),--seed $(SEED))
+
+check-faults: ## faults at random moments, in an hour: killed and stopped ranks, failing calls, damaged files, ...; CASES of them
+	@scripts/deps --tests
+	@$(MAKE) check-built SCRIPT='--script programs/faults.py --trials $(if $(filter file,$(origin CASES)),1000,$(CASES)) $(if $(SEED),--seed $(SEED))'
 
 check-scalapack: ## all testers of Debian's scalapack-mpi-test, with the library preloaded
 	@scripts/deps --tests

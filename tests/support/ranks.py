@@ -14,14 +14,14 @@ def marked():
     return f"{_MARK}={os.getpid()}-{time.monotonic()}"
 
 
-def ranks_of(mark):
-    """The processes of hsumma with this mark in their environment: {pid: whether it has mapped product memory}."""
+def ranks_of(mark, program=BENCH):
+    """The processes of a program with this mark in their environment: {pid: whether it has mapped product memory}."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
             if mark.encode() not in open(f"{folder}/environ", "rb").read().split(b"\0"):
                 continue
-            if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(BENCH):
+            if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(program):
                 found[int(os.path.basename(folder))] = "memfd:hsumma" in open(f"{folder}/maps").read()
         except OSError:  # the process has ended
             pass

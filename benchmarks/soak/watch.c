@@ -88,6 +88,7 @@ void watch_sample(watch *w, double done)
     if (done < warm_up)
         return;
     part = part < WATCH_PARTS ? part : WATCH_PARTS - 1;
+    w->samples[part]++;
     for (int i = 0; i < WATCHES; i++)
         if (w->least[i][part] < 0 || w->last[i] < w->least[i][part])
             w->least[i][part] = w->last[i];
@@ -98,7 +99,7 @@ int64_t watch_growth(const watch *w, watched which)
     const int64_t *least = w->least[which];
 
     for (int part = 0; part < WATCH_PARTS; part++)
-        if (least[part] < 0)
+        if (w->samples[part] < WATCH_SAMPLES)
             return -1;
     for (int part = 1; part < WATCH_PARTS; part++)
         if (least[part] <= least[part - 1])

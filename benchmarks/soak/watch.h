@@ -18,10 +18,11 @@ typedef enum watched {
 
 /* The run after its warm-up is divided into parts. Each keeps the least value of its samples: a leak raises every
  * later sample, while a cache that fills up, or memory that the heap has not yet returned, comes to rest. */
-enum { WATCH_PARTS = 4 };
+enum { WATCH_PARTS = 4, WATCH_SAMPLES = 10 }; /* WATCH_SAMPLES: the fewest in a part that show growth */
 
 typedef struct watch {
     int64_t least[WATCHES][WATCH_PARTS]; /* -1: no sample */
+    int64_t samples[WATCH_PARTS];
     int64_t last[WATCHES];
 } watch;
 
@@ -31,8 +32,8 @@ int watch_is_count(watched which); /* else bytes */
 void watch_init(watch *w);
 /* Takes a sample; done: the fraction of the run that is complete. Only without library objects in use. Local. */
 void watch_sample(watch *w, double done);
-/* The increase from the first part to the last if every part is above the one before, else 0; -1 if a part has no
- * sample. */
+/* The increase from the first part to the last if every part is above the one before, else 0; -1 if a part has too few
+ * samples. */
 int64_t watch_growth(const watch *w, watched which);
 /* The growth that does not count as a leak: buffers that MPI adds and pages of freed memory that malloc keeps, whatever
  * the length of the run. */

@@ -70,7 +70,7 @@ class Trial:
         self.program = program
         self.line = " ".join([f"{ranks} ranks:", line, *options, *settings])
         environment = [f"TMPDIR={self.path('tmp')}", f"XDG_CONFIG_HOME={self.path('config')}", "OPENBLAS_NUM_THREADS=1"]
-        self.output = open(self.path("output"), "w+")
+        self.output = open(self.path("output"), "w+", errors="replace")
         self.process = subprocess.Popen([*mpiexec(ranks, self.mark, *environment, *settings, preload=preload), program,
                                          *line.split(), *options], stdout=self.output, stderr=subprocess.STDOUT)
 

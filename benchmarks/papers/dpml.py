@@ -1,10 +1,10 @@
 """Bayatpour, Chakraborty, Subramoni, Lu, Panda, Scalable Reduction Collectives with Data Partitioning-based Multi-Leader
 Design (SC17): its figures. The paper's text gives no costs of its machines; the profiles beside this module have assumptions."""
 import csv
-import json
+import functools
 import statistics
 
-from figures import Figure, Run, prices
+from figures import Figure, Run, emulated, prices, read_csv
 
 LEADERS = (1, 2, 4, 8, 16)
 SIZES = (8, 512, 8 * 1024, 64 * 1024, 512 * 1024, 1024 * 1024)  # bytes; the range of the paper
@@ -29,21 +29,57 @@ def explained(machine, algorithm, ranks, nodes, size, row):
 
 def leaders(machine, ranks, nodes):
     """Figures 4 to 7: dpml by the number of leaders."""
-    return [explained(machine, f"dpml(l={l},outer=recursive_doubling)", ranks, nodes, size, {"leaders": f"l = {l}", "bytes": size})
+    return [explained(machine, dpml(l), ranks, nodes, size, {"leaders": f"l = {l}", "bytes": size})
             for l in LEADERS for size in SIZES]
 
 
-def simulated_leaders(nodes, ppn, platform):
-    """The same in the simulator, with the profile's costs of copies and sums."""
-    def read(out):
-        for size in json.loads(out)["sizes"]:
-            for row in size["algorithms"]:
-                yield {"leaders": "l = " + row["algorithm"].split("l=")[1].split(",")[0], "bytes": size["bytes"],
-                       "us": f"{1e6 * row['median_s']:.5g}"}
-    algorithms = ",".join(f"dpml(l={l},outer=recursive_doubling)" for l in (1, 4, 16))
-    return Run("simulated", ["scripts/hsumma_sim", "--platform", f"cluster:nodes={nodes},ppn={ppn},{platform}", "--gemm",
-                             profile("Xeon, InfiniBand"), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", algorithms, "--bytes",
-                             "8k..512k", "--factor", 64, "--repetitions", 1, "--format", "json"], read)
+# The machines of the profiles for the simulator, by messages; costs of copies and sums come from the profile.
+SIMULATED = {"Xeon, InfiniBand": "bw=11.5GBps,flow=3.03GBps,lat=1.3us,node_bw=6GBps,node_lat=200ns",
+             "Xeon, Omni-Path": "bw=11.5GBps,flow=2.5GBps,lat=1.1us,node_bw=6GBps,node_lat=200ns",
+             "KNL, Omni-Path": "bw=10GBps,flow=1.2GBps,lat=3.5us,node_bw=2GBps,node_lat=700ns"}
+
+
+def dpml(l):
+    return f"dpml(l={l},outer=recursive_doubling)"
+
+
+def timed(row):
+    """A row of hsumma coll: l of dpml, or the MPI library's own allreduce."""
+    name = row["algorithm"]
+    return {"leaders": "l = " + name.split("l=")[1].split(",")[0] if "l=" in name else name, "bytes": row["bytes"],
+            "us": f"{1e6 * float(row['median_s']):.5g}"}
+
+
+def simulated_leaders(machine, nodes, ppn, counts, first, last, factor):
+    """The same in the simulator."""
+    return Run("simulated", ["scripts/hsumma_sim", "--platform", f"hockney:nodes={nodes},ppn={ppn},{SIMULATED[machine]}", "--gemm",
+                             profile(machine), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", ",".join(map(dpml, counts)),
+                             "--bytes", f"{first}..{last}", "--factor", factor, "--repetitions", 1, "--format", "csv"],
+               read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None))
+
+
+# by figure: leaders, and sizes FROM, TO by FACTOR; 6 has the ranks of 5 and a similar network
+IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 5: [((1, 4, 16), "8k", "8k", 2)],
+                7: [((1, 4, 16), "8k", "8k", 2)]}
+
+
+def figure_4_to_7(number, machine, ranks, nodes):
+    return leaders(machine, ranks, nodes) + [simulated_leaders(machine, nodes, ranks // nodes, *which) for which in IN_SIMULATOR.get(number, ())]
+
+
+# 4 emulated nodes of 8 ranks on 2 cores, and the MPI libraries' own allreduce for Figure 9
+def on_emulated(mpi, counts, row):
+    run = {"MPICH": "run 32 hsumma", "Open MPI": "ompi 32 build/openmpi/hsumma"}[mpi]
+    return Run("emulated", emulated("4 8 1gbit", f"{run} coll --op allreduce --element float --alg '{','.join(map(dpml, counts))}' "
+                                    "--bytes 8..512k --factor 4 --repetitions 9 --format csv"), read_csv(row))
+
+
+def beside(mpi):
+    """Figure 9: an MPI library's own allreduce, and dpml by the messages of the same library."""
+    def read(row):
+        found = timed(row)
+        return {"algorithm": f"{mpi}, {'dpml, ' if 'l=' in row['algorithm'] else ''}{found['leaders']}", "bytes": found["bytes"], "us": found["us"]}
+    return on_emulated(mpi, (1, 4), read)
 
 
 def pairs(kind, command):
@@ -102,7 +138,6 @@ def application(program):
                {"program": program})
 
 
-SIM = "bw=11.5GBps,lat=0.65us,node_bw=6GBps,node_lat=0.2us"
 US = ("us", "time, us")
 
 FIGURES = [
@@ -112,12 +147,15 @@ FIGURES = [
                                 "free", "--quiet", "coll", "--pairs", "--bytes", "8..512k", "--factor", 64, "--format", "csv"])],
            logx=2, logy=2),
     *(Figure(f"dpml_fig{number}", f"DPML by the number of leaders: {machine}, {ranks} processes on {nodes} nodes", ("bytes", "bytes"),
-             US, ["leaders"], (lambda number=number, machine=machine, ranks=ranks, nodes=nodes: leaders(machine, ranks, nodes)
-                               + ([simulated_leaders(nodes, ranks // nodes, SIM)] if number == 4 else [])), logx=2, logy=10)
+             US, ["leaders"], functools.partial(figure_4_to_7, number, machine, ranks, nodes), logx=2, logy=10)
       for number, machine, ranks, nodes in ((4, "Xeon, InfiniBand", 448, 16), (5, "Xeon, InfiniBand", 1792, 64),
                                             (6, "Xeon, Omni-Path", 1792, 64), (7, "KNL, Omni-Path", 1024, 32))),
     Figure("dpml_fig8", "Reduction in the network (SHArP), 8 bytes, 16 nodes: speed-up over the host-based allreduce",
            ("ppn", "processes per node"), ("speedup", "speed-up"), ["design"], offload_runs, style="bars"),
+    Figure("dpml_emulated", "DPML by the number of leaders: 4 emulated nodes of 8 processes, 1 Gbit/s", ("bytes", "bytes"), US, ["leaders"],
+           [on_emulated("MPICH", (1, 2, 4, 8), timed)], logx=2, logy=10),
+    Figure("dpml_fig9", "DPML beside MPI libraries: 4 emulated nodes of 8 processes, 1 Gbit/s", ("bytes", "bytes"), US, ["algorithm"],
+           [beside("MPICH"), beside("Open MPI")], logx=2, logy=10),
     Figure("dpml_applications", "Proxies of HPCG and miniAMR on 4 emulated nodes of 4 processes, 1 Gbit/s", ("program", "program and arguments"),
            ("us", "us in MPI_Allreduce per iteration"), ["algorithm"],
            [application(program) for program in ("proxy_cg 8 400", "proxy_amr 8192 200", "proxy_amr 262144 60")], style="bars"),

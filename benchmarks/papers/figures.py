@@ -27,9 +27,11 @@ import io
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -46,7 +48,7 @@ STYLE = ("<style>svg{color:#222;background:#fff}@media(prefers-color-scheme:dark
 # A command and how its output becomes rows. kind: one of KINDS. command: a list of words, or a string for sh, run in the
 # top directory; "hsumma" and "build/..." are those of BUILD. read(stdout): yields a dict of columns for each row. row: columns that all
 # of its rows share. rows: for the kind "paper", the rows themselves.
-Run = collections.namedtuple("Run", "kind command read row rows limit", defaults=(None, None, {}, (), 600))
+Run = collections.namedtuple("Run", "kind command read row rows limit", defaults=(None, None, {}, (), 1800))
 
 # A figure or table. name: PAPER_FIGURE. title: one line. x, y: (column, label). lines: the columns that name a line of the
 # plot or a column of the table. runs: a list of Run, or a function that returns one. logx, logy: base of a logarithmic axis,
@@ -100,6 +102,13 @@ def words_of(run):
     return run.command if isinstance(run.command, str) else shlex.join(map(str, run.command))
 
 
+def emulated(cluster, command, settings=""):
+    """The words of a command on an emulated cluster of its own. cluster: NODES PPN RATE DELAY_US of emucluster up; command: a
+    subcommand of emucluster; settings: further variables of its environment."""
+    return (f"export EMU_DIR=$(mktemp -d)/emu EMU_SCHED=group{settings and ' ' + settings}; scripts/emucluster up {cluster} >&2 && "
+            f"scripts/emucluster {command}; result=$?; scripts/emucluster down >&2; exit $result")
+
+
 def execute(run):
     """The rows of a run."""
     if run.kind == "emulated" and os.geteuid():
@@ -118,6 +127,15 @@ def execute(run):
     return [{"kind": run.kind, **run.row, **row} for row in run.read(process.stdout)]
 
 
+def clocks():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
+def since(began):
+    return "{:.0f} s, {:.0f} s of processor time".format(*(now - then for now, then in zip(clocks(), began)))
+
+
 def measure(figure, kinds):
     """Replaces the rows of these kinds; returns the number of failed runs."""
     notes, rows = kept(figure)
@@ -127,7 +145,7 @@ def measure(figure, kinds):
         if kind == "paper":
             new = [{"kind": kind, **run.row, **row} for run in mine for row in run.rows]
         elif kind in kinds:
-            new = []
+            new, began = [], clocks()
             try:
                 for run in mine:
                     print(f"  {figure.name}: {words_of(run)}", file=sys.stderr, flush=True)
@@ -138,6 +156,7 @@ def measure(figure, kinds):
                 failed += 1
                 continue
             notes[kind] = datetime.date.today().isoformat()
+            print(f"figures: {figure.name}, {kind}: {since(began)}", file=sys.stderr, flush=True)
         else:
             continue
         rows = [row for row in rows if row["kind"] != kind] + new
@@ -337,7 +356,10 @@ def main():
             counts = collections.Counter(run.kind for run in runs_of(figure))
             print(f"{figure.name:28} {figure.title} ({', '.join(f'{n} {kind}' for kind, n in counts.items())})")
         return 0
+    began = clocks()
     failed = 0 if args.check else sum(measure(figure, kinds) for figure in figures)
+    if kinds:
+        print(f"figures: all: {since(began)}", file=sys.stderr)
     changed = publish(figures, args.check)
     return 1 if failed or (args.check and changed) else 0
 

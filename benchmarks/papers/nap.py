@@ -1,7 +1,7 @@
 """Bienz, Olson, Gropp, Node-Aware Improvements to Allreduce (2019): its figures."""
 import csv
 
-from figures import Figure, Run, prices, read_csv
+from figures import Figure, Run, emulated, prices, read_csv
 
 PROFILE = "benchmarks/papers/blue_waters.profile"
 NODE = "bw=6GBps,flow=2GBps,lat=2.5us,node_bw=5GBps,node_lat=500ns"  # the same machine for the simulator
@@ -43,13 +43,10 @@ def simulated(count, ppn, sizes, **row):
                              "--shared", 0, "--format", "csv"], read_csv(in_simulator), row)
 
 
-def emulated(count, ppn, sizes, **row):
+def on_emulated(count, ppn, sizes, **row):
     """A cluster of 9 nodes, of which the first ones are used; all algorithms in turns, 15 repetitions."""
-    return Run("emulated", f"export EMU_DIR=$(mktemp -d)/emu EMU_SCHED=group EMU_NODES={count}; "
-                           f"scripts/emucluster up 9 {ppn} 1gbit 300 >&2 && "
-                           f"scripts/emucluster run {count * ppn} hsumma coll --op allreduce --alg nap,smp,recursive_doubling "
-                           f"--bytes {sizes} --shared 0 --repetitions 15 --format csv; result=$?; scripts/emucluster down >&2; exit $result",
-               read_csv(timed), row)
+    return Run("emulated", emulated(f"9 {ppn} 1gbit 300", f"run {count * ppn} hsumma coll --op allreduce --alg nap,smp,recursive_doubling "
+                                    f"--bytes {sizes} --shared 0 --repetitions 15 --format csv", f"EMU_NODES={count}"), read_csv(timed), row)
 
 
 def gains(figure):
@@ -88,7 +85,7 @@ def crossing(name, count, ppn, *prices):
 A, B, R, G = "2.5e-6", "5e-10", "1.6667e-10", "5e-10"  # the assumed machine: alpha, 1 / R_b, 1 / R_N, gamma
 MACHINES = (("as assumed", ()), ("R_N 3.1 GB/s", (A, B, "3.2e-10")), ("R_b = R_N = 6 GB/s", (A, R, R)),
             ("alpha 0.95 us", ("0.95e-6", B, R)), ("0.75 GB/s inside a node", (A, B, R, G, "5e-7", "1.34e-9")))
-SOME, FEW = (2, 4, 8, 15, 16, 17, 32), (2, 3, 4, 5, 6, 9)
+SOME, FEW = (2, 4, 8, 15, 16, 17, 32, 64, 128), (2, 3, 4, 5, 6, 9)
 GAIN = ("gain", "time / time of NAP")
 
 FIGURES = [
@@ -112,7 +109,7 @@ FIGURES = [
            ("bytes", "crossing, bytes"), ["nodes"],
            [crossing(name, nodes, 16, *prices) for name, prices in MACHINES for nodes in (16, 256, 1024)], plot=False),
     Figure("nap_fig16", "Allreduce of 8 bytes, 4 ranks per node, emulated nodes", AT_NODES, TIME, ["algorithm"],
-           [emulated(nodes, 4, 8, nodes=nodes) for nodes in FEW]),
+           [on_emulated(nodes, 4, 8, nodes=nodes) for nodes in FEW]),
     Figure("nap_fig17", "Allreduce on 9 emulated nodes of 4 ranks by size", AT_BYTES, TIME, ["algorithm"],
-           [emulated(9, 4, "8..32k")], logx=2, logy=10),
+           [on_emulated(9, 4, "8..32k")], logx=2, logy=10),
 ]

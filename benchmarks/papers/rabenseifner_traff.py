@@ -2,7 +2,7 @@
 its Table 1, and its algorithms by ranks and size."""
 import re
 
-from figures import Figure, Run, prices, read_csv
+from figures import Figure, Run, emulated, prices, read_csv
 
 RANKS = (3, 5, 6, 7, 11, 12, 13, 15, 24)
 ROWS = ("recursive_doubling", "ring", "elimination_21", "elimination_32", "elimination_32_21", "small_ring", "rabenseifner_traff")
@@ -40,11 +40,9 @@ def on_a_node(ranks, size):
                         *coll(size, repetitions=5)], read_csv(timed))
 
 
-def emulated(ranks, size):
+def on_emulated(ranks, size):
     """8 nodes of up to 3 ranks."""
-    return Run("emulated", "export EMU_DIR=$(mktemp -d)/emu EMU_SCHED=group; scripts/emucluster up 8 3 1gbit 300 >&2 && "
-                           f"scripts/emucluster run {ranks} hsumma {' '.join(map(str, coll(size, repetitions=5)))}; result=$?; "
-                           "scripts/emucluster down >&2; exit $result", read_csv(timed))
+    return Run("emulated", emulated("8 3 1gbit 300", f"run {ranks} hsumma {' '.join(map(str, coll(size, repetitions=5)))}"), read_csv(timed))
 
 
 def by_ranks(where, what, runs, sizes):
@@ -73,5 +71,5 @@ FIGURES = [
              ("bytes", "vector, bytes"), ("us", "time, us"), ["algorithm"], [simulated(ranks, 8, "2M")], logx=2, logy=10)
       for ranks in (15, 24)),
     *by_ranks("node", "ranks of one node with 2 cores", [on_a_node], SIZES[::2]),
-    *by_ranks("emulated", "8 emulated nodes, 1 Gbit/s, 300 us", [emulated], SIZES[::2]),
+    *by_ranks("emulated", "8 emulated nodes, 1 Gbit/s, 300 us", [on_emulated], SIZES[::2]),
 ]

@@ -58,9 +58,8 @@ def simulated_leaders(machine, nodes, ppn, counts, first, last, factor):
                read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None))
 
 
-# by figure: leaders, and sizes FROM, TO by FACTOR; 6 has the ranks of 5 and a similar network
-IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 5: [((1, 4, 16), "8k", "8k", 2)],
-                7: [((1, 4, 16), "8k", "8k", 2)]}
+# by figure: leaders, and sizes FROM, TO by FACTOR
+IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 7: [((1, 4, 16), "8k", "8k", 2)]}
 
 
 def figure_4_to_7(number, machine, ranks, nodes):

@@ -74,6 +74,8 @@ typedef enum hsumma_status {
                                  the context can only be freed */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
     HSUMMA_ERR_DEVICE,      /**< a device returned an error, or cannot do what was asked of it */
+    HSUMMA_ERR_PEER,        /**< another process has ended, or has freed its context, although the call needs it; the
+                                 context can only be freed */
     HSUMMA_ERR_DATA         /**< C is wrong and could not be repaired (option guard) */
 } hsumma_status;
 

@@ -144,8 +144,10 @@ int command_code(hsumma_status status)
 {
     if (status == HSUMMA_OK)
         return COMMAND_OK;
-    return status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_DEVICE ? COMMAND_INTERNAL
-                                                                                                    : COMMAND_BAD_INPUT;
+    return status == HSUMMA_ERR_INTERNAL || status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_DEVICE ||
+                   status == HSUMMA_ERR_PEER
+               ? COMMAND_INTERNAL
+               : COMMAND_BAD_INPUT;
 }
 
 /* --- reading arguments ------------------------------------------------------------------------------------------ */

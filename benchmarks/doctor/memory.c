@@ -88,7 +88,7 @@ static void look(doctor_job *j)
     memory->no_memfd = file < 0 ? errno : 0;
     if (file >= 0)
         close(file);
-    hs_mapping_free(hs_mapping_make(j->node, PROBE_BYTES, 1, &memory->fault), PROBE_BYTES);
+    hs_mapping_free(hs_mapping_make(j->node, PROBE_BYTES, 1, NULL, &memory->fault), PROBE_BYTES);
     look_at_shm(j, memory);
     memory->address_limit = least_limit();
     memory->product_memory = j->ctx ? (int64_t)j->ctx->tile_bytes : 0;

@@ -17,9 +17,7 @@ static hsumma_status is_usable(hsumma_context *ctx)
         return hs_fail(&ctx->message, ctx->team.status,
                        "context unusable after an earlier error; free it and create another: %.400s",
                        ctx->team.failure.text);
-    return ctx->broken ? hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                                 "context unusable after an earlier MPI or device error; free it and create another")
-                       : HSUMMA_OK;
+    return ctx->broken ? hs_context_refuse(ctx) : HSUMMA_OK;
 }
 
 /* Returns the status of a collective; after an error sets the context's message. */
@@ -39,6 +37,8 @@ static hsumma_status start(hsumma_context *ctx, const hsumma_coll *from, struct 
     if (status)
         return status;
     hsumma_status mine = hs_call_read(from, ctx->comm.rank, ctx->comm.size, &call, &about, &ctx->message);
+    hs_context_enter(ctx, mine ? HS_ENTERED_COLLECTIVE : HS_ENTERED_COLLECTIVE + (int)call.collective,
+                     (uint64_t)ctx->team.number, 0);
     status = hs_team_start(&ctx->team, &call, mine, about, ticket, &ctx->message);
     ctx->broken |= ctx->team.broken;
     return status;
@@ -74,6 +74,8 @@ hsumma_status hsumma_coll_test(hsumma_request *request, int *done)
         return HSUMMA_OK;
     if (!request->ticket.done)
         hs_team_poll(&request->ctx->team, &worked);
+    if (!request->ticket.done)
+        hs_stall_glance(request->ctx); /* a failure that it finds ends the call */
     *done = request->ticket.done;
     return *done ? ended(request->ctx, request->ticket.status) : HSUMMA_OK;
 }

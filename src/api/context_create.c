@@ -175,12 +175,14 @@ static void destroy(hsumma_context *ctx)
     if (!finalised && !ctx->broken)
         hs_trace_write(ctx);
     hs_trace_free(&ctx->timeline, &ctx->memory);
-    if (!finalised)
+    if (!finalised && !ctx->broken)
         hs_team_leave_mpi(&ctx->team);
     hs_context_leave_device(ctx, !finalised);
     ctx->broken |= ctx->team.broken;
     hs_team_free(&ctx->team);
     hs_device_comm_free(&ctx->comm, ctx->broken);
+    hs_roster_leave(&ctx->comm.roster);
+    ctx->comm.mates.own &= !ctx->broken; /* MPI_Comm_free is collective */
     hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
@@ -271,6 +273,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         if (!status)
             status = hs_agreed(own, find_places(ctx, collectives));
         if (!status)
+            hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm);
+        if (!status)
             status = hs_context_measure_network(ctx);
         if (!status && collectives)
             status = hs_context_share_device(ctx);
@@ -321,8 +325,8 @@ hsumma_status hsumma_trace_write(hsumma_context *ctx)
     if (!ctx)
         return HSUMMA_ERR_ARGUMENT;
     if (ctx->broken || ctx->team.broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
+    hs_context_enter(ctx, HS_ENTERED_TRACE, ++ctx->entered, 0);
     return hs_trace_write(ctx);
 }
 

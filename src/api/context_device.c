@@ -42,7 +42,7 @@ static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs
     struct hs_verdict verdict = hs_agree_by_mpi(ctx->comm.comm, (struct hs_vote){.status = mine});
     if (!verdict.status)
         return HSUMMA_OK;
-    if (verdict.status == HSUMMA_ERR_MPI)
+    if (hs_status_is_final(verdict.status))
         return hs_fail(why, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on a device");
     if (MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, verdict.rank, ctx->comm.comm) != MPI_SUCCESS)
         return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast of an error message failed");
@@ -162,7 +162,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
     }
     hs_context_close_device(ctx);
     hs_option_write(HS_OPT_DEVICE, settings, word, sizeof word);
-    if (!wish || status == HSUMMA_ERR_MPI)
+    if (!wish || hs_status_is_final(status))
         return hs_fail(&ctx->message, status, "device=%s: %s", word, why.text);
     hs_append(ctx->note, sizeof ctx->note, "%sno device: %.*s", ctx->note[0] ? "; " : "", 300, why.text);
     return HSUMMA_OK;
@@ -188,7 +188,7 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
         return HSUMMA_OK;
     int takes = settings->gpu_aware < 0 ? mpi_takes_devices() : settings->gpu_aware;
     hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
-    if (all == HSUMMA_ERR_MPI)
+    if (hs_status_is_final(all))
         return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on gpu_aware_mpi");
     const struct hs_device_options options = {
         .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};

@@ -268,8 +268,8 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     for (int x = 0; x < 3; x++)
         grid[x] = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
+    hs_context_enter(ctx, HS_ENTERED_LAYOUTS, ++ctx->entered, 0);
     hsumma_status status = hs_options_apply(&words, options, HS_BY_PLAN, &ctx->message);
     struct hs_settings *settings = &words.settings;
     if (status || settings->layers <= 1) {

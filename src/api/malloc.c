@@ -4,7 +4,7 @@ static hsumma_status on_device(hsumma_context *ctx, size_t bytes, void **memory)
 {
     hsumma_status status = hs_allocate_on_device(&ctx->allocations, &ctx->agreement, ctx->device, bytes, &ctx->memory,
                                                  memory, &ctx->message);
-    ctx->broken |= status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    ctx->broken |= hs_status_is_final(status) || ctx->agreement.instance.active;
     return status;
 }
 
@@ -12,12 +12,12 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 {
     *memory = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
+    hs_context_enter(ctx, HS_ENTERED_MALLOC, ++ctx->entered, 0);
     if (ctx->device)
         return on_device(ctx, bytes, memory);
     hsumma_status status = hs_allocate(&ctx->allocations, &ctx->agreement, bytes, &ctx->memory, memory, &ctx->message);
-    ctx->broken = status == HSUMMA_ERR_MPI;
+    ctx->broken = hs_status_is_final(status);
     return status;
 }
 

@@ -211,11 +211,26 @@ void hsumma_plan_free(hsumma_plan **plan)
     *plan = NULL;
 }
 
+/* With check=always: compares the arguments of all processes, at the cost of an agreement. */
+static hsumma_status compare_arguments(hsumma_context *ctx, const struct hs_request *request)
+{
+    const struct hs_settings *settings = &ctx->options.settings;
+    hsumma_status status = hs_context_check_free(ctx);
+    if (status || !settings->check_always)
+        return status;
+    hs_context_enter(ctx, HS_ENTERED_COMPARISON, ++ctx->entered, 0);
+    status = hs_request_check(request, ctx, &ctx->message);
+    const struct hs_vote vote = {.status = status, .hash = status ? 0 : hs_request_hash(request, 0)};
+    return hs_request_judge(ctx, request, settings, status, hs_context_agree(ctx, vote));
+}
+
 static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *request, const void *alpha, const void *a,
                               const void *b, const void *beta, void *c)
 {
     hsumma_plan *plan;
-    hsumma_status status = hs_plan_cached(ctx, request, &plan);
+    hsumma_status status = compare_arguments(ctx, request);
+    if (!status)
+        status = hs_plan_cached(ctx, request, &plan);
     if (status)
         return status;
     const void *const data[3] = {a, b, c};

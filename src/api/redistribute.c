@@ -147,8 +147,7 @@ static hsumma_status run_move(hsumma_context *ctx, const struct end_of_move ends
     hsumma_status status = hs_comm_wait(&ctx->comm, hs_redistribution_advance, move);
     if (status) {
         ctx->broken = 1;
-        return hs_fail(&ctx->message, status, "the redistribution ended early: %s; B is undefined",
-                       hsumma_status_string(status));
+        return hs_context_ended_early(ctx, status, "the redistribution (B is now undefined)");
     }
     return HSUMMA_OK;
 }
@@ -187,6 +186,7 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     hsumma_status status = hs_context_check_free(ctx);
     if (status)
         return status;
+    hs_context_enter(ctx, HS_ENTERED_REDISTRIBUTE, ++ctx->entered, 0);
     status = check_global(ctx, type, extent, ends, &ctx->message);
     int64_t hash = status ? 0 : hash_of_move(type, extent, ends);
     if (!status) {

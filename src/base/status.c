@@ -115,6 +115,7 @@ const char *hsumma_status_string(hsumma_status status)
         [HSUMMA_ERR_MPI] = "MPI error",
         [HSUMMA_ERR_INTERNAL] = "internal error",
         [HSUMMA_ERR_DEVICE] = "device error",
+        [HSUMMA_ERR_PEER] = "another process has ended",
         [HSUMMA_ERR_DATA] = "wrong result",
     };
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";

@@ -15,6 +15,12 @@ struct hs_message {
 hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* True for errors after which messages may be left in flight, so the context can only be freed. */
+static inline int hs_status_is_final(hsumma_status status)
+{
+    return status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_PEER;
+}
+
 /* Appends to a string with room for `size` characters, truncating. */
 void hs_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -21,7 +21,9 @@ hsumma_status hs_idle_yield(void *unused, int times)
     return HSUMMA_OK;
 }
 
-enum { POLLS_PER_CLOCK = 256 }; /* readings of the clock are this many polls apart: with naps of 2 ms half a second */
+enum {
+    POLLS_PER_CLOCK = 64
+}; /* readings of the clock are this many polls apart: with naps of 2 ms an eighth of a second */
 
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
                            const struct hs_watch *watch)

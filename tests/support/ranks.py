@@ -15,13 +15,14 @@ def marked():
 
 
 def ranks_of(mark, program=BENCH):
-    """The processes of a program with this mark in their environment: {pid: whether it has mapped product memory}."""
+    """The processes of a program (None: of any) with this mark in their environment: {pid: whether it has mapped
+    product memory}."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
             if mark.encode() not in open(f"{folder}/environ", "rb").read().split(b"\0"):
                 continue
-            if os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(program):
+            if program is None or os.path.basename(os.readlink(f"{folder}/exe")) == os.path.basename(program):
                 found[int(os.path.basename(folder))] = "memfd:hsumma" in open(f"{folder}/maps").read()
         except OSError:  # the process has ended
             pass

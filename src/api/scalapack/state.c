@@ -46,7 +46,7 @@ int hs_shim_first_time(enum hs_matter matter)
 
 int hs_shim_is_of_all(hsumma_status status)
 {
-    return status != HSUMMA_ERR_MEMORY && status != HSUMMA_ERR_MPI && status != HSUMMA_ERR_INTERNAL;
+    return status != HSUMMA_ERR_MEMORY && !hs_status_is_final(status) && status != HSUMMA_ERR_INTERNAL;
 }
 
 void hs_shim_complain(const char *routine, const char *why, int left, hsumma_status status)

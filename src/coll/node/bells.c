@@ -31,7 +31,7 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     hsumma_status status =
         hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
     if (!status && bells->members > 1) {
-        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL);
+        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL, NULL);
         if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
             status = HSUMMA_ERR_MPI;
         /* without shared memory this machine has no flags, and needs no bells */

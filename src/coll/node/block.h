@@ -1,7 +1,7 @@
 /*
- * Waiting by blocking in MPI (option wait=block) instead of polling: a rank with nothing to do blocks until one of its
- * messages in flight completes or a rank of its machine rings (bells.h). In a simulator this is the only possible way
- * to wait, since simulated time passes only while ranks block; on a real machine it frees processors.
+ * Waiting without polling (option wait=block): a rank with nothing to do waits until one of its messages in flight
+ * completes or a rank of its machine rings (bells.h). In a simulator it blocks in MPI, the only possible way to wait,
+ * since simulated time passes only while ranks block; on a real machine it naps between tests, which frees processors.
  */
 #ifndef HS_COLL_NODE_BLOCK_H
 #define HS_COLL_NODE_BLOCK_H
@@ -43,7 +43,10 @@ void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages
  */
 int hs_block_may_test(const struct hs_block *block);
 
-/* An hs_idle function (base/wait.h), which blocks; the first call may only announce that (hs_bells_listen). */
+/*
+ * An hs_idle function (base/wait.h), which blocks, on a real machine for some 2 ms at most; the first call may only
+ * announce that (hs_bells_listen).
+ */
 hsumma_status hs_block_idle(void *block, int times);
 
 #endif

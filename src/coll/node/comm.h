@@ -4,6 +4,7 @@
 
 #include "base/trace.h"
 #include "coll/node/block.h"
+#include "coll/node/roster.h"
 #include "coll/node/shm.h"
 #include "coll/schedule/topology.h"
 
@@ -28,6 +29,7 @@ struct hs_comm {
     int64_t bytes_sent, messages_sent;
     struct hs_topology topology; /* topology of all ranks; its size is 0 if it is unknown (discover.h) */
     struct hs_mates mates;
+    struct hs_roster roster;       /* what the ranks of this node show each other; empty if nothing */
     struct hs_shm *shm;            /* shared memory of the ranks of this node; NULL if none */
     struct hs_block *block;        /* state of waits that block in MPI; NULL if ranks poll */
     struct hs_trace *trace;        /* timeline and waits; NULL if neither is recorded */

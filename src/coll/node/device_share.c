@@ -109,7 +109,7 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
     hs_put(memory, all);
     hsumma_status events_status = hs_agreed(mates, share->shares_events ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
     share->shares_events = events_status == HSUMMA_OK;
-    if (events_status == HSUMMA_ERR_MPI)
+    if (hs_status_is_final(events_status))
         status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
     if (status)
         hs_device_share_end(share, mates, memory);

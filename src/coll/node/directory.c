@@ -61,18 +61,18 @@ int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arri
     return 1;
 }
 
-void hs_directory_break(struct hs_directory *directory)
+void hs_directory_break(struct hs_directory *directory, hsumma_status status)
 {
-    atomic_store(&directory->entry[directory->me].broken, 1);
+    atomic_store(&directory->entry[directory->me].broken, status == HSUMMA_ERR_PEER ? (int)status : HSUMMA_ERR_MPI);
     hs_bells_ring(directory->bells);
 }
 
-int hs_directory_is_broken(const struct hs_directory *directory)
+hsumma_status hs_directory_broken(const struct hs_directory *directory)
 {
-    for (int r = 0; r < directory->ranks; r++)
-        if (atomic_load_explicit(&directory->entry[r].broken, memory_order_relaxed))
-            return 1;
-    return 0;
+    int status = HSUMMA_OK;
+    for (int r = 0; r < directory->ranks && !status; r++)
+        status = atomic_load_explicit(&directory->entry[r].broken, memory_order_relaxed);
+    return (hsumma_status)status;
 }
 
 static int still_missing(const struct hs_directory *directory)

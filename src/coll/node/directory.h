@@ -56,7 +56,7 @@ struct hs_directory_entry {
                                                 sleep or are about to; those ranks increment and decrement it */
     _Alignas(128) _Atomic uint32_t asleep;   /* true if this rank sleeps on `bell`, or is about to */
     _Atomic uint32_t bell;                   /* futex that other ranks change to wake this rank */
-    _Atomic int broken;                      /* true if this rank has failed and will send no more signals */
+    _Atomic int broken; /* a status: the error after which this rank sends no more signals; 0 if none */
 };
 
 /* A condition that a rank waits for: a counter of another rank reaches a value. */
@@ -113,9 +113,12 @@ void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 void hs_directory_arrive(struct hs_directory *directory, uint64_t arrival, const struct hs_ballot *ballot);
 int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arrival, struct hs_ballot *ballot);
 
-/* Marks this rank as failed; ranks that wait for it return an error. */
-void hs_directory_break(struct hs_directory *directory);
-int hs_directory_is_broken(const struct hs_directory *directory);
+/*
+ * Marks this rank as failed. Ranks that wait for it return HSUMMA_ERR_PEER if that is its status, else HSUMMA_ERR_MPI.
+ */
+void hs_directory_break(struct hs_directory *directory, hsumma_status status);
+/* The status of a rank that has failed, HSUMMA_OK if there is none. */
+hsumma_status hs_directory_broken(const struct hs_directory *directory);
 
 /* An hs_idle function (base/wait.h): spins, then yields, then sleeps until an awaited condition holds, at most 2 ms. */
 hsumma_status hs_directory_idle(void *directory, int times);

@@ -188,7 +188,7 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
     if (!status) {
         direct =
             hs_agreed(comm->comm, options->direct && hs_shm_probe(shm, mates) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
-        status = direct == HSUMMA_ERR_MPI ? direct : HSUMMA_OK;
+        status = hs_status_is_final(direct) ? direct : HSUMMA_OK;
     }
     if (!status) {
         shm->direct = comm->topology.direct = direct == HSUMMA_OK;

@@ -93,16 +93,30 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
     return text[fault];
 }
 
+/* Gives all mates the first one's name of the file; descriptor is -1 where this fails. */
+static void share_name(MPI_Comm mates, struct mapped_file *name, const struct hs_watch *watch)
+{
+    MPI_Request request;
+    struct mapped_file *copy = hs_get(&hs_heap, 1, sizeof *copy), *used = copy ? copy : name;
+    *used = *name;
+    int code = MPI_Ibcast(used, (int)(sizeof *used / sizeof used->process), MPI_INT64_T, 0, mates, &request);
+    hsumma_status status = hs_mpi_wait(code, &request, copy ? watch : NULL);
+    *name = *used;
+    if (status) /* MPI may still write to the copy */
+        name->descriptor = -1;
+    else
+        hs_put(&hs_heap, copy);
+}
+
 /* Maps the file that the first of the mates creates. Returns MAP_FAILED on failure, with the reason in *fault. */
-static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, int *file, enum hs_mapping_fault *fault)
+static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, const struct hs_watch *watch, int *file,
+                      enum hs_mapping_fault *fault)
 {
     struct mapped_file shared_file = {.descriptor = -1};
     *file = -1;
     if (me == 0)
         *file = make_file(bytes, reserve, &shared_file);
-    if (MPI_Bcast(&shared_file, (int)(sizeof shared_file / sizeof shared_file.process), MPI_INT64_T, 0, mates) !=
-        MPI_SUCCESS)
-        shared_file.descriptor = -1;
+    share_name(mates, &shared_file, watch);
     if (me > 0 && shared_file.descriptor >= 0)
         *file = open_file(&shared_file);
     *fault = shared_file.descriptor < 0 ? HS_NOT_MADE : *file < 0 ? HS_NOT_OPENED : HS_MAPPED;
@@ -121,16 +135,17 @@ static void *map_alone(size_t bytes, enum hs_mapping_fault *fault)
     return base == MAP_FAILED ? NULL : base;
 }
 
-static void *map_together(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault)
+static void *map_together(MPI_Comm mates, size_t bytes, int reserve, const struct hs_watch *watch,
+                          enum hs_mapping_fault *fault)
 {
     enum hs_mapping_fault own;
     int me, file;
     MPI_Comm_rank(mates, &me);
-    void *base = map_file(mates, me, bytes, reserve, &file, &own);
+    void *base = map_file(mates, me, bytes, reserve, watch, &file, &own);
     /* When this agreement ends, every mate has opened the file or failed to. */
-    struct hs_verdict verdict =
-        hs_agree_by_mpi(mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own});
-    *fault = verdict.status == HSUMMA_ERR_MPI ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
+    struct hs_verdict verdict = hs_agree_watched(
+        mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own}, watch);
+    *fault = hs_status_is_final(verdict.status) ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
     if (file >= 0)
         close(file);
     if (*fault && base != MAP_FAILED)
@@ -138,14 +153,15 @@ static void *map_together(MPI_Comm mates, size_t bytes, int reserve, enum hs_map
     return *fault ? NULL : base;
 }
 
-void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault)
+void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, const struct hs_watch *watch,
+                      enum hs_mapping_fault *fault)
 {
     enum hs_mapping_fault unsaid;
     int ranks;
     fault = fault ? fault : &unsaid;
     MPI_Comm_size(mates, &ranks);
     void *base = hs_simulator()         ? make_plain(mates, bytes, fault)
-                 : ranks > 1 || reserve ? map_together(mates, bytes, reserve, fault)
+                 : ranks > 1 || reserve ? map_together(mates, bytes, reserve, watch, fault)
                                         : map_alone(bytes, fault);
     if (base && !reserve && !hs_simulator()) /* most of its pages may never be touched, so core dumps exclude it */
         madvise(base, bytes, MADV_DONTDUMP);

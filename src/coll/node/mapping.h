@@ -5,6 +5,8 @@
 #ifndef HS_COLL_NODE_MAPPING_H
 #define HS_COLL_NODE_MAPPING_H
 
+#include "base/wait.h"
+
 #include <mpi.h>
 #include <stddef.h>
 
@@ -20,8 +22,10 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
  * allocated at once, so that a shortage is detected; otherwise pages are allocated when touched, and `bytes` may exceed
  * the machine's memory. In a simulator `reserve` has no effect. Collective over mates, same result on all: NULL if
  * impossible (no /proc, different users, no memory). *fault, unless `fault` is NULL, is then the reason.
+ * watch: NULL, or looks after the waits, which it may end on some processes only (HS_NOT_MADE).
  */
-void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, enum hs_mapping_fault *fault);
+void *hs_mapping_make(MPI_Comm mates, size_t bytes, int reserve, const struct hs_watch *watch,
+                      enum hs_mapping_fault *fault);
 void hs_mapping_free(void *base, size_t bytes); /* NULL is ignored */
 
 #endif

@@ -1,11 +1,13 @@
-#include "coll/node/shm.h"
+#include "coll/node/agree_mpi.h"
+#include "coll/node/mapping.h"
+#include "coll/node/shm_make.h"
 
 #include "base/simulator.h"
-#include "coll/node/bells.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /*
  * `finished` is 1 + the number of an instance, or 0. Since the depth divides HS_RING, instance i - HS_RING has
@@ -74,13 +76,95 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
     return HSUMMA_OK;
 }
 
-void hs_shm_break(struct hs_shm *shm)
+void hs_shm_break(struct hs_shm *shm, hsumma_status status)
 {
-    atomic_store_explicit(&hs_shm_post(shm, 0, shm->me)->broken, 1, memory_order_release);
+    atomic_store_explicit(&hs_shm_post(shm, 0, shm->me)->broken,
+                          status == HSUMMA_ERR_PEER ? (int)status : HSUMMA_ERR_MPI, memory_order_release);
     hs_bells_ring(shm->bells);
 }
 
-int hs_shm_broken(const struct hs_shm *shm, int member)
+hsumma_status hs_shm_broken(const struct hs_shm *shm, int member)
 {
-    return atomic_load_explicit(&hs_shm_post(shm, 0, member)->broken, memory_order_acquire);
+    return (hsumma_status)atomic_load_explicit(&hs_shm_post(shm, 0, member)->broken, memory_order_acquire);
+}
+
+enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
+
+/* The default is the memory budget of a node divided among its ranks, within bounds. */
+int64_t hs_shm_bytes_for(int ranks, int64_t wish)
+{
+    int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
+    shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
+                   : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
+                                                      : shared_bytes;
+    if (wish > 0)
+        shared_bytes = wish;
+    return hs_in_pages(shared_bytes);
+}
+
+/* Allocates the struct and its private arrays; NULL if memory is exhausted. */
+static struct hs_shm *make_tables(int members, const struct hs_allocator *memory)
+{
+    struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm);
+    if (!shm)
+        return NULL;
+    shm->process = hs_get(memory, (size_t)members, sizeof *shm->process);
+    shm->bounce = hs_get(memory, 1, HS_BOUNCE);
+    if (shm->process && shm->bounce)
+        return shm;
+    hs_shm_free_memory(shm, memory);
+    return NULL;
+}
+
+struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
+                           const struct hs_allocator *memory)
+{
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
+    const pid_t mine = getpid();
+    int members = 0;
+    MPI_Comm_size(mates, &members);
+    struct hs_shm *shm = make_tables(members, memory);
+    if (hs_agreed(mates, shm ? HSUMMA_OK : HSUMMA_ERR_MEMORY)) {
+        hs_shm_free_memory(shm, memory);
+        return NULL;
+    }
+    MPI_Comm_rank(mates, &shm->me);
+    shm->members = members;
+    shm->depth = HS_RING;
+    shm->bells = comm->block ? &comm->block->bells : NULL;
+    shm->index = node->index; /* members and node->index have the same ascending order of ranks */
+    shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
+    shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
+                                                       boundary */
+    shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
+    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, shm->process, sizeof mine, MPI_BYTE, mates) == MPI_SUCCESS)
+        shm->base = hs_mapping_make(mates, shm->bytes, 1, NULL, NULL);
+    if (shm->base)
+        return shm;
+    hs_shm_free_memory(shm, memory);
+    return NULL;
+}
+
+int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates)
+{
+    const uint64_t word = 0x6873756d6d610000u;
+    volatile uint64_t mine = word + (uint64_t)shm->me;
+    hs_shm_publish(shm, 0, (const void *)(uintptr_t)&mine, NULL);
+    int well = hs_agreed(mates, HSUMMA_OK) == HSUMMA_OK; /* when this agreement ends, all have published */
+    for (int m = 0; m < shm->members && well; m++) {
+        uint64_t read = 0;
+        well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
+    }
+    /* When this agreement ends, all have read `mine`, which may then go out of scope. */
+    return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED) == HSUMMA_OK;
+}
+
+void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)
+{
+    if (!shm)
+        return;
+    hs_mapping_free(shm->base, shm->bytes);
+    hs_put(memory, shm->process);
+    hs_put(memory, shm->bounce);
+    hs_put(memory, shm);
 }

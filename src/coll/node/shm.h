@@ -40,7 +40,8 @@ struct hs_post {
      */
     _Alignas(128) uint64_t address[2];
     int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
-    _Atomic int broken; /* used in slot 0 only: true if this rank has failed and will send no more signals */
+    _Atomic int broken; /* used in slot 0 only: the error (a status) after which this rank sends no more signals; 0 if
+                           none */
     /* For devices that share events: the value of the flag for which each event was last recorded. */
     _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS];
 };
@@ -100,9 +101,12 @@ int hs_shm_free(const struct hs_shm *shm, int64_t instance);
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 /* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);
-/* Marks this rank as failed; ranks that wait for it return an error. */
-void hs_shm_break(struct hs_shm *shm);
-int hs_shm_broken(const struct hs_shm *shm, int member);
+/*
+ * Marks this rank as failed. Ranks that wait for it return HSUMMA_ERR_PEER if that is its status, else HSUMMA_ERR_MPI;
+ * hs_shm_broken returns this status, HSUMMA_OK if the member has not failed.
+ */
+void hs_shm_break(struct hs_shm *shm, hsumma_status status);
+hsumma_status hs_shm_broken(const struct hs_shm *shm, int member);
 /*
  * Reads `bytes` bytes from offset `at` of a member's IN (which = 0) or OUT (which = 1). Returns HSUMMA_ERR_INTERNAL if
  * the operating system does not allow it.

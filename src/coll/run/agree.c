@@ -131,7 +131,7 @@ static hsumma_status send(struct hs_agreement *agreement)
 static hsumma_status fail(struct hs_agreement *agreement, hsumma_status status)
 {
     if (agreement->directory && status != HSUMMA_ERR_DEVICE)
-        hs_directory_break(agreement->directory);
+        hs_directory_break(agreement->directory, status);
     return status;
 }
 
@@ -187,7 +187,7 @@ static hsumma_status look_around(const struct hs_agreement *agreement)
 {
     if (hs_notice_has_come(agreement->comm))
         return HSUMMA_ERR_DEVICE;
-    return agreement->directory && hs_directory_is_broken(agreement->directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
+    return agreement->directory ? hs_directory_broken(agreement->directory) : HSUMMA_OK;
 }
 
 /* Notes that this rank waits for the first rank whose ballot is missing. */

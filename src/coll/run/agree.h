@@ -45,7 +45,8 @@ void hs_agreement_free(struct hs_agreement *agreement, const struct hs_allocator
 
 /*
  * To agree, start an agreement, advance it (an hs_advance function) until it is done, then read the verdict. Errors:
- * HSUMMA_ERR_DEVICE if a member has sent a notice; HSUMMA_ERR_MPI if MPI has failed, here or on a rank of this node.
+ * HSUMMA_ERR_DEVICE if a member has sent a notice; HSUMMA_ERR_MPI or HSUMMA_ERR_PEER after a failure here or on a
+ * rank of this node.
  */
 hsumma_status hs_agreement_start(struct hs_agreement *agreement, struct hs_vote mine);
 hsumma_status hs_agreement_advance(void *agreement, int *worked, int *done);

@@ -71,7 +71,7 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, cons
     leave_shm(on);
     if (!on->note.text[0])
         hs_fail(&on->note, status, "the processes of some node cannot share host or device memory");
-    return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
+    return hs_status_is_final(status) ? status : HSUMMA_OK;
 }
 
 hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device, struct hs_stream *const *stream,

@@ -1,3 +1,4 @@
+#include "coll/node/agree_mpi.h"
 #include "coll/run/executor_device.h"
 #include "coll/run/executor_parts.h"
 #include "coll/schedule/registry.h"
@@ -157,9 +158,11 @@ static int64_t trace_message(const struct hs_instance *instance, const struct hs
 static hsumma_status performer_failed(const struct hs_instance *instance, const struct hs_step *step, int code)
 {
     const struct hs_alg *alg = instance->bound.list->joint[step->peer].alg;
-    return hs_fail(&instance->comm->failure, HSUMMA_ERR_MPI,
-                   "process %d: the function of %s algorithm %s returned %d; expected 0", instance->comm->rank,
-                   hs_collective_name(alg->collective), alg->name, code);
+    struct hs_comm *comm = instance->comm;
+    hs_fail(&comm->failure, HSUMMA_ERR_MPI, "process %d: the function of %s algorithm %s returned %d; expected 0",
+            comm->rank, hs_collective_name(alg->collective), alg->name, code);
+    hs_roster_give_up(&comm->roster, HSUMMA_ERR_MPI, comm->failure.text);
+    return HSUMMA_ERR_MPI;
 }
 
 /* Posts the next piece of a SEND or RECV, or an MPI collective. */
@@ -186,7 +189,7 @@ static hsumma_status post(struct hs_instance *instance, int index)
                          request);
     }
     if (code != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
+        return hs_mpi_status(code);
     if (*request == MPI_REQUEST_NULL) { /* the caller's function has completed the collective */
         instance->moved[index] += count;
         hs_step_finish(instance, index);
@@ -199,6 +202,17 @@ static hsumma_status post(struct hs_instance *instance, int index)
     return HSUMMA_OK;
 }
 
+/* The status after MPI_Testsome has returned an error code. */
+static hsumma_status status_of_some(int code, const MPI_Status *result, int count)
+{
+    int class = code;
+    MPI_Error_class(code, &class);
+    for (int i = 0; i < count && class == MPI_ERR_IN_STATUS; i++)
+        if (result[i].MPI_ERROR != MPI_SUCCESS && result[i].MPI_ERROR != MPI_ERR_PENDING)
+            code = result[i].MPI_ERROR;
+    return hs_mpi_status(code);
+}
+
 /* Collects the messages that MPI has completed, and posts the next piece of steps that have further pieces. */
 static hsumma_status collect(struct hs_instance *instance, int *worked)
 {
@@ -209,9 +223,12 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
     const struct hs_block *block = instance->comm->block;
     if (count == 0 && block && !hs_block_may_test(block))
         return HSUMMA_OK;
-    if (count == 0 && MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed,
-                                   MPI_STATUSES_IGNORE) != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
+    if (count == 0) {
+        MPI_Status result[HS_STEP_WINDOW];
+        int code = MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed, result);
+        if (code != MPI_SUCCESS)
+            return status_of_some(code, result, count);
+    }
     if (count <= 0) /* no message has completed, or MPI_UNDEFINED */
         return HSUMMA_OK;
     *worked = 1;
@@ -274,7 +291,7 @@ static hsumma_status host_step(struct hs_instance *instance, int index, int *wor
         hs_shm_signal(instance->bound.shm, instance->bound.instance, step->count);
     else if (step->kind == HS_WAIT && !hs_shm_signalled(instance->bound.shm, instance->bound.instance,
                                                         hs_member_of(instance, step->peer), step->count))
-        return hs_shm_broken(instance->bound.shm, hs_member_of(instance, step->peer)) ? HSUMMA_ERR_MPI : HSUMMA_OK;
+        return hs_shm_broken(instance->bound.shm, hs_member_of(instance, step->peer));
     *worked = 1;
     hs_step_finish(instance, index);
     return status;
@@ -323,10 +340,10 @@ static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
     if (bound->shm && !hs_shm_free(bound->shm, bound->instance)) {
-        for (int m = 0; m < bound->shm->members; m++)
-            if (!bound->device && hs_shm_broken(bound->shm, m))
-                return HSUMMA_ERR_MPI;
-        return HSUMMA_OK;
+        hsumma_status status = HSUMMA_OK;
+        for (int m = 0; m < bound->shm->members && !bound->device && !status; m++)
+            status = hs_shm_broken(bound->shm, m);
+        return status;
     }
     if (bound->device)
         return hs_device_enter(instance, &instance->entered);
@@ -380,7 +397,7 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
     if (!status && instance->left == 0 && on_device)
         status = hs_device_end(instance, &complete);
     if (status && instance->bound.shm)
-        hs_shm_break(instance->bound.shm);
+        hs_shm_break(instance->bound.shm, status);
     if (!status && instance->left == 0 && (complete || !on_device)) {
         instance->active = 0;
         if (instance->comm->block)

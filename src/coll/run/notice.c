@@ -19,7 +19,8 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
     for (int i = 0; i < group->size; i++) {
         MPI_Request request;
         int rank = hs_group_rank(group, i);
-        if (rank != comm->rank &&
+        int looks = notice.status == HSUMMA_ERR_PEER && comm->mates.mate && comm->mates.mate[rank] >= 0;
+        if (rank != comm->rank && !looks && /* mates look at the roster */
             MPI_Isend(copy, sizeof *copy, MPI_BYTE, rank, notice_tag(), comm->comm, &request) == MPI_SUCCESS)
             MPI_Request_free(&request);
     }

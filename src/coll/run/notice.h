@@ -1,6 +1,7 @@
 /*
- * Notices: a rank whose device fails sends all others an unsolicited message, and ranks that wait for it return an
- * error. MPI still works in this case; if MPI itself has failed, no notice can be sent.
+ * Notices: a rank whose device fails, or which finds that a mate's process has ended, sends all others an unsolicited
+ * message, and ranks that wait for it return an error. MPI still works in these cases; if MPI itself has failed, no
+ * notice can be sent.
  */
 #ifndef HS_COLL_RUN_NOTICE_H
 #define HS_COLL_RUN_NOTICE_H

@@ -1,5 +1,6 @@
 #include "coll/run/team_parts.h"
 
+#include "coll/node/agree_mpi.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 #include "coll/run/notice.h"
@@ -62,16 +63,18 @@ void hs_team_fail(struct hs_team *team, hsumma_status status)
         return;
     if (by_function || on)
         team->failure = by_function ? team->comm->failure : on->failure;
+    else if (hs_status_is_final(status))
+        hs_fail(&team->failure, status, "%s", hs_roster_why(&team->comm->roster, status));
     end(team, status);
-    if (by_function || (on && status != HSUMMA_ERR_MPI))
+    if (by_function || (on && !hs_status_is_final(status)))
         hs_notice_send(team->comm, &team->group, (struct hs_notice){.status = status, .text = team->failure},
                        team->memory);
 }
 
-void hs_team_give_up(struct hs_team *team, const struct hs_message *why)
+void hs_team_give_up(struct hs_team *team, hsumma_status status, const char *why)
 {
-    hs_team_fail(team, HSUMMA_ERR_MPI);
-    team->failure = *why;
+    hs_team_fail(team, status);
+    hs_fail(&team->failure, status, "%s", why);
 }
 
 void hs_team_listen(struct hs_team *team)
@@ -161,6 +164,7 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
 {
     struct hs_team_waiting *waiting = state;
     struct hs_team *team = waiting->team;
+    hsumma_status status = HSUMMA_OK;
     int moved = 0;
     if (team->comm)
         hs_team_poll(team, &moved);
@@ -173,8 +177,10 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
         *done = team->comm->device->first == NULL;
     else if (!waiting->request)
         *done = passed(waiting);
-    else if (MPI_Test(waiting->request, done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
+    else
+        status = hs_mpi_status(MPI_Test(waiting->request, done, MPI_STATUS_IGNORE));
+    if (status)
+        return status;
     if (*done && team->comm)
         hs_trace_resume(team->comm->trace);
     else if (!moved && team->first && hs_trace_notes(team->comm->trace))

@@ -59,8 +59,8 @@ hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const str
  * may still write to it.
  */
 void hs_team_free(struct hs_team *team);
-/* Ends all calls in progress with HSUMMA_ERR_MPI; the team can then only be freed. why: the text of their messages. */
-void hs_team_give_up(struct hs_team *team, const struct hs_message *why);
+/* Ends all calls in progress with a status; the team can then only be freed. why: the text of their messages. */
+void hs_team_give_up(struct hs_team *team, hsumma_status status, const char *why);
 /* Frees the communicators for MPI steps; call it before MPI_Comm_free of the team's communicator. Collective. */
 void hs_team_leave_mpi(struct hs_team *team);
 

@@ -205,7 +205,7 @@ static hsumma_status need_communicators(struct hs_team *team, struct hs_signatur
         status = join(team, &signature->list.joint[missing]);
         missing = find_communicators(team, signature);
     }
-    if (status == HSUMMA_ERR_MPI) {
+    if (hs_status_is_final(status)) {
         hs_team_fail(team, status);
         return hs_fail(message, status, "MPI_Comm_create_group failed: no communicator for a collective by MPI");
     }
@@ -290,7 +290,7 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
     status = hs_device_grow(on, &bytes, message);
     const struct hs_vote vote = {.status = status, .about = HS_CALL_MEMORY, .value = status && !bytes ? POOL : bytes};
     status = agree(team, vote, &verdict, message);
-    if (status && status != HSUMMA_ERR_MPI)
+    if (status && !hs_status_is_final(status))
         *refused = verdict.value;
     return status;
 }

@@ -68,7 +68,7 @@ static hsumma_status map_all(struct hs_allocation *allocation, const struct hs_c
                        " on process %d and the requests of the other processes of its node exceed the %" PRId64
                        " bytes available there",
                        asked[most].bytes, comm->mates.rank[most], limit);
-    allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, NULL);
+    allocation->base = hs_mapping_make(mates->comm, allocation->bytes, 1, comm->watch, NULL);
     char *at = allocation->base;
     for (int m = 0; m < mates->count && at; m++) {
         allocation->part[m] = at;
@@ -104,9 +104,14 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     const struct asked mine = {allocation->mine_bytes, available()};
     hsumma_status status = HSUMMA_OK;
     if (comm->mates.count > 1 && comm->mates.comm != MPI_COMM_NULL) {
-        if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, asked, sizeof mine, MPI_BYTE, comm->mates.comm) != MPI_SUCCESS)
-            return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather of the requests failed");
-        status = map_all(allocation, comm, asked, message);
+        MPI_Request request;
+        int code =
+            MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, asked, sizeof mine, MPI_BYTE, comm->mates.comm, &request);
+        status = hs_mpi_wait(code, &request, comm->watch);
+        if (!status)
+            status = map_all(allocation, comm, asked, message);
+        if (comm->roster.failed) /* a process has ended meanwhile, or did not arrive in time */
+            return comm->roster.failed;
     }
     if (!status && !allocation->base && (status = map_mine(allocation)))
         hs_fail(message, status, "bytes: %" PRIu64 " on process %d: %s", mine.bytes, comm->rank,
@@ -119,6 +124,12 @@ static struct hs_verdict agree_again(void *agreement, struct hs_vote vote)
     return hs_agree(agreement, vote);
 }
 
+static hsumma_status ended_early(const struct hs_agreement *agreement, hsumma_status status, struct hs_message *message)
+{
+    return hs_fail(message, status, "hsumma_malloc ended early: %.400s",
+                   hs_roster_why(&agreement->comm->roster, status));
+}
+
 /* Maps the parts.  Agrees with all processes first that `asked` and `allocation` exist, then on the result of the
  * mapping. */
 static hsumma_status take(struct hs_allocation *allocation, struct asked *asked, struct hs_agreement *agreement,
@@ -128,15 +139,23 @@ static hsumma_status take(struct hs_allocation *allocation, struct asked *asked,
     struct hs_message mine = {""};
     hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = status});
+    if (hs_status_is_final(verdict.status))
+        return ended_early(agreement, verdict.status, message);
     if (verdict.status)
         return hs_fail(message, verdict.status, "bytes: %zu; process %d could not record the allocation: %s", bytes,
                        verdict.rank, hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
     status = map(allocation, comm, asked, &mine);
+    if (hs_status_is_final(status)) {
+        unmap(allocation);
+        return ended_early(agreement, status, message);
+    }
     verdict = hs_agree(agreement, (struct hs_vote){.status = status});
     if (!verdict.status)
         return HSUMMA_OK;
     unmap(allocation);
+    if (hs_status_is_final(verdict.status) && !mine.text[0])
+        return ended_early(agreement, verdict.status, message);
     *message = mine;
     const struct hs_voters voters = {.agree = agree_again, .state = agreement, .rank = comm->rank};
     return hs_unlike_report(&voters, status, verdict, message);
@@ -164,8 +183,9 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
     struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation + count * sizeof *allocation->part);
     struct asked *asked = hs_get(memory, count, sizeof *asked);
     hsumma_status status = take(allocation, asked, agreement, bytes, message);
-    hs_put(memory, asked);
     *given = NULL;
+    if (!hs_status_is_final(status)) /* else MPI may still write to it */
+        hs_put(memory, asked);
     if (status) {
         hs_put(memory, allocation);
         return status;

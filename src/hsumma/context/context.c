@@ -26,7 +26,7 @@ hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t 
 struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote)
 {
     struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI || ctx->agreement.instance.active;
+    ctx->broken |= hs_status_is_final(verdict.status) || ctx->agreement.instance.active;
     return verdict;
 }
 
@@ -39,6 +39,8 @@ hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct h
                                const struct hs_given *given, int count)
 {
     const struct hs_voters voters = {.agree = agree_again, .state = ctx, .rank = ctx->comm.rank};
+    if (hs_status_is_final(verdict.status) && !mine && verdict.rank == ctx->comm.rank) /* the agreement has failed */
+        return hs_context_ended_early(ctx, verdict.status, call);
     if (verdict.status)
         return hs_unlike_report(&voters, mine, verdict, &ctx->message);
     return verdict.alike ? HSUMMA_OK : hs_unlike_explain(&voters, call, given, count, &ctx->message);
@@ -50,14 +52,26 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
                   : HSUMMA_OK;
 }
 
+hsumma_status hs_context_ended_early(hsumma_context *ctx, hsumma_status status, const char *call)
+{
+    return hs_fail(&ctx->message, status, "%s ended early: %.400s", call, hs_roster_why(&ctx->comm.roster, status));
+}
+
+hsumma_status hs_context_refuse(hsumma_context *ctx)
+{
+    const struct hs_roster *roster = &ctx->comm.roster;
+    return hs_fail(&ctx->message, roster->failed ? roster->failed : HSUMMA_ERR_MPI,
+                   "context unusable after an earlier MPI or device error; free it and create another%s%.350s",
+                   roster->failed ? ": " : "", roster->why.text);
+}
+
 hsumma_status hs_context_check_free(hsumma_context *ctx)
 {
     if (ctx->running)
         return hs_fail(&ctx->message, HSUMMA_ERR_BUSY,
                        "a plan of this context is running; complete it with hsumma_plan_wait first");
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
     return HSUMMA_OK;
 }
 

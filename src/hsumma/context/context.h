@@ -41,6 +41,7 @@ struct hsumma_context {
     int threads;       /* this process's BLAS threads (hs_share_of_node in api/cores.h); 0 if the user has set them */
     int threads_model; /* rank 0's BLAS threads (hs_share_of_node): for choices, which must be equal on all processes */
     int on_machine;    /* number of the context's processes on this process's machine */
+    uint64_t entered;  /* number of this process's calls that are collective over the context, without executions */
     int grids;         /* number of grids made so far, equal on all processes */
     uint64_t tile_bytes;               /* limit on the bytes of a grid's tiles on each node, equal on all processes */
     struct hs_node_device *left_tiles; /* tiles of freed grids, which other processes may still have mapped */
@@ -85,7 +86,12 @@ hsumma_desc hs_desc_make(const hsumma_grid *grid, int64_t m, int64_t n, int64_t 
 hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char order, const int *ranks,
                              hsumma_grid **result);
 
-/* HSUMMA_OK if a plan or call can be started in the context, else HSUMMA_ERR_BUSY or HSUMMA_ERR_MPI. */
+/* Sets the message of a call that an error of MPI, or the loss of a process, has ended; returns the status. */
+hsumma_status hs_context_ended_early(hsumma_context *ctx, hsumma_status status, const char *call);
+/* Refuses a call in a broken context: sets the message, and returns HSUMMA_ERR_PEER or HSUMMA_ERR_MPI. */
+hsumma_status hs_context_refuse(hsumma_context *ctx);
+/* HSUMMA_OK if a plan or call can be started in the context, else HSUMMA_ERR_BUSY or the status of hs_context_refuse.
+ */
 hsumma_status hs_context_check_free(hsumma_context *ctx);
 
 /* Returns the status of a call of this process's device; on failure copies the device's message to the context. */
@@ -99,6 +105,13 @@ struct hs_verdict hs_context_agree(hsumma_context *ctx, struct hs_vote vote);
  * rank's vote.  Collective. */
 hsumma_status hs_context_judge(hsumma_context *ctx, hsumma_status mine, struct hs_verdict verdict, const char *call,
                                const struct hs_given *given, int count);
+
+/* Shows the processes of this node which call this process enters. number, mark: equal on all processes that enter the
+ * same call, and so different from those of other calls of this kind. */
+static inline void hs_context_enter(hsumma_context *ctx, int entered, uint64_t number, uint32_t mark)
+{
+    hs_roster_enter(&ctx->comm.roster, (uint64_t)entered | (number & 0xffffff) << 8 | (uint64_t)mark << 32);
+}
 
 /* Removes one holder of a context or grid; removing the last one destroys the object. */
 void hs_context_release(hsumma_context *ctx);

@@ -97,15 +97,15 @@ hsumma_status hs_grid_create(hsumma_context *ctx, const int extent[2], char orde
     hsumma_grid *grid = NULL;
     *result = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
+    hs_context_enter(ctx, HS_ENTERED_GRID, ++ctx->entered, 0);
     hsumma_status status = make_grid(ctx, extent, order, ranks, &grid);
     struct hs_verdict verdict =
         hs_context_agree(ctx, (struct hs_vote){.status = status, .hash = status ? 0 : hash_of(&grid->grid)});
     status = judge(ctx, status, verdict, grid, order);
     if (!status)
         status = hs_product_memory_make(ctx, &grid->shared);
-    ctx->broken |= status == HSUMMA_ERR_MPI;
+    ctx->broken |= hs_status_is_final(status);
     if (status) {
         hs_put(&ctx->memory, grid ? grid->rank : NULL);
         hs_put(&ctx->memory, grid);

@@ -41,11 +41,11 @@ static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
     if (mates->comm == MPI_COMM_NULL)
         return NO_MACHINE;
     uint64_t bytes = ctx->tile_bytes;
-    for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED; tries++, bytes /= 2) {
+    for (int tries = 0; !shared->mapped && tries < 8 && fault != HS_NOT_OPENED && !ctx->broken; tries++, bytes /= 2) {
         /* smaller at each try, because the address space may be limited */
         shared->bytes = (size_t)bytes / HS_PAGE * HS_PAGE;
         shared->mapped_bytes = directory_bytes(mates) + shared->bytes;
-        shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, &fault);
+        shared->mapped = hs_mapping_make(mates->comm, shared->mapped_bytes, 0, ctx->comm.watch, &fault);
     }
     return (int)fault;
 }
@@ -77,6 +77,11 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
     memset(shared, 0, sizeof *shared);
     shared->taken = hs_get_zero(&ctx->memory, (size_t)ctx->comm.mates.count, sizeof *shared->taken);
     int fault = map(ctx, shared);
+    if (ctx->broken) { /* a process has ended meanwhile, or did not arrive in time */
+        const hsumma_status status = ctx->comm.roster.failed ? ctx->comm.roster.failed : HSUMMA_ERR_MPI;
+        hs_product_memory_free(ctx, shared);
+        return hs_context_ended_early(ctx, status, "hsumma_grid_create");
+    }
     struct hs_vote vote = {.status = !shared->taken   ? HSUMMA_ERR_MEMORY
                                      : shared->mapped ? HSUMMA_OK
                                                       : HSUMMA_ERR_UNSUPPORTED,
@@ -85,7 +90,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
                            .value = -(int64_t)shared->bytes,
                            .hash = (int64_t)(ctx->left_hash >> 1)};
     struct hs_verdict verdict = hs_agree(&ctx->agreement, vote);
-    if (verdict.status != HSUMMA_ERR_MPI && verdict.alike) /* all have left the same tiles */
+    if (!hs_status_is_final(verdict.status) && verdict.alike) /* all have left the same tiles */
         hs_device_tiles_free(ctx);
     if (!verdict.status) {
         shared->bytes = (size_t)-verdict.value;
@@ -93,6 +98,8 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
         return HSUMMA_OK;
     }
     hs_product_memory_free(ctx, shared);
+    if (hs_status_is_final(verdict.status) && verdict.rank == ctx->comm.rank)
+        return hs_context_ended_early(ctx, verdict.status, "hsumma_grid_create");
     if (verdict.status != HSUMMA_ERR_UNSUPPORTED)
         return hs_fail(&ctx->message, verdict.status, "rank %d reports: %s (memory of a grid)", verdict.rank,
                        hsumma_status_string(verdict.status));

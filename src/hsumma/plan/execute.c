@@ -101,6 +101,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status status = hs_context_check_free(plan->ctx);
     if (status)
         return status;
+    hs_context_enter(ctx, HS_ENTERED_EXECUTION, ++plan->executions, plan->mark);
     hs_trial_remember(plan);
     hs_trial_settle(plan);
     plan = hs_trial_turn(plan);
@@ -121,8 +122,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
         plan->phase = HS_PLAN_COMPLETE;
         ctx->running = NULL;
         ctx->broken = 1;
-        return hs_fail(&ctx->message, status,
-                       "MPI failed at the start of the multiplication; context unusable, free it and create another");
+        return hs_context_ended_early(ctx, status, "the start of the multiplication");
     }
     return HSUMMA_OK;
 }
@@ -136,6 +136,7 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
         status = hs_plan_bind(plan, alpha, data, ld, beta, &about);
     if (status || !plan->in_grid)
         return status;
+    hs_context_enter(plan->ctx, HS_ENTERED_EXECUTION, ++plan->executions, plan->mark);
     plan->began = hs_now();
     reset(plan);
     if (plan->guard) {
@@ -204,11 +205,11 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
     const int most = (int)sizeof ctx->message.text - 160;
-    const char *news = ctx->stall.text.text[0] && status ? ctx->stall.text.text : hs_local_news(ctx->local);
+    const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
-    const int broken = status == HSUMMA_ERR_MPI || status == HSUMMA_ERR_INTERNAL ||
+    const int broken = hs_status_is_final(status) || status == HSUMMA_ERR_INTERNAL ||
                        (status == HSUMMA_ERR_DEVICE && hs_notice_has_come(&ctx->comm));
     ctx->broken |= broken;
     if (!broken) /* otherwise messages in flight may still write to the workspace */
@@ -224,6 +225,8 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
         return news[0] ? hs_fail(&ctx->message, HSUMMA_OK, "rank %d: device disabled; falling back to the BLAS: %.*s",
                                  ctx->comm.rank, most, news)
                        : HSUMMA_OK;
+    if (hs_status_is_final(status))
+        return hs_context_ended_early(ctx, status, "the multiplication (C is now undefined)");
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined%s",
@@ -247,7 +250,7 @@ static hsumma_status end(hsumma_plan *plan, hsumma_status status)
 {
     plan->failure = plan->failure ? plan->failure : status;
     plan->phase = HS_PLAN_COMPLETE;
-    if (status == HSUMMA_ERR_MPI || !plan->in_grid)
+    if (hs_status_is_final(status) || !plan->in_grid)
         return status;
     if (!(plan->on_device || plan->staged))
         return status ? status : check(plan);
@@ -476,8 +479,10 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
     if (!plan)
         return HSUMMA_OK;
     hsumma_status status = advance(plan, &worked, done);
-    if (!status && !*done)
+    if (!status && !*done) {
         let_messages_move(plan);
+        status = hs_stall_glance(plan->ctx);
+    }
     hs_trace_resume(plan->problem.trace);
     return status || *done ? finish(plan, status) : HSUMMA_OK;
 }

@@ -315,7 +315,8 @@ static hsumma_status connect(hsumma_plan *plan)
     else if (plan->member && (status = hs_loop_connect(&plan->loop)))
         hs_fail(&ctx->message, status,
                 "MPI failed to create communicators for algorithm mpi; free the context and create another");
-    return hs_context_judge(ctx, status, hs_context_agree(ctx, (struct hs_vote){.status = status}), "", NULL, 0);
+    return hs_context_judge(ctx, status, hs_context_agree(ctx, (struct hs_vote){.status = status}),
+                            "hsumma_plan_create", NULL, 0);
 }
 
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
@@ -323,8 +324,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_options options = ctx->options;
     *result = NULL;
     if (ctx->broken)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI,
-                       "context unusable after an earlier MPI or device error; free it and create another");
+        return hs_context_refuse(ctx);
+    if (!request->alone)
+        hs_context_enter(ctx, HS_ENTERED_PLAN, ++ctx->entered, 0);
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
@@ -340,6 +342,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
     if (plan) {
         hold(plan, ctx, request, cached);
+        plan->mark = (uint32_t)hash;
         plan->layered = layered;
         hs_plan_problem(request, &plan->scalar, &plan->problem);
         status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
@@ -355,7 +358,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
     struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
-    ctx->broken |= verdict.status == HSUMMA_ERR_MPI;
+    ctx->broken |= hs_status_is_final(verdict.status);
     status = request->alone ? verdict.status : hs_request_judge(ctx, request, &settings, status, verdict);
     int layers = 1;
     if (!status)

@@ -50,10 +50,12 @@ struct hsumma_plan {
     hsumma_context *ctx;
     /* The operands' grids, held so that no other grid can be allocated at their addresses while the plan lives. */
     hsumma_grid *held[3];
-    hsumma_grid *grid; /* the grid of A */
-    int in_grid;       /* 1 if this process is in `grid` */
-    int member;        /* 1 if this process is in the problem's grid, which may lack processes that own nothing */
-    int *ranks;        /* rank table of the problem's grid, if that is smaller than `grid` */
+    hsumma_grid *grid;   /* the grid of A */
+    int in_grid;         /* 1 if this process is in `grid` */
+    int member;          /* 1 if this process is in the problem's grid, which may lack processes that own nothing */
+    int *ranks;          /* rank table of the problem's grid, if that is smaller than `grid` */
+    uint64_t executions; /* number of executions that this process has begun */
+    uint32_t mark;       /* a hash of the request, by which the node's processes recognise the plan */
     int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
                  */
     struct hs_problem problem;

@@ -1,42 +1,97 @@
 #include "hsumma/plan/plan.h"
 
+#include "base/simulator.h"
+#include "coll/run/notice.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { MOST_REPORTS = 3 }; /* of a process in a context, because a program may be slow in every call */
 
+static const double look_interval = 0.5; /* seconds */
+
 /* Writes the call in which this process waits. */
 static void write_call(const hsumma_context *ctx, const void *waiter, char *text, size_t size)
 {
     const struct hs_team *team = &ctx->team;
-    const hsumma_plan *plan = ctx->running;
+    hsumma_plan *plan = ctx->running;
     if (waiter == team && team->first)
         snprintf(text, size, "%s", hs_collective_name(team->first->signature->collective));
     else if (waiter == &team->agreement)
         snprintf(text, size, "a collective call, the first of its kind");
     else if (plan && waiter != &ctx->agreement)
-        snprintf(text, size, "a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64, plan->problem.extent[0],
-                 plan->problem.extent[1], plan->problem.extent[2]);
+        snprintf(text, size, "execution %" PRIu64 " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64,
+                 hs_plan_holder(plan)->executions, plan->problem.extent[0], plan->problem.extent[1],
+                 plan->problem.extent[2]);
     else
         snprintf(text, size, "a call that is collective over the context");
 }
 
-static void write_report(hsumma_context *ctx, double seconds)
+/* Writes the last call that a mate has entered. */
+static void write_last_call(uint64_t call, char *text, size_t size)
+{
+    static const char *const name[HS_ENTERED_COLLECTIVE] = {
+        [HS_ENTERED_NOTHING] = "hsumma_create",    [HS_ENTERED_GRID] = "hsumma_grid_create",
+        [HS_ENTERED_MALLOC] = "hsumma_malloc",     [HS_ENTERED_PLAN] = "hsumma_plan_create",
+        [HS_ENTERED_COMPARISON] = "a product",     [HS_ENTERED_REDISTRIBUTE] = "hsumma_redistribute",
+        [HS_ENTERED_LAYOUTS] = "hsumma_desc_best", [HS_ENTERED_TRACE] = "hsumma_trace_write",
+    };
+    int entered = (int)(call & 255);
+    if (entered == HS_ENTERED_EXECUTION)
+        snprintf(text, size, "execution %u of a product", (unsigned)(call >> 8 & 0xffffff));
+    else if (entered < HS_ENTERED_COLLECTIVE)
+        snprintf(text, size, "%s", name[entered]);
+    else
+        snprintf(text, size, "hsumma_%s",
+                 hs_collective_name((enum hs_collective)(entered - (int)HS_ENTERED_COLLECTIVE)));
+}
+
+/* The mate that the noted wait waits for; -1 if none is noted, or if it is on another node. */
+static int awaited_mate(const hsumma_context *ctx)
+{
+    int peer = ctx->timeline.waiter ? ctx->timeline.wait.peer : -1;
+    return peer >= 0 && ctx->comm.mates.mate ? ctx->comm.mates.mate[peer] : -1;
+}
+
+static uint64_t last_call(const struct hs_roster *roster, int mate)
+{
+    return atomic_load_explicit(&roster->entry[mate].call, memory_order_relaxed);
+}
+
+static int is_in_this_call(const struct hs_roster *roster, int mate)
+{
+    return last_call(roster, mate) == last_call(roster, roster->me);
+}
+
+static void write_report(hsumma_context *ctx, double seconds, struct hs_message *text)
 {
     const struct hs_trace_entry *wait = &ctx->timeline.wait;
     const void *waiter = ctx->timeline.waiter;
-    char call[128], peer[64] = "other processes", panel[48] = "a sum";
-    struct hs_message *text = &ctx->stall.text;
+    const struct hs_roster *roster = &ctx->comm.roster;
+    char call[160], peer[64] = "other processes", panel[48] = "a sum", last[64] = "";
+    int mate = roster->entry ? awaited_mate(ctx) : -1, entered = 0;
     write_call(ctx, waiter, call, sizeof call);
+    if (mate >= 0) {
+        entered = is_in_this_call(roster, mate);
+        for (int m = 0; m < roster->mates && entered && wait->cause == HS_CAUSE_START; m++)
+            if (!is_in_this_call(roster, m)) { /* the awaited mate itself waits for this one */
+                mate = m;
+                entered = 0;
+            }
+        write_last_call(last_call(roster, mate), last, sizeof last);
+    }
     if (waiter && wait->peer >= 0)
-        snprintf(peer, sizeof peer, "rank %d", wait->peer);
+        snprintf(peer, sizeof peer, "rank %d", mate >= 0 ? ctx->comm.mates.rank[mate] : wait->peer);
     if (wait->panel >= 0)
         snprintf(panel, sizeof panel, "panel %d", wait->panel);
     hs_fail(text, HSUMMA_OK, "rank %d of %d has waited %.0f s in %s: ", ctx->comm.rank, ctx->comm.size, seconds, call);
     if (!waiter)
         hs_append(text->text, sizeof text->text, "no progress of %s", peer);
+    else if (wait->cause == HS_CAUSE_START && entered)
+        hs_append(text->text, sizeof text->text, "%s has begun this call, but waits for another rank", peer);
     else if (wait->cause == HS_CAUSE_START)
-        hs_append(text->text, sizeof text->text, "%s has not begun this call, or waits for another rank", peer);
+        hs_append(text->text, sizeof text->text, "%s has not begun this call%s", peer,
+                  mate >= 0 ? "" : ", or waits for another rank");
     else if (wait->cause == HS_CAUSE_DATA)
         hs_append(text->text, sizeof text->text, "%s of %c from %s has not arrived", panel,
                   "ABC"[wait->operand < 0 ? 2 : wait->operand], peer);
@@ -48,42 +103,99 @@ static void write_report(hsumma_context *ctx, double seconds)
         hs_append(text->text, sizeof text->text, "%s has not received a message", peer);
     else
         hs_append(text->text, sizeof text->text, "the part of %s has not arrived", peer);
+    if (last[0] && !entered)
+        hs_append(text->text, sizeof text->text, "; its last call was %s", last);
 }
 
-/* Called during a wait without progress.  Notes waits from half of the limit on, so that the report can name them.  A
- * process that gives up makes those of its node that wait for it return an error, too. */
+/* Ends the use of the context, and makes the processes of this node return an error, too. */
+static hsumma_status give_up(hsumma_context *ctx, hsumma_status status, const char *why)
+{
+    ctx->broken = 1;
+    hs_roster_give_up(&ctx->comm.roster, status, why);
+    if (ctx->comm.shm)
+        hs_shm_break(ctx->comm.shm, status);
+    if (ctx->running && ctx->running->grid->shared.directory.entry)
+        hs_directory_break(&ctx->running->grid->shared.directory, status);
+    if (ctx->team.comm) /* else the context runs no collective calls */
+        hs_team_give_up(&ctx->team, status, why);
+    return status;
+}
+
+/* A mate has given up or ended. The processes of other nodes, which cannot see an end, receive a notice of it. */
+static hsumma_status give_up_after(hsumma_context *ctx, int mate)
+{
+    const struct hs_roster_entry *entry = &ctx->comm.roster.entry[mate];
+    struct hs_notice notice = {.status = HSUMMA_ERR_PEER};
+    char last[64];
+    int left = atomic_load(&entry->left);
+    if (atomic_load(&entry->failed)) {
+        const char *why = hs_roster_why(&ctx->comm.roster, HSUMMA_ERR_MPI); /* sets roster.failed */
+        return give_up(ctx, ctx->comm.roster.failed, why);
+    }
+    write_last_call(last_call(&ctx->comm.roster, mate), last, sizeof last);
+    hs_fail(&notice.text, HSUMMA_ERR_PEER, "rank %d %s; its last call was %s", ctx->comm.mates.rank[mate],
+            left ? "has freed its context" : "has ended", last);
+    const struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    if (ctx->comm.size > ctx->comm.mates.count)
+        hs_notice_send(&ctx->comm, &all, notice, &ctx->memory);
+    return give_up(ctx, HSUMMA_ERR_PEER, notice.text.text);
+}
+
+/* Gives up if a mate has ended or given up, or if another node has sent a notice. */
+static hsumma_status look_around(hsumma_context *ctx, int *leavers)
+{
+    struct hs_notice notice;
+    *leavers = 0;
+    if (hs_simulator()) /* all ranks are one process */
+        return HSUMMA_OK;
+    int mate = hs_roster_find_lost(&ctx->comm.roster, awaited_mate(ctx), leavers);
+    if (mate >= 0)
+        return give_up_after(ctx, mate);
+    /* a device's notices are received by the calls that look for them */
+    if (!ctx->comm.device && ctx->comm.size > ctx->comm.mates.count && hs_notice_receive(&ctx->comm, &notice))
+        return give_up(ctx, notice.status, notice.text.text);
+    return HSUMMA_OK;
+}
+
+/* Called during a wait without progress.  Notes waits from half of the limit on, so that the report can name them, and
+ * once a process of the node has freed the context, since its end matters only to those that wait for it. */
 static hsumma_status look(void *state, double seconds)
 {
     hsumma_context *ctx = state;
     struct hs_stall *stall = &ctx->stall;
     const struct hs_settings *settings = &ctx->options.settings;
+    struct hs_message text;
+    int leavers = 0;
     if (seconds < stall->waited)
         stall->reported = 0;
     stall->waited = seconds;
-    const int noted = ctx->timeline.notes; /* since the look before this one */
-    ctx->timeline.notes = ctx->timeline.ring || seconds >= settings->timeout / 2.0;
-    if (seconds < settings->timeout || !noted || stall->reported)
+    hsumma_status status = look_around(ctx, &leavers);
+    if (status)
+        return status;
+    const int limited = settings->timeout > 0, noted = ctx->timeline.notes; /* since the look before this one */
+    ctx->timeline.notes = ctx->timeline.ring || leavers || (limited && seconds >= settings->timeout / 2.0);
+    if (!limited || seconds < settings->timeout || !noted || stall->reported)
         return HSUMMA_OK;
     stall->reported = 1;
-    write_report(ctx, seconds);
+    write_report(ctx, seconds, &text);
     if (stall->reports++ < MOST_REPORTS)
-        fprintf(stderr, "hsumma: %s (option timeout=%d)\n", stall->text.text, settings->timeout);
-    if (!settings->timeout_fails)
+        fprintf(stderr, "hsumma: %s (option timeout=%d)\n", text.text, settings->timeout);
+    return settings->timeout_fails ? give_up(ctx, HSUMMA_ERR_MPI, text.text) : HSUMMA_OK;
+}
+
+hsumma_status hs_stall_glance(hsumma_context *ctx)
+{
+    int leavers;
+    double now = hs_now();
+    if (!ctx->comm.watch || now - ctx->stall.glanced < look_interval)
         return HSUMMA_OK;
-    ctx->broken = 1;
-    if (ctx->comm.shm)
-        hs_shm_break(ctx->comm.shm);
-    if (ctx->running && ctx->running->grid->shared.directory.entry)
-        hs_directory_break(&ctx->running->grid->shared.directory);
-    if (ctx->team.comm) /* else the context runs no collective calls */
-        hs_team_give_up(&ctx->team, &stall->text);
-    return HSUMMA_ERR_MPI;
+    ctx->stall.glanced = now;
+    return look_around(ctx, &leavers);
 }
 
 void hs_stall_watch(hsumma_context *ctx)
 {
-    const struct hs_settings *settings = &ctx->options.settings;
-    double interval = settings->timeout / 4.0;
-    ctx->stall.watch = (struct hs_watch){.look = look, .state = ctx, .interval = interval < 1 ? interval : 1};
-    ctx->comm.watch = settings->timeout ? &ctx->stall.watch : NULL;
+    ctx->stall.watch = (struct hs_watch){.look = look, .state = ctx, .interval = look_interval};
+    ctx->stall.glanced = hs_now();
+    ctx->comm.watch = ctx->options.settings.timeout || ctx->comm.size > 1 ? &ctx->stall.watch : NULL;
 }

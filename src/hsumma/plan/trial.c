@@ -153,7 +153,7 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         struct hs_request rival = *request;
         rival.choice = &plan->ranking.choice[i];
         status = hs_plan_create(ctx, &rival, 1, &trial->plan[trial->count]);
-        if (status == HSUMMA_ERR_MPI)
+        if (hs_status_is_final(status))
             break;
         if (status) /* all processes skip this rival, because the status is equal on all */
             continue;
@@ -161,9 +161,9 @@ hsumma_status hs_trial_begin(hsumma_plan *plan, const struct hs_request *request
         trial->rank[trial->count++] = i;
         status = HSUMMA_OK;
     }
-    if (status == HSUMMA_ERR_MPI || trial->count == 1) {
+    if (hs_status_is_final(status) || trial->count == 1) {
         hs_trial_end(plan);
-        return status == HSUMMA_ERR_MPI ? status : HSUMMA_OK;
+        return hs_status_is_final(status) ? status : HSUMMA_OK;
     }
     plan_spans(trial);
     if (!plan->in_grid) /* this process participated in making the rivals, but does not execute them */

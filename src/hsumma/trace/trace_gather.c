@@ -256,7 +256,7 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
         put_in_order(trace);
         trace->written = trace->count + trace->lost;
         status = reads ? collect(ctx, chunk, buffer) : give(ctx, trace);
-        status = status == HSUMMA_ERR_MPI
+        status = hs_status_is_final(status)
                      ? hs_fail(&ctx->message, status, "trace: MPI failed, so no timeline is written")
                      : tell(ctx, status);
     }

@@ -400,7 +400,7 @@ static hsumma_status check_signals(struct hs_loop *loop)
     hs_directory_look(directory);
     if (!loop->comm->block && ++loop->checks % CHECKS)
         return HSUMMA_OK;
-    return hs_directory_is_broken(directory) ? HSUMMA_ERR_MPI : HSUMMA_OK;
+    return hs_directory_broken(directory);
 }
 
 hsumma_status hs_loop_advance(void *state, int *worked, int *done)
@@ -425,7 +425,7 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     }
     if (status && loop->state == HS_RUNNING) {
         if (loop->execution.shared)
-            hs_directory_break(&loop->execution.shared->directory);
+            hs_directory_break(&loop->execution.shared->directory, status);
         loop->execution.shared = NULL; /* finish must not signal the end of this execution */
         finish(loop);
     }

@@ -118,7 +118,7 @@ static void test_broken(hsumma_context *ctx)
     hsumma_status status = hs_agreement_init(&agreement, &ctx->comm, &all, directory, HS_AGREE_PLAN, &ctx->memory);
     good = !status;
     if (is_leader(ctx, grid)) { /* the leaders do not vote */
-        hs_directory_break(directory);
+        hs_directory_break(directory, HSUMMA_ERR_MPI);
     } else {
         status = hs_agreement_start(&agreement, (struct hs_vote){0});
         while (!status && !done)

@@ -1,0 +1,140 @@
+#include "coll/node/roster.h"
+
+#include "base/simulator.h"
+#include "coll/node/mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads the state, the number of threads and the start time of a process. Returns 0, or why it cannot (errno). */
+static int read_process(int64_t process, char *state, long *threads, uint64_t *started)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno;
+    ssize_t got = read(file, text, sizeof text - 1);
+    int error = got < 0 ? errno : 0;
+    close(file);
+    if (error)
+        return error;
+    text[got] = 0;
+    const char *end = strrchr(text, ')'); /* of the second field, a name, which may contain anything */
+    unsigned long long time = 0;
+    if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+                       state, threads, &time) != 3)
+        return EINVAL;
+    *started = time;
+    return 0;
+}
+
+/* A process that cannot be examined counts as alive. */
+static int has_ended(int64_t process, uint64_t since)
+{
+    char state = 0;
+    long threads = 0;
+    uint64_t started = 0;
+    int error = read_process(process, &state, &threads, &started);
+    if (error)
+        return error == ENOENT || error == ESRCH;
+    /* if only the first thread has ended, the state is Z, too */
+    return started != since || ((state == 'Z' || state == 'X') && threads <= 1);
+}
+
+/* Identifies the name space of process ids; 0 if /proc belongs to another one than this process. */
+static uint64_t name_space(void)
+{
+    char self[24] = "";
+    struct stat is;
+    ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+    if (length <= 0 || atoll(self) != (long long)getpid() || stat("/proc/self/ns/pid", &is))
+        return 0;
+    return (uint64_t)is.st_ino;
+}
+
+static size_t bytes_of(const struct hs_roster *roster)
+{
+    return sizeof *roster->entry * (size_t)roster->mates;
+}
+
+void hs_roster_make(struct hs_roster *roster, MPI_Comm mates)
+{
+    char state;
+    long threads;
+    *roster = (struct hs_roster){.mates = 1};
+    if (mates == MPI_COMM_NULL || hs_simulator() || MPI_Comm_size(mates, &roster->mates) != MPI_SUCCESS ||
+        MPI_Comm_rank(mates, &roster->me) != MPI_SUCCESS || roster->mates == 1)
+        return;
+    roster->entry = hs_mapping_make(mates, bytes_of(roster), 1, NULL, NULL);
+    if (!roster->entry)
+        return;
+    struct hs_roster_entry *mine = &roster->entry[roster->me];
+    mine->space = name_space();
+    if (mine->space && read_process(getpid(), &state, &threads, &mine->started) == 0)
+        atomic_store_explicit(&mine->process, getpid(), memory_order_release);
+}
+
+void hs_roster_leave(struct hs_roster *roster)
+{
+    if (!roster->entry)
+        return;
+    atomic_store(&roster->entry[roster->me].left, 1);
+    hs_mapping_free(roster->entry, bytes_of(roster));
+    roster->entry = NULL;
+}
+
+void hs_roster_give_up(struct hs_roster *roster, hsumma_status status, const char *why)
+{
+    if (roster->failed)
+        return;
+    roster->failed = status;
+    hs_fail(&roster->why, status, "%s", why);
+    if (!roster->entry)
+        return;
+    struct hs_roster_entry *mine = &roster->entry[roster->me];
+    mine->why = roster->why;
+    atomic_store_explicit(&mine->failed, (int)status, memory_order_release);
+}
+
+/* The error after which a mate gave up. */
+static hsumma_status failure_of(const struct hs_roster *roster, int mate)
+{
+    return (hsumma_status)atomic_load_explicit(&roster->entry[mate].failed, memory_order_acquire);
+}
+
+const char *hs_roster_why(struct hs_roster *roster, hsumma_status status)
+{
+    for (int m = 0; m < roster->mates && roster->entry && !roster->failed; m++)
+        if (failure_of(roster, m))
+            hs_roster_give_up(roster, failure_of(roster, m), roster->entry[m].why.text);
+    return roster->why.text[0] ? roster->why.text : hsumma_status_string(status);
+}
+
+int hs_roster_find_lost(const struct hs_roster *roster, int awaited, int *leavers)
+{
+    const uint64_t space = roster->entry ? roster->entry[roster->me].space : 0;
+    *leavers = 0;
+    for (int m = 0; m < roster->mates && roster->entry; m++) {
+        const struct hs_roster_entry *mate = &roster->entry[m];
+        if (m == roster->me)
+            continue;
+        if (failure_of(roster, m))
+            return m;
+        if (atomic_load(&mate->left)) {
+            *leavers = 1;
+            if (m == awaited)
+                return m;
+            continue;
+        }
+        int64_t process = atomic_load_explicit(&mate->process, memory_order_acquire);
+        if (process && space && mate->space == space && has_ended(process, mate->started))
+            return m;
+    }
+    return -1;
+}

@@ -1,0 +1,84 @@
+/*
+ * Unequal arguments of one-call products (check=always): all processes get the same error, which names the argument,
+ * also where each has a plan for its own arguments. MPI failures between nodes: a call of MPI that fails because a
+ * process has died ends a call with HSUMMA_ERR_PEER, another failure with HSUMMA_ERR_MPI.
+ */
+#include "support/tap.h"
+#include "support/world.h"
+
+#include <hsumma_coll.h>
+#include <mpi.h>
+#include <string.h>
+
+static int fail_with; /* an error code, or 0: what MPI_Testsome returns on this process */
+
+int MPI_Testsome(int count, MPI_Request *request, int *out, int *index, MPI_Status *status)
+{
+    if (!fail_with)
+        return PMPI_Testsome(count, request, out, index, status);
+    *out = 1;
+    index[0] = 0;
+    status[0].MPI_ERROR = fail_with;
+    return MPI_ERR_IN_STATUS;
+}
+
+static hsumma_context *ctx;
+
+static int open_context(const char *options)
+{
+    char text[480] = "";
+    hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, text, sizeof text);
+    return tap_ok(world_worst(status) == 0, "a context with %s %s", options, text);
+}
+
+static void test_arguments(void)
+{
+    static double a[576], c[576];
+    hsumma_grid *grid = NULL;
+    hsumma_desc desc;
+    if (!open_context("check=always"))
+        return;
+    hsumma_status status = hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    hsumma_desc_init(&desc, grid, 24, 24, 4, 4);
+    for (int m = 20; m <= 24 && !status; m += 4) /* plans for both sizes on all processes */
+        status = hsumma_dgemm(ctx, 'N', 'N', m, 24, 24, 1, a, &desc, a, &desc, 0, c, &desc);
+    tap_ok(world_worst(status) == 0, "equal arguments: %s", hsumma_message(ctx));
+    status = hsumma_dgemm(ctx, 'N', 'N', rank == 0 ? 20 : 24, 24, 24, 1, a, &desc, a, &desc, 0, c, &desc);
+    const char *text = hsumma_message(ctx);
+    int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, "gave m = ") && strstr(text, "rank 0 gave ");
+    tap_ok(world_reduce(good, MPI_MIN) == 1, "another m on rank 0: %s", text);
+    status = hsumma_dgemm(ctx, 'N', rank == size - 1 ? 'X' : 'N', 24, 24, 24, 1, a, &desc, a, &desc, 0, c, &desc);
+    good = status == HSUMMA_ERR_ARGUMENT && strstr(hsumma_message(ctx), "transb is 'X'");
+    tap_ok(world_reduce(good, MPI_MIN) == 1, "a wrong argument on the last rank: %s", hsumma_message(ctx));
+    status = hsumma_dgemm(ctx, 'N', 'N', 24, 24, 24, 1, a, &desc, a, &desc, 0, c, &desc);
+    tap_ok(world_worst(status) == 0, "equal arguments again: %s", hsumma_message(ctx));
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
+/* All ranks fail in the same call, so that none waits. */
+static void test_mpi_error(int code, hsumma_status expected, const char *what)
+{
+    double in[100] = {1}, out[100] = {0};
+    if (!open_context("shared=0"))
+        return;
+    fail_with = code;
+    hsumma_status status = hsumma_allreduce(ctx, in, out, 100, HSUMMA_DOUBLE, HSUMMA_SUM);
+    fail_with = 0;
+    tap_ok(world_reduce(status == expected, MPI_MIN) == 1, "%s: %s", what, hsumma_message(ctx));
+    hsumma_free(&ctx);
+}
+
+int main(int argc, char **argv)
+{
+    world_begin(&argc, &argv);
+    test_arguments();
+    test_mpi_error(MPI_ERR_OTHER, HSUMMA_ERR_MPI, "an error of MPI");
+#ifdef MPIX_ERR_PROC_FAILED
+    test_mpi_error(MPIX_ERR_PROC_FAILED, HSUMMA_ERR_PEER, "MPI reports a process that has died");
+#else
+    tap_skip(1, "this MPI has no MPIX_ERR_PROC_FAILED");
+#endif
+    MPI_Finalize();
+    return tap_done();
+}

@@ -1,0 +1,71 @@
+"""TAP: a process ends, or frees its context, while the others need it (tests/mpi/product/peer.c): each of the others
+gets HSUMMA_ERR_PEER in every kind of call, with a message that names the process; it can then free everything.
+
+Each rank is run by a shell that outlives it, since mpiexec ends all processes when one of its own has been killed.
+
+Environment: that of launch.py.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from launch import BUILD, mpiexec
+from ranks import marked, ranks_of
+from tap import done, ok
+
+PATIENCE_S = 30
+PEER = 10  # HSUMMA_ERR_PEER
+PROGRAM = os.path.join(BUILD, "tests", "mpi", "product", "peer")
+SHELL = ["sh", "-c", '"$0" "$@"; exec sleep 100', PROGRAM]
+ENDS = {"killed": "has ended", "exits": "has freed its context", "stays": "has freed its context"}
+
+
+def test(ranks, call, how, *options):
+    mark = marked()
+    process = subprocess.Popen([*mpiexec(ranks, mark), *SHELL, call, how, *options],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    os.set_blocking(process.stdout.fileno(), False)
+    text, start = "", time.monotonic()
+    try:
+        while time.monotonic() - start < PATIENCE_S and text.count("freed\n") < ranks - 1 and "cannot" not in text:
+            time.sleep(0.05)
+            text += (process.stdout.read() or b"").decode()
+    finally:
+        for left in ranks_of(mark, None):
+            try:
+                os.kill(left, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    lines = text.splitlines()
+    good = text.count("freed\n") == ranks - 1
+    for rank in range(ranks - 1):
+        first = [line for line in lines if line.startswith(f"rank {rank}: {PEER} after ")]
+        good &= len(first) == 1 and f"rank {ranks - 1} {ENDS[how]}; its last call was " in first[0]
+        good &= f"rank {rank}: then {PEER}" in lines
+    ok(good, f"{ranks} ranks, {call}, the last one {how} {' '.join(options)}", text)
+
+
+def main():
+    for call in ("multiply", "test", "sum", "testsum", "grid", "plan", "malloc", "redistribute"):
+        test(3, call, "killed")
+    for call in ("multiply", "sum", "malloc"):
+        test(2, call, "exits")
+        test(2, call, "stays")
+    for call in ("multiply", "sum", "grid"):
+        test(3, call, "killed", "wait=block")
+        test(3, call, "killed", "node=messages", "shared=0", "timeout=off")
+    # the ranks of the first node receive a notice of the second
+    for call in ("multiply", "test", "sum", "grid", "malloc"):
+        test(4, call, "killed", "topology=nodes:2")
+    test(4, "multiply", "killed", "topology=nodes:2", "wait=block")
+    test(4, "sum", "killed", "topology=nodes:2", "wait=block")
+    return done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     world_begin(&argc, &argv);
     int shm = process_entries("/dev/shm", "hsumma");
     for (int reserve = 0; reserve < 2; reserve++) {
-        char *base = hs_mapping_make(MPI_COMM_WORLD, BYTES, reserve, &fault);
+        char *base = hs_mapping_make(MPI_COMM_WORLD, BYTES, reserve, NULL, &fault);
         tap_ok(everywhere(base != NULL && (rank > 0) == (kept < 0)), "mapped: %s", hs_mapping_fault_text(fault));
         if (base) {
             base[rank] = (char)(rank + 1);

@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 CORPUS = os.path.join(ROOT, "tests/fuzz/corpus")
 BUILD = os.path.join(os.environ["BUILD"], "fuzz")
 FOUND = os.path.join(BUILD, "found")
-SHORT_RUNS, MOST_BYTES, MOST_LENGTH, INPUT_SECONDS = 20000, 4096, 4096, 20
+SHORT_RUNS, MOST_BYTES, MOST_LENGTH, INPUT_SECONDS = 10000, 4096, 4096, 20
 KEPT = "## found by fuzzing"
 FLAGS = ["CC=" + ("ccache clang" if shutil.which("ccache") else "clang"), "SANITIZE=address,undefined", "CUDA=0", "MPIFC=",
          "CFLAGS=-O1 -g -fsanitize=fuzzer-no-link", f"BUILD={BUILD}"]

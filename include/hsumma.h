@@ -597,7 +597,9 @@ HSUMMA_API hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type,
  * These calls plan and execute at once, as p?gemm does: C := alpha op(A) op(B) + beta C, with the arguments of
  * hsumma_plan_create() and hsumma_plan_execute(). The context caches a bounded number of plans by their global
  * arguments (the least recently used one is replaced), so that repeated shapes are planned once. Collective; options
- * are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute().
+ * are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute(). Processes that pass
+ * different global arguments, each with a plan in its cache, may wait forever; with the option check=always they return
+ * HSUMMA_ERR_ARGUMENT, and each call costs one more small allreduce.
  * @{ */
 
 /** C := alpha op(A) op(B) + beta C in single precision. */

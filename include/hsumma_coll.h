@@ -118,8 +118,8 @@ typedef struct hsumma_coll {
  * Runs one collective. Collective over the context.
  *
  * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (a stage of the algorithm
- * cannot serve this call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_DEVICE (on all processes; the context can only
- * be freed).
+ * cannot serve this call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER, HSUMMA_ERR_DEVICE (on all processes; the
+ * context can only be freed).
  *
  * The processes check the first call of a kind (collective, sizes, root, algorithm) together: all return the same
  * error, and no buffer is changed. Each process checks later calls of the same kind alone: if a process passes a NULL

@@ -76,7 +76,7 @@ typedef enum hsumma_status {
     HSUMMA_ERR_DEVICE,      /**< a device returned an error, or cannot do what was asked of it */
     HSUMMA_ERR_PEER,        /**< another process has ended, or has freed its context, although the call needs it; the
                                  context can only be freed */
-    HSUMMA_ERR_DATA         /**< C is wrong and could not be repaired (option guard) */
+    HSUMMA_ERR_DATA         /**< C failed its check and could not be repaired (option guard) */
 } hsumma_status;
 
 /** Element types, as BLAS names them. A complex element is two consecutive reals. */
@@ -213,7 +213,7 @@ typedef struct hsumma_plan_info {
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
     int64_t guard_checked;   /**< with guard=product, checked executions of this plan so far */
     int64_t guard_found;     /**< of these, executions whose C was wrong */
-    int64_t guard_repaired;  /**< of these, executions whose C was right after a repetition */
+    int64_t guard_repaired;  /**< of these, executions whose C was correct once recomputed */
     int64_t guard_unchecked; /**< columns of C that the last check left out, because the sums of absolute values in
                                   their checksums overflow or are not a number */
     double guard_seconds;    /**< time of the last execution's checksums on this process, without waiting */

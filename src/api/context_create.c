@@ -198,7 +198,8 @@ static void destroy(hsumma_context *ctx)
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->compute);
     hs_put(&ctx->memory, ctx->ranks);
-    hs_put(&hs_heap, ctx);
+    if (!ctx->broken) /* else MPI may still write to the results of agreements in it */
+        hs_put(&hs_heap, ctx);
 }
 
 static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)

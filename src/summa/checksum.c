@@ -10,7 +10,7 @@ enum { REALS = 4096, LANES = 2, SUMS_AT_ONCE = 4 };
 
 double hs_checksum_weight(int64_t i)
 {
-    return 1 + (double)(hs_scrambled((uint64_t)i + 1) >> 58) / 64;
+    return 1 + (double)(hs_scrambled((uint64_t)i + 1) >> 12) * 0x1p-52;
 }
 
 /* Vectors of numbers, for compilers that do not vectorise sums by themselves. */

@@ -148,10 +148,11 @@ void hs_pgemm(const struct hs_pgemm *call)
         scale(call, &args);
         return;
     }
-    if (shim && !shim->connected && args.shape[0] * args.shape[1] > 1 && hs_do_locally(shim, call, &args))
+    if (shim && !shim->connected && !shim->guarded && args.shape[0] * args.shape[1] > 1 &&
+        hs_do_locally(shim, call, &args))
         return;
     hsumma_status status = hs_shim_connect(shim, comm, args.shape);
-    if (!status && !shim->explain && shim->left == 0 && hs_do_locally(shim, call, &args))
+    if (!status && !shim->explain && !shim->guarded && shim->left == 0 && hs_do_locally(shim, call, &args))
         return;
     if (status) {
         give_up(NULL, call, args.context, status, 1);

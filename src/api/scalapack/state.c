@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* State of the process, not of a context. */
@@ -70,6 +71,8 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
     if (!shim)
         return NULL;
     MPI_Comm_rank(comm, &rank);
+    const char *guard = hs_environment("HSUMMA_GUARD");
+    shim->guarded = guard && strcmp(guard, "off") != 0;
     shim->log = rank == 0 ? hs_log_open() : -1;
     if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
         return shim;

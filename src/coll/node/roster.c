@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,8 @@ static int has_ended(int64_t process, uint64_t since)
     long threads = 0;
     uint64_t started = 0;
     int error = read_process(process, &state, &threads, &started);
-    if (error)
-        return error == ENOENT || error == ESRCH;
+    if (error) /* /proc may hide processes */
+        return (error == ENOENT || error == ESRCH) && kill((pid_t)process, 0) && errno == ESRCH;
     /* if only the first thread has ended, the state is Z, too */
     return started != since || ((state == 'Z' || state == 'X') && threads <= 1);
 }

@@ -130,7 +130,7 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
     }
     hs_bounce_free(&on->bounce, on->device, broken);
     on->device->kind->free_event(on->device, on->pulse);
-    if (on->mates != MPI_COMM_NULL && !finalised)
+    if (on->mates != MPI_COMM_NULL && !finalised && !broken)
         MPI_Comm_free(&on->mates);
     if (!broken)
         hs_put(on->memory, on);

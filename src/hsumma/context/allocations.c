@@ -105,8 +105,9 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     hsumma_status status = HSUMMA_OK;
     if (comm->mates.count > 1 && comm->mates.comm != MPI_COMM_NULL) {
         MPI_Request request;
-        int code =
-            MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, asked, sizeof mine, MPI_BYTE, comm->mates.comm, &request);
+        asked[comm->mates.me] = mine; /* MPI may read and write `asked` after a wait that has been given up */
+        int code = MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, asked, sizeof mine, MPI_BYTE, comm->mates.comm,
+                                  &request);
         status = hs_mpi_wait(code, &request, comm->watch);
         if (!status)
             status = map_all(allocation, comm, asked, message);

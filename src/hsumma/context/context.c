@@ -54,7 +54,10 @@ hsumma_status hs_context_device_said(hsumma_context *ctx, hsumma_status status)
 
 hsumma_status hs_context_ended_early(hsumma_context *ctx, hsumma_status status, const char *call)
 {
-    return hs_fail(&ctx->message, status, "%s ended early: %.400s", call, hs_roster_why(&ctx->comm.roster, status));
+    const char *why = hs_roster_why(&ctx->comm.roster, status);
+    if (status == HSUMMA_ERR_PEER) /* by MPI's word: later calls return it, too */
+        hs_roster_give_up(&ctx->comm.roster, status, why);
+    return hs_fail(&ctx->message, status, "%s ended early: %.400s", call, why);
 }
 
 hsumma_status hs_context_refuse(hsumma_context *ctx)

@@ -39,6 +39,19 @@ static hsumma_status follow(struct hs_new_file *target, struct hs_message *messa
     return HSUMMA_OK;
 }
 
+/* Whether a link may have been planted, by the rule of Linux's protected_symlinks: it is another user's, in a folder
+ * like /tmp, in which everybody may make files. */
+static int is_planted(const struct hs_new_file *target, const struct stat *link)
+{
+    char folder[sizeof target->path];
+    struct stat in;
+    int length = directory_length(target->path);
+    snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? target->path : ".");
+    if (link->st_uid == geteuid() || link->st_uid == 0)
+        return 0;
+    return stat(folder, &in) || (in.st_mode & S_IWOTH && in.st_mode & S_ISVTX && in.st_uid != link->st_uid);
+}
+
 hsumma_status hs_new_file_find(struct hs_new_file *target, const char *before, const char *path,
                                struct hs_message *message)
 {
@@ -57,6 +70,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *before, c
             target->there = 1;
             target->own = found.st_uid == geteuid();
             target->mode = found.st_mode & 0777;
+            target->group = found.st_gid;
             return HSUMMA_OK;
         }
         if (!S_ISLNK(found.st_mode))
@@ -64,9 +78,10 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *before, c
         errno = ELOOP;
         if (links == LINKS)
             return hs_file_fail(before, "follow the symbolic link", path, message);
-        if (found.st_uid != geteuid() && found.st_uid != 0)
+        if (is_planted(target, &found))
             return hs_fail(message, HSUMMA_ERR_OPTION,
-                           "%s%s is a symbolic link of another user, which is not followed; give the file that it "
+                           "%s%s is a symbolic link of another user in a folder open to all, which is not followed; "
+                           "give the file that it "
                            "leads to",
                            before, target->path);
         hsumma_status status = follow(target, message);
@@ -128,7 +143,9 @@ static int settle(const struct hs_new_file *target)
     struct stat made;
     if (target->there && fstat(target->file, &made))
         return -1;
-    if (target->there && fchmod(target->file, target->mode & (target->own ? 0777 : made.st_mode)))
+    /* the group's rights stay where the group does */
+    mode_t allowed = target->own ? 0777 : made.st_mode | (made.st_gid == target->group ? 0070 : 0);
+    if (target->there && fchmod(target->file, target->mode & allowed))
         return -1;
     return fsync(target->file);
 }

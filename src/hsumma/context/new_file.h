@@ -22,6 +22,7 @@ struct hs_new_file {
     int there;     /* 1 if an existing file, with mode `mode`, is replaced */
     int own;       /* and it belongs to this user */
     mode_t mode;
+    gid_t group; /* of the file that is replaced */
 };
 
 /*

@@ -13,6 +13,7 @@ struct hs_stall {
     struct hs_watch watch; /* comm.watch */
     double waited;         /* seconds of the current wait at the last look */
     double glanced;        /* time of the last hs_stall_glance that looked */
+    int leaver;            /* the mate that the last look found missing; -1 if none */
     int reported;          /* true if the current wait has been reported */
     int reports;           /* number of reports so far */
 };

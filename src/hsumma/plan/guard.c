@@ -310,6 +310,12 @@ static void add_scaled(const struct hs_scalar *scalar, const union hs_value *fac
     }
 }
 
+/* Added to the bounds of sums over m elements, so that the bound covers products with weights that underflow. */
+static double underflow_of(const hsumma_plan *plan)
+{
+    return (double)plan->problem.extent[HS_M] * DBL_MIN;
+}
+
 /* Copies this process's part of C, if a repetition needs it and there is memory. */
 static void keep_c(hsumma_plan *plan)
 {
@@ -336,14 +342,19 @@ void hs_guard_expect(hsumma_plan *plan)
     double began = hs_now(), *sum = guard->of_c.in;
     int64_t n = guard->of_c.elements;
     int copy, copies = copies_of(plan, HS_C, &copy);
+    double *bounds = guard->of_a.out + (hs_checksum_planes(scalar) - 1) * guard->of_a.elements;
     memset(guard->expected, 0, (size_t)guard->of_c.bytes);
     memset(sum, 0, (size_t)guard->of_c.bytes);
+    for (int64_t l = 0; l < guard->of_a.elements; l++)
+        bounds[l] += underflow_of(plan);
     take(plan, HS_B, guard->of_a.out, sum);
     add_scaled(scalar, &plan->alpha, n, sum, guard->expected);
     memset(sum, 0, (size_t)guard->of_c.bytes);
     if (!scalar->is_zero(&plan->beta)) {
         hsumma_status status = read_part(plan, HS_C, add, &(struct sums){NULL, sum, NULL});
         plan->failure = plan->failure ? plan->failure : status;
+        for (int64_t j = 0; j < n; j++)
+            sum[(hs_checksum_planes(scalar) - 1) * n + j] += underflow_of(plan);
         for (int64_t i = 0; copies > 1 && i < guard->of_c.bytes / (int64_t)sizeof *sum; i++)
             sum[i] /= copies;
         add_scaled(scalar, &plan->beta, n, sum, guard->expected);
@@ -453,9 +464,14 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
     wrong = count_wrong(plan, &column, &by, &allowed);
     if (wrong)
         hs_fail(&guard->figures.news, HSUMMA_OK,
-                "guard=product: %" PRId64 " of %" PRId64 " columns of C were wrong (checksum of column %" PRId64
-                " by %.3g, where rounding explains at most %.3g)",
+                "guard=product: %" PRId64 " of %" PRId64 " columns of C failed the check (column %" PRId64
+                ": checksum off by %.3g; rounding explains at most %.3g)",
                 wrong, guard->of_c.elements, column, by, allowed);
+    else if (guard->figures.unchecked && !guard->repeated)
+        hs_fail(&guard->figures.news, HSUMMA_OK,
+                "guard=product: %" PRId64 " of %" PRId64
+                " columns of C could not be checked, because the sums in their checksums overflow or are not numbers",
+                guard->figures.unchecked, guard->of_c.elements);
     vote.value = wrong > 0;
     if (wrong && !vote.status) {
         const char *why = NULL;
@@ -466,10 +482,9 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
         if (!why && !guard->has_kept)
             why = "there was no memory for a copy of C";
         if (!why && guard->repeated)
-            why = "the second computation as well";
+            why = "the recomputed C failed the check, too";
         if (why)
-            vote.status =
-                hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s; C is wrong", guard->figures.news.text, why);
+            vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s", guard->figures.news.text, why);
     }
     guard->figures.seconds += hs_now() - began;
     return hs_agreement_start(&plan->agreement, vote);
@@ -486,10 +501,16 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     guard->figures.found += !guard->repeated && verdict.value;
     guard->figures.repaired += guard->repeated && !verdict.status;
     if (verdict.value && !guard->repeated && guard->group.me == 0 && (*again || verdict.status == HSUMMA_ERR_DATA))
-        fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; it is computed again" : "");
+        fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; C is computed again" : "");
+    if (guard->repeated && !verdict.status)
+        hs_append(guard->figures.news.text, sizeof guard->figures.news.text, "; C was computed again and is right");
     guard->repeated = *again;
     if (!*again || !has_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
         return verdict.status;
+    if (!guard->has_kept) { /* only if this process alone has found C right: its checksums are damaged */
+        plan->failure = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "guard=product: no memory for a copy of C");
+        return HSUMMA_OK;
+    }
     hsumma_status status = copy(plan, matrix_of(plan, HS_C, &on_device), (struct hs_matrix){guard->kept, view->rows},
                                 view->rows, view->cols);
     plan->failure = plan->failure ? plan->failure : hs_context_device_said(plan->ctx, status);

@@ -148,8 +148,11 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
     *leavers = 0;
     if (hs_simulator()) /* all ranks are one process */
         return HSUMMA_OK;
-    int mate = hs_roster_find_lost(&ctx->comm.roster, awaited_mate(ctx), leavers);
-    if (mate >= 0)
+    const struct hs_roster_entry *entry = ctx->comm.roster.entry;
+    int mate = hs_roster_find_lost(&ctx->comm.roster, awaited_mate(ctx), leavers), before = ctx->stall.leaver;
+    ctx->stall.leaver = mate;
+    /* a mate that has freed its context may have sent what is awaited just before; the next look knows */
+    if (mate >= 0 && (mate == before || !atomic_load(&entry[mate].left) || atomic_load(&entry[mate].failed)))
         return give_up_after(ctx, mate);
     /* a device's notices are received by the calls that look for them */
     if (!ctx->comm.device && ctx->comm.size > ctx->comm.mates.count && hs_notice_receive(&ctx->comm, &notice))
@@ -158,7 +161,7 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
 }
 
 /* Called during a wait without progress.  Notes waits from half of the limit on, so that the report can name them, and
- * once a process of the node has freed the context, since its end matters only to those that wait for it. */
+ * once a process of the node has freed the context, since that matters only to those that wait for it. */
 static hsumma_status look(void *state, double seconds)
 {
     hsumma_context *ctx = state;
@@ -166,6 +169,8 @@ static hsumma_status look(void *state, double seconds)
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_message text;
     int leavers = 0;
+    if (ctx->comm.roster.failed) /* an earlier wait of this call has been given up */
+        return ctx->comm.roster.failed;
     if (seconds < stall->waited)
         stall->reported = 0;
     stall->waited = seconds;
@@ -190,12 +195,15 @@ hsumma_status hs_stall_glance(hsumma_context *ctx)
     if (!ctx->comm.watch || now - ctx->stall.glanced < look_interval)
         return HSUMMA_OK;
     ctx->stall.glanced = now;
-    return look_around(ctx, &leavers);
+    hsumma_status status = look_around(ctx, &leavers);
+    ctx->timeline.notes |= leavers; /* so that the next look knows whom this process awaits */
+    return status;
 }
 
 void hs_stall_watch(hsumma_context *ctx)
 {
     ctx->stall.watch = (struct hs_watch){.look = look, .state = ctx, .interval = look_interval};
     ctx->stall.glanced = hs_now();
+    ctx->stall.leaver = -1;
     ctx->comm.watch = ctx->options.settings.timeout || ctx->comm.size > 1 ? &ctx->stall.watch : NULL;
 }

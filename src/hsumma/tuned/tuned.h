@@ -56,10 +56,10 @@ int hs_tuned_write(const struct hs_tuned_entry *entry, char *text, size_t size);
  * only the last HS_TUNED_NETWORKS are kept.
  *
  * The file is locked meanwhile (by PATH.lock, which is kept) and replaced atomically, so that jobs that write at the
- * same time lose nothing.  A job that is killed may leave a .NAME.part-... beside PATH, which is never read.  If the path is a
- * symbolic link, the file that it leads to is replaced.  HSUMMA_ERR_OPTION, with a message, if the file cannot be
- * locked or written or is not of a known version, or if a line is invalid; HSUMMA_ERR_MEMORY.  After an error the file
- * is unchanged.
+ * same time lose nothing.  A job that is killed may leave a .NAME.part-... beside PATH, which is never read.  If the
+ * path is a symbolic link, the file that it leads to is replaced.  HSUMMA_ERR_OPTION, with a message, if the file
+ * cannot be locked or written or is not of a known version, or if a line is invalid; HSUMMA_ERR_MEMORY.  After an error
+ * the file is unchanged.
  */
 hsumma_status hs_tuned_merge(const char *path, const char *const *line, int lines, const struct hs_allocator *memory,
                              struct hs_message *message);

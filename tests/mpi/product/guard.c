@@ -18,7 +18,7 @@
 
 static int trials = 60;
 
-enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, EVERY_RESULT, TWO_IN_A, KINDS };
+enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, EVERY_RESULT, TWO_IN_A };
 static const char *const kind_name[] = {[RESULT] = "a local product's result",
                                         [LEFT] = "a panel of A that is read",
                                         [RIGHT] = "a panel of B that is read",
@@ -217,20 +217,21 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     status = status ? status : execute(plan, c, local, kind, victim, at, bits);
     int planted = (int)world_reduce(plant.planted, MPI_MAX);
     hsumma_plan_info info = plan_query(plan);
-    int found = (int)(info.guard_found - false_alarms), changed = gemm_hash_of_c(c, &local[2]) != hash;
+    /* processes outside the grid check nothing */
+    int found = (int)world_reduce(info.guard_found - false_alarms, MPI_MAX);
+    int repaired = (int)world_reduce(info.guard_repaired, MPI_MAX), changed = gemm_hash_of_c(c, &local[2]) != hash;
     int beyond = !found && exceeds(c, &local[2], &reference[2]);
     int wrong = status != HSUMMA_OK || false_alarms ||
-                (found && (changed || gemm_changed(c, local) || info.guard_repaired != found || !planted));
+                (found && (changed || gemm_changed(c, local) || repaired != found || !planted));
     counts->planted += planted;
     counts->changed += world_reduce(changed, MPI_MAX) || found;
     counts->found += found;
-    counts->repaired += info.guard_repaired;
+    counts->repaired += repaired;
     counts->missed += world_reduce(beyond, MPI_MAX);
     counts->wrong += world_reduce(wrong, MPI_MAX);
     if (world_reduce(wrong, MPI_MAX) && wrong)
         tap_diag("rank %d: status %d, %s, found %d, repaired %d, C %s, A and B: %d changed", rank, (int)status,
-                 kind_name[kind], found, (int)info.guard_repaired, changed ? "differs" : "equal",
-                 (int)gemm_changed(c, local));
+                 kind_name[kind], found, repaired, changed ? "differs" : "equal", (int)gemm_changed(c, local));
     gemm_drop(reference);
     gemm_drop(local);
 }
@@ -244,24 +245,38 @@ static void draw_options(const struct gemm_case *c, char *text, size_t room)
     snprintf(text, room, "guard=product %s%s", words, layers ? " layers=2 workspace_limit=1M" : "");
 }
 
+struct drawn {
+    hsumma_grid *grid;
+    hsumma_plan *plan; /* NULL on all ranks if there is none */
+    struct gemm_case c;
+};
+
+static struct drawn draw_plan(hsumma_context *ctx)
+{
+    char options[300];
+    struct drawn drawn = {.grid = gemm_draw_grid(ctx)};
+    drawn.c = gemm_draw_product(drawn.grid, draw(9), 1 + draw(8));
+    if (draw(2))
+        gemm_draw_layouts(&drawn.c);
+    draw_options(&drawn.c, options, sizeof options);
+    drawn.c.options = options;
+    drawn.c.fractions = 1;
+    if (!everywhere(drawn.grid && !gemm_plan_create(ctx, &drawn.c, &drawn.plan)))
+        hsumma_plan_free(&drawn.plan);
+    drawn.c.options = NULL;
+    return drawn;
+}
+
 static void test_faults(hsumma_context *ctx)
 {
     for (enum kind kind = RESULT; kind <= OWN_B; kind++) {
         struct counts counts = {0};
         for (int i = 0; i < trials; i++) {
-            char options[300];
-            hsumma_grid *grid = gemm_draw_grid(ctx);
-            hsumma_plan *plan = NULL;
-            struct gemm_case c = gemm_draw_product(grid, draw(9), 1 + draw(8));
-            if (draw(2))
-                gemm_draw_layouts(&c);
-            draw_options(&c, options, sizeof options);
-            c.options = options;
-            c.fractions = 1;
-            if (everywhere(grid && !gemm_plan_create(ctx, &c, &plan)))
-                try_fault(plan, &c, kind, &counts);
-            hsumma_plan_free(&plan);
-            hsumma_grid_free(&grid);
+            struct drawn drawn = draw_plan(ctx);
+            if (drawn.plan)
+                try_fault(drawn.plan, &drawn.c, kind, &counts);
+            hsumma_plan_free(&drawn.plan);
+            hsumma_grid_free(&drawn.grid);
         }
         tap_ok(counts.missed == 0 && counts.wrong == 0 && counts.repaired == counts.found && counts.found > 0,
                "a bit flipped in %s, %d trials: %d flips, %d changed C, %d found, %d of these repaired, %d beyond the "
@@ -292,16 +307,10 @@ static void test_false_alarms(hsumma_context *ctx)
     enum { EXECUTIONS = 10 };
     int64_t failed = 0, alarms = 0, unchecked = 0;
     for (int i = 0; i < trials; i++) {
-        char options[300];
-        hsumma_grid *grid = gemm_draw_grid(ctx);
-        hsumma_plan *plan = NULL;
-        struct gemm_case c = gemm_draw_product(grid, draw(9), 1 + draw(8));
-        if (draw(2))
-            gemm_draw_layouts(&c);
-        draw_options(&c, options, sizeof options);
-        c.options = options;
-        c.fractions = 1;
-        int made = everywhere(grid && !gemm_plan_create(ctx, &c, &plan)), single = c.type % 2 == 0;
+        struct drawn drawn = draw_plan(ctx);
+        struct gemm_case c = drawn.c;
+        hsumma_plan *plan = drawn.plan;
+        int made = plan != NULL, single = c.type % 2 == 0;
         for (int e = 0; made && e < EXECUTIONS; e++) {
             struct gemm_part local[3];
             int range = draw(single ? 70 : 520), special = !draw(4);
@@ -316,8 +325,8 @@ static void test_false_alarms(hsumma_context *ctx)
             gemm_drop(local);
         }
         alarms += made ? plan_query(plan).guard_found : 0;
-        hsumma_plan_free(&plan);
-        hsumma_grid_free(&grid);
+        hsumma_plan_free(&drawn.plan);
+        hsumma_grid_free(&drawn.grid);
     }
     tap_ok(world_worst(failed + alarms) == 0,
            "%d executions on badly scaled matrices: %d false alarms, %d with columns that cannot be checked",
@@ -337,7 +346,7 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
         int made = !gemm_plan_create(ctx, &c, &plan);
         hsumma_status status = execute(plan, &c, local, kind, size - 1, 0, top_byte | 512 * (kind == TWO_IN_A));
         hsumma_plan_info info = plan_query(plan);
-        const char *word = kind == TWO_IN_A && rank == size - 1 ? "A has changed and cannot be restored" : "wrong";
+        const char *word = kind == TWO_IN_A && rank == size - 1 ? "A has changed and cannot be restored" : "the check";
         tap_ok(everywhere(made && status == HSUMMA_ERR_DATA && info.guard_found == 1 && info.guard_repaired == 0 &&
                           strstr(hsumma_message(ctx), word)),
                "%s: HSUMMA_ERR_DATA on all ranks",

@@ -219,7 +219,7 @@ static void test_errors(void)
     hsumma_context *ctx = NULL;
     snprintf(options, sizeof options, "trace=%s/file", tuned_path("missing"));
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, options, &ctx, message, sizeof message);
-    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "trace: cannot make")),
+    tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !ctx && strstr(message, "trace: cannot create")),
            "a folder that is not there: %s", message);
     status = hsumma_create(MPI_COMM_WORLD, "trace=/dev/null", &ctx, message, sizeof message);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && strstr(message, "is not a regular file")),

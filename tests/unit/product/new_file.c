@@ -90,12 +90,16 @@ static void test_planted(void)
            holds(victim, "new");
     tap_ok(good && !holds(path, "new"), "an own link is followed: %s", message.text);
     if (geteuid()) {
-        tap_skip(2, "needs root, to make links and files of another user");
+        tap_skip(3, "needs root, to make links and files of another user");
     } else {
         good = put(victim, "mine") == 0 && lchown(path, OTHER, OTHER) == 0 &&
+               replace(path, 0, victim, NULL, &message) == HSUMMA_OK && holds(victim, "new");
+        tap_ok(good, "a link of another user in an own folder is followed: %s", message.text);
+        good = put(victim, "mine") == 0 && chmod(place, 01777) == 0 &&
                replace(path, 0, victim, NULL, &message) == HSUMMA_ERR_OPTION && holds(victim, "mine");
-        tap_ok(good && strstr(message.text, "another user"), "a link of another user is not: %s", message.text);
-        good = unlink(path) == 0 && put(path, "his") == 0 && chown(path, OTHER, OTHER) == 0 && chmod(path, 0666) == 0;
+        tap_ok(good && strstr(message.text, "another user"), "in a folder open to all it is not: %s", message.text);
+        good = chmod(place, 0700) == 0;
+        good &= unlink(path) == 0 && put(path, "his") == 0 && chown(path, OTHER, OTHER) == 0 && chmod(path, 0666) == 0;
         mode_t mask = umask(077);
         good &= replace(path, 0, victim, NULL, &message) == HSUMMA_OK && holds(path, "new") && mode_of(path) == 0600;
         umask(mask);

@@ -71,11 +71,12 @@ typedef enum hsumma_status {
     HSUMMA_ERR_WORKSPACE,   /**< the request needs more workspace than workspace_limit allows */
     HSUMMA_ERR_BUSY,        /**< a plan of this context is in progress; for hsumma_trace_write() also a collective */
     HSUMMA_ERR_MPI,         /**< MPI returned an error, or another process did not arrive in time (option on_timeout);
-                                 the context can only be freed */
+                                 the context can only be freed, and MPI may still write to the call's buffers */
     HSUMMA_ERR_INTERNAL,    /**< a defect of this library: please report it */
     HSUMMA_ERR_DEVICE,      /**< a device returned an error, or cannot do what was asked of it */
-    HSUMMA_ERR_PEER,        /**< another process has ended, or has freed its context, although the call needs it; the
-                                 context can only be freed */
+    HSUMMA_ERR_PEER,        /**< from any collective call: another process has ended, or has freed its context, although
+                                 the call needs it; the context can only be freed, and MPI may still write to the
+                                 call's buffers */
     HSUMMA_ERR_DATA         /**< C failed its check and could not be repaired (option guard) */
 } hsumma_status;
 

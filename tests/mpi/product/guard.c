@@ -3,7 +3,9 @@
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
  * column's checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
  *
- *     guard [TRIALS [SEED]] [OPTION=WORD ...]
+ *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
+ *
+ * makes TRIALS of each kind of fault, and ten executions without a fault of each of PLANS plans (default: TRIALS).
  *
  * The program's own cblas_?gemm plants the faults; it calls the BLAS's.
  */
@@ -16,7 +18,7 @@
 #include <dlfcn.h>
 #include <float.h>
 
-static int trials = 60;
+static int trials = 60, plans = 60;
 
 enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, EVERY_RESULT, TWO_IN_A };
 static const char *const kind_name[] = {[RESULT] = "a local product's result",
@@ -306,7 +308,7 @@ static void test_false_alarms(hsumma_context *ctx)
 {
     enum { EXECUTIONS = 10 };
     int64_t failed = 0, alarms = 0, unchecked = 0;
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < plans; i++) {
         struct drawn drawn = draw_plan(ctx);
         struct gemm_case c = drawn.c;
         hsumma_plan *plan = drawn.plan;
@@ -330,7 +332,7 @@ static void test_false_alarms(hsumma_context *ctx)
     }
     tap_ok(world_worst(failed + alarms) == 0,
            "%d executions on badly scaled matrices: %d false alarms, %d with columns that cannot be checked",
-           trials * EXECUTIONS, (int)alarms, (int)unchecked);
+           plans * EXECUTIONS, (int)alarms, (int)unchecked);
 }
 
 /* Faults that a repetition does not cure, and what is refused. */
@@ -376,7 +378,9 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strchr(argv[1], '='))
-        trials = atoi(argv[1]);
+        trials = plans = atoi(argv[1]);
+    if (argc > 3 && !strchr(argv[3], '='))
+        plans = atoi(argv[3]);
     draw_seed(argc > 2 && !strchr(argv[2], '=') ? strtoull(argv[2], NULL, 10) : 1);
     return gemm_main(argc, argv, test_all);
 }

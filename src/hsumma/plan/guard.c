@@ -1,6 +1,7 @@
 #include "hsumma/plan/guard.h"
 
 #include "base/operators.h"
+#include "hsumma/plan/own_part.h"
 #include "hsumma/plan/plan.h"
 
 #include <complex.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-enum { SLAB = 1 << 20 }; /* bytes of a copy from device memory */
 
 /* The sum of a vector over all processes. */
 struct travel {
@@ -41,87 +40,7 @@ const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard)
     return &guard->figures;
 }
 
-static const struct hs_grid *grid_of(const hsumma_plan *plan, int x)
-{
-    return plan->layered ? &plan->held[x]->grid : &plan->problem.grid;
-}
-
-/* The number of processes that have the same part of an operand; *copy is this process's number among them. */
-static int copies_of(const hsumma_plan *plan, int x, int *copy)
-{
-    const struct hs_grid *grid = grid_of(plan, x);
-    int copies = 1;
-    *copy = 0;
-    for (int a = 0; a < 2; a++)
-        if (plan->problem.view[x].axis[a].nprocs < grid->extent[a]) {
-            *copy = *copy * grid->extent[a] + grid->coord[a];
-            copies *= grid->extent[a];
-        }
-    return copies;
-}
-
-static int has_part(const hsumma_plan *plan, int x)
-{
-    const struct hs_view *view = &plan->problem.view[x];
-    return plan->in_grid && grid_of(plan, x)->coord[0] >= 0 && view->rows > 0 && view->cols > 0;
-}
-
-/* The caller's matrix, and whether it is in device memory. */
-static struct hs_matrix matrix_of(const hsumma_plan *plan, int x, int *on_device)
-{
-    *on_device = plan->ctx->device && plan->staging.on_device[x];
-    return plan->ctx->device ? plan->staging.own[x] : plan->matrix[x];
-}
-
-static hsumma_status copy(const hsumma_plan *plan, struct hs_matrix to, struct hs_matrix from, int64_t rows,
-                          int64_t cols)
-{
-    struct hs_device *device = plan->ctx->device;
-    size_t size = plan->problem.scalar->size;
-    if (!device) {
-        hs_copy_block(size, rows, cols, to.base, to.ld, from.base, from.ld);
-        return HSUMMA_OK;
-    }
-    hsumma_status status = device->kind->copy_block(device, plan->ctx->stream, to.base, (size_t)to.ld * size, from.base,
-                                                    (size_t)from.ld * size, (size_t)rows * size, (size_t)cols);
-    return status ? status : device->kind->synchronize(device, plan->ctx->stream);
-}
-
-typedef void visit(const hsumma_plan *plan, const struct hs_local_part *part, void *state);
-
-/* Visits this process's part of an operand, in host memory; a part in device memory piece by piece. */
-static hsumma_status read_part(const hsumma_plan *plan, int x, visit *function, void *state)
-{
-    const struct hs_view *view = &plan->problem.view[x];
-    const struct hs_grid *grid = grid_of(plan, x);
-    size_t size = plan->problem.scalar->size;
-    int on_device;
-    if (!has_part(plan, x))
-        return HSUMMA_OK;
-    if (!hs_compute_bytes(plan->problem.scalar->compute, HS_WORK_SUM, view->rows * view->cols * (int64_t)size))
-        return HSUMMA_OK;
-    const struct hs_matrix matrix = matrix_of(plan, x, &on_device);
-    struct hs_local_part part = {.view = view, .matrix = matrix, .cols = view->cols};
-    for (int a = 0; a < 2; a++)
-        part.coord[a] = view->axis[a].nprocs < grid->extent[a] ? 0 : grid->coord[a];
-    if (!on_device) {
-        function(plan, &part, state);
-        return HSUMMA_OK;
-    }
-    int64_t width = SLAB / (view->rows * (int64_t)size);
-    part.matrix = (struct hs_matrix){plan->guard->slab, view->rows};
-    for (; part.first < view->cols; part.first += part.cols) {
-        part.cols = hs_min(width > 0 ? width : 1, view->cols - part.first);
-        const struct hs_matrix from = {matrix.base + (size_t)(part.first * matrix.ld) * size, matrix.ld};
-        hsumma_status status = copy(plan, part.matrix, from, view->rows, part.cols);
-        if (status)
-            return hs_context_device_said(plan->ctx, status);
-        function(plan, &part, state);
-    }
-    return HSUMMA_OK;
-}
-
-/* For read_part: adds vector * op(X) to sum, and the bits to a parity unless it is NULL. */
+/* For hs_read_own_part: adds vector * op(X) to sum, and the bits to a parity unless it is NULL. */
 struct sums {
     const double *vector;
     double *sum;
@@ -195,7 +114,7 @@ hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message)
     for (int x = 0; !status && x < 2; x++)
         if (!make_parity(plan, x, &guard->parity[x]) || !make_parity(plan, x, &guard->now[x]))
             status = HSUMMA_ERR_MEMORY;
-    size_t most = SLAB;
+    size_t most = HS_SLAB;
     for (int x = 0; x < 3; x++) {
         size_t column = (size_t)problem->view[x].rows * problem->scalar->size;
         most = column > most ? column : most;
@@ -268,10 +187,12 @@ static void take(hsumma_plan *plan, int x, const double *vector, double *sum)
 {
     struct hs_guard *guard = plan->guard;
     int copy;
-    copies_of(plan, x, &copy);
+    hs_copies_of_part(plan, x, &copy);
     struct sums sums = {vector, copy == 0 ? sum : NULL, &guard->parity[x]};
     clear_parity(plan, x, &guard->parity[x]);
-    hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha) ? HSUMMA_OK : read_part(plan, x, add, &sums);
+    hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha)
+                               ? HSUMMA_OK
+                               : hs_read_own_part(plan, x, plan->guard->slab, add, &sums);
     plan->failure = plan->failure ? plan->failure : status;
 }
 
@@ -324,15 +245,15 @@ static void keep_c(hsumma_plan *plan)
     size_t bytes = (size_t)view->rows * (size_t)view->cols * plan->problem.scalar->size;
     int on_device;
     guard->has_kept = 1;
-    if (!has_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
+    if (!hs_has_own_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
         return;
     if (bytes > guard->kept_bytes) {
         hs_put(&plan->ctx->memory, guard->kept);
         guard->kept = hs_get(&plan->ctx->memory, bytes, 1);
         guard->kept_bytes = guard->kept ? bytes : 0;
     }
-    guard->has_kept = guard->kept && !copy(plan, (struct hs_matrix){guard->kept, view->rows},
-                                           matrix_of(plan, HS_C, &on_device), view->rows, view->cols);
+    guard->has_kept = guard->kept && !hs_copy_own(plan, (struct hs_matrix){guard->kept, view->rows},
+                                                  hs_own_matrix(plan, HS_C, &on_device), view->rows, view->cols);
 }
 
 void hs_guard_expect(hsumma_plan *plan)
@@ -341,7 +262,7 @@ void hs_guard_expect(hsumma_plan *plan)
     const struct hs_scalar *scalar = plan->problem.scalar;
     double began = hs_now(), *sum = guard->of_c.in;
     int64_t n = guard->of_c.elements;
-    int copy, copies = copies_of(plan, HS_C, &copy);
+    int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
     double *bounds = guard->of_a.out + (hs_checksum_planes(scalar) - 1) * guard->of_a.elements;
     memset(guard->expected, 0, (size_t)guard->of_c.bytes);
     memset(sum, 0, (size_t)guard->of_c.bytes);
@@ -351,7 +272,7 @@ void hs_guard_expect(hsumma_plan *plan)
     add_scaled(scalar, &plan->alpha, n, sum, guard->expected);
     memset(sum, 0, (size_t)guard->of_c.bytes);
     if (!scalar->is_zero(&plan->beta)) {
-        hsumma_status status = read_part(plan, HS_C, add, &(struct sums){NULL, sum, NULL});
+        hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
         plan->failure = plan->failure ? plan->failure : status;
         for (int64_t j = 0; j < n; j++)
             sum[(hs_checksum_planes(scalar) - 1) * n + j] += underflow_of(plan);
@@ -368,9 +289,9 @@ hsumma_status hs_guard_check(hsumma_plan *plan)
     struct hs_guard *guard = plan->guard;
     double began = hs_now(), *sum = guard->of_c.in;
     int64_t n = guard->of_c.elements, values = n * (hs_checksum_planes(plan->problem.scalar) - 1);
-    int copy, copies = copies_of(plan, HS_C, &copy);
+    int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
     memset(sum, 0, (size_t)guard->of_c.bytes);
-    hsumma_status status = read_part(plan, HS_C, add, &(struct sums){NULL, sum, NULL});
+    hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
     for (int64_t i = 0; i < values; i++)
         sum[i] = sum[i] / copies - guard->expected[i];
     memcpy(sum + values, guard->expected + values, (size_t)n * sizeof *sum);
@@ -433,23 +354,23 @@ static int restore(hsumma_plan *plan, int x)
     size_t size = plan->problem.scalar->size;
     struct hs_flip flip[HS_FLIPS];
     int on_device;
-    if (!has_part(plan, x) || hs_only_scales(&plan->problem, &plan->alpha))
+    if (!hs_has_own_part(plan, x) || hs_only_scales(&plan->problem, &plan->alpha))
         return 1;
     clear_parity(plan, x, &guard->now[x]);
-    if (read_part(plan, x, add, &(struct sums){NULL, NULL, &guard->now[x]}))
+    if (hs_read_own_part(plan, x, plan->guard->slab, add, &(struct sums){NULL, NULL, &guard->now[x]}))
         return 0;
     int flips =
         hs_parity_compare(plan->problem.scalar, view->rows, view->cols, &guard->parity[x], &guard->now[x], flip);
-    const struct hs_matrix matrix = matrix_of(plan, x, &on_device);
+    const struct hs_matrix matrix = hs_own_matrix(plan, x, &on_device);
     for (int i = 0; i < flips; i++) {
         unsigned char element[sizeof flip->bits];
         const struct hs_matrix at = {matrix.base + (size_t)(flip[i].row + flip[i].col * matrix.ld) * size, matrix.ld};
         const struct hs_matrix here = {(char *)element, 1};
-        if (copy(plan, here, at, 1, 1))
+        if (hs_copy_own(plan, here, at, 1, 1))
             return 0;
         for (size_t b = 0; b < size; b++)
             element[b] ^= flip[i].bits[b];
-        if (on_device ? copy(plan, at, here, 1, 1) != HSUMMA_OK : !write_back(at.base, element, size))
+        if (on_device ? hs_copy_own(plan, at, here, 1, 1) != HSUMMA_OK : !write_back(at.base, element, size))
             return 0;
     }
     return flips >= 0;
@@ -505,14 +426,14 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     if (guard->repeated && !verdict.status)
         hs_append(guard->figures.news.text, sizeof guard->figures.news.text, "; C was computed again and is right");
     guard->repeated = *again;
-    if (!*again || !has_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
+    if (!*again || !hs_has_own_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
         return verdict.status;
     if (!guard->has_kept) { /* only if this process alone has found C right: its checksums are damaged */
         plan->failure = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "guard=product: no memory for a copy of C");
         return HSUMMA_OK;
     }
-    hsumma_status status = copy(plan, matrix_of(plan, HS_C, &on_device), (struct hs_matrix){guard->kept, view->rows},
-                                view->rows, view->cols);
+    hsumma_status status = hs_copy_own(plan, hs_own_matrix(plan, HS_C, &on_device),
+                                       (struct hs_matrix){guard->kept, view->rows}, view->rows, view->cols);
     plan->failure = plan->failure ? plan->failure : hs_context_device_said(plan->ctx, status);
     return HSUMMA_OK;
 }

@@ -360,7 +360,7 @@ asan: ## the same tests under AddressSanitizer and UBSan, in BUILD/asan
 tsan: ## the ranks of a node as threads, under ThreadSanitizer, in BUILD/tsan (tests/unit/coll/threads.c says what it sees)
 	@mkdir -p $(BUILD)/tsan
 	@$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread CUDA=0 MPIFC= $(BUILD)/tsan/tests/unit/coll/threads
-	@UCX_MEM_EVENTS=n TSAN_OPTIONS=halt_on_error=1 $(BUILD)/tsan/tests/unit/coll/threads # UCX replaces madvise, with which threads end
+	@UCX_MEM_EVENTS=n TSAN_OPTIONS=halt_on_error=1 $(BUILD)/tsan/tests/unit/coll/threads # else UCX intercepts madvise, which glibc calls when a thread ends
 
 check-layers: ## the borders between the rooms of src/
 	@scripts/check-layers $(if $(wildcard $(BUILD)/obj/src),--build $(BUILD))

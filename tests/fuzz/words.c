@@ -2,7 +2,7 @@
  * Words of collectives, as "dpml(l=4,outer=ring)", and rules of the option coll. What is read is written and read
  * again; a word whose algorithm fits a shape gives lists that are proved correct.
  *
- * Input: ranks, nodes, sockets, elements, root, then the text.
+ * Input: ranks, nodes, sockets, elements, root, shared memory, then the text.
  */
 #include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"

@@ -88,7 +88,7 @@ size_t hs_instance_bytes(int steps);
 void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
 /*
  * Calls `advance` until it reports that it is done (base/wait.h). While no call makes progress, the rank yields, or
- * with wait=block blocks in MPI.
+ * with wait=block naps, or in the simulator blocks in MPI.
  */
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state);
 /* Starts an instance; the list must not have more steps than the instance's capacity. */

@@ -35,7 +35,6 @@ def leaders(machine, ranks, nodes):
 
 # The machines of the profiles for the simulator, by messages; costs of copies and sums come from the profile.
 SIMULATED = {"Xeon, InfiniBand": "bw=11.5GBps,flow=3.03GBps,lat=1.3us,node_bw=6GBps,node_lat=200ns",
-             "Xeon, Omni-Path": "bw=11.5GBps,flow=2.5GBps,lat=1.1us,node_bw=6GBps,node_lat=200ns",
              "KNL, Omni-Path": "bw=10GBps,flow=1.2GBps,lat=3.5us,node_bw=2GBps,node_lat=700ns"}
 
 

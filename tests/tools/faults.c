@@ -3,9 +3,9 @@
  *
  * HSUMMA_FAULT=FUNCTION:N:ERROR:RANK in the environment: call N (from 0) of FUNCTION by this rank fails with ENOSPC,
  * EIO or EINTR. With HSUMMA_FAULT_PATH only calls on files below this directory count, but then those of MPI-IO as
- * well. HSUMMA_FAULT_CLOCK=SEED: clocks jump by up to an hour, forward and back. A program can set faults itself: after
- * faults_arm(FUNCTION, N, ERROR) calls count and may fail while faults_on is not 0; faults_disarm returns how many
- * there were. FUNCTION "malloc" stands for all functions that allocate.
+ * well. HSUMMA_FAULT_CLOCK=SEED: jumps of up to 68 minutes, forward and back, that add up. A program can set faults
+ * itself: after faults_arm(FUNCTION, N, ERROR) calls count and may fail while faults_on is not 0; faults_disarm returns
+ * how many there were. FUNCTION "malloc" stands for all functions that allocate.
  *
  * A failing function of the C library, and of MPI's for messages and requests, has done nothing. MPI's collective
  * functions have done their work before they return the error, since the other ranks would otherwise wait in MPI. */
@@ -253,7 +253,7 @@ int clock_gettime(clockid_t which, struct timespec *time)
     if (!clock_state || at < first || at >= last)
         return result;
     clock_state = clock_state * 6364136223846793005u + 1442695040888963407u;
-    if (clock_state >> 58 == 0) { /* at every 64th call */
+    if (clock_state >> 58 == 0) { /* at one call in 64, at random */
         int64_t least = -(int64_t)time->tv_sec + 1;
 
         offset += (int64_t)(clock_state >> 33 & 8191) - 4096;

@@ -5,8 +5,8 @@
 Kinds: kill (a rank, by signal 9), stop (SIGSTOP, later SIGCONT), slow (a rank gets 1 % of its time), files (a profile
 or a tuned file with flipped bits, or cut), output (calls of multiply on its files fail), clock (clocks jump), calls
 (calls of the system and of MPI fail: tests/mpi/product/faults.c). KIND=N makes N trials of this kind; without kinds,
---trials N makes N of kill, and a share of N of each other kind. A trial follows from SEED and its number; a failed one
-is printed with the command that repeats it. A correct product follows each N-th trial (--every). As root, the script
+--trials N makes N of kill, and a share of N of each other kind. The choices of a trial follow from SEED and its number;
+times, and the measured profile of `files`, do not. A failed one is printed with the command that repeats it. A correct product follows each N-th trial (--every). As root, the script
 has /dev/shm to itself and finds everything that is left there; else only the library's own names. What happens after a kill is the launcher's: MPICH's ends all ranks.
 Environment: BUILD, MPI, MPIEXEC.
 """
@@ -110,9 +110,10 @@ class Trial:
 
     def look(self):
         """Raises Bad if something of ours is left; returns whether a name of MPI's own is left in /dev/shm."""
-        names = set(os.listdir(SHM)) - self.before if os.environ.get(PRIVATE) else set()
+        new = set(os.listdir(SHM)) - self.before
+        names = new if os.environ.get(PRIVATE) else set()
         others = {name for name in names if name.startswith(NAMES_OF_MPI)}
-        left = [*names - others, *(name for name in os.listdir(SHM) if "hsumma" in name)]
+        left = [*names - others, *(name for name in new - names if "hsumma" in name)]
         for folder in ("tmp", "target"):
             left += os.listdir(self.path(folder))
         left += [name for _, _, names in os.walk(self.path("config")) for name in names if name not in FILES]
@@ -156,7 +157,9 @@ def fault_kill(trial):
     victim = begin(trial, ENDLESS)
     if victim is None or not send(victim, signal.SIGKILL):
         raise Bad(f"ended by itself with status {trial.process.poll()}")
-    return "ended" if trial.end() else "status 0"
+    if not trial.end():
+        raise Bad("exit status 0")
+    return "ended"
 
 
 def make_matrices(trial, n):
@@ -206,9 +209,12 @@ def fault_stop(trial):
 
 def fault_slow(trial):
     victim = begin(trial, [PRODUCT, "soak --cases 1 --seed {seed}", "redistribute -m 50 --alone --reps 2 --check"], latest=0.1)
+    deadline = time.monotonic() + 10 * PATIENCE_S
     while victim is not None and trial.process.poll() is None and send(victim, signal.SIGSTOP):
         time.sleep(0.05)
         send(victim, signal.SIGCONT)
+        if time.monotonic() > deadline:
+            raise Bad("a hang")
         time.sleep(0.0005)
     trial.passes()
     return "passed" if victim is not None else "too late"
@@ -326,6 +332,8 @@ def follow(kind, seed):
         trial.start(4, PRODUCT, *trial.draw.choice(OPTIONS))
         trial.passes()
         trial.look()
+    except Bad as reason:
+        raise Bad(f"the run after it: {reason}; {trial.line}\n{trial.said()[-3000:]}") from reason
     finally:
         trial.close()
 

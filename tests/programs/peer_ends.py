@@ -15,10 +15,10 @@ from launch import BUILD, mpiexec
 from ranks import marked, ranks_of
 from tap import done, ok
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 PEER = 10  # HSUMMA_ERR_PEER
 PROGRAM = os.path.join(BUILD, "tests", "mpi", "product", "peer")
-SHELL = ["sh", "-c", '"$0" "$@"; exec sleep 100', PROGRAM]
+SHELL = ["sh", "-c", '"$0" "$@"; exec sleep 200', PROGRAM]
 ENDS = {"killed": "has ended", "exits": "has freed its context", "stays": "has freed its context"}
 
 

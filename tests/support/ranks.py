@@ -5,7 +5,7 @@ import time
 
 from command import BENCH
 
-PATIENCE_S = 20
+PATIENCE_S = 200
 _MARK = "HSUMMA_TEST_RANKS"
 
 

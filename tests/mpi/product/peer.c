@@ -1,9 +1,10 @@
 /*
  * A process that ends while the others need it: on its node they return HSUMMA_ERR_PEER, whatever the call, and so do
- * processes of other nodes that receive a notice. Run by programs/killed.py, which starts it under an mpiexec that lets
- * the survivors live: peer CALL HOW [OPTION=VALUE...]. In CALL the last rank is missing: HOW is killed (it kills itself
- * before the call), exits (it frees its context and ends) or stays (it frees its context and waits for the others to
- * end). Each survivor prints "rank R: STATUS MESSAGE", then frees everything and prints "rank R: freed".
+ * processes of other nodes that receive a notice. Run by programs/peer_ends.py, which starts it under an mpiexec that
+ * lets the survivors live: peer CALL HOW [OPTION=VALUE...]. In CALL the last rank is missing: HOW is killed (it kills
+ * itself before the call), exits (it frees its context and ends) or stays (it frees its context and waits for the
+ * others to end). Each survivor prints "rank R: STATUS after S s: MESSAGE", makes the call again and prints "rank R:
+ * then STATUS", then frees everything and prints "rank R: freed".
  */
 #include "support/product/gemm_case.h"
 #include "support/world.h"

@@ -1,4 +1,5 @@
 /* hsumma soak: the loop over random cases, and its report. */
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,18 +105,19 @@ static void on_crash(int number)
     raise(number);
 }
 
-static void repeat_text(const soak_arguments *args, int64_t number, int ranks, char *text, size_t size)
+static void repeat_text(const soak_arguments *args, const char *options, int64_t number, int ranks, char *text,
+                        size_t size)
 {
-    snprintf(text, size, "to repeat: mpiexec -n %d hsumma soak --seed %lld --first %lld --cases 1", ranks,
-             (long long)args->seed, (long long)number);
+    snprintf(text, size, "to repeat: mpiexec -n %d hsumma soak --seed %lld --first %lld --cases 1%s", ranks,
+             (long long)args->seed, (long long)number, args->plant || *options ? " and the same other options" : "");
 }
 
-static void announce(const soak_arguments *args, int64_t number, int rank, int ranks)
+static void announce(const soak_arguments *args, const char *options, int64_t number, int rank, int ranks)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGALRM};
     char repeat[200];
 
-    repeat_text(args, number, ranks, repeat, sizeof repeat);
+    repeat_text(args, options, number, ranks, repeat, sizeof repeat);
     snprintf(crash_text, sizeof crash_text, "hsumma: soak: case %lld crashed, or took more than %d s, on rank %d; %s\n",
              (long long)number, args->patience, rank, repeat);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -177,7 +179,7 @@ static int run_cases(soak *s)
 
         snprintf(text, sizeof text, "case %lld", (long long)number);
         progress_update(&s->bar, text, fraction);
-        announce(args, number, s->rank, s->ranks);
+        announce(args, s->options, number, s->rank, s->ranks);
         code = soak_case((uint64_t)args->seed, number, args->plant, s->options, s->comm, s->did);
         plant(args->plant);
         quiet_allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, s->comm);
@@ -185,7 +187,7 @@ static int run_cases(soak *s)
         s->cases++;
         fraction = done(s);
         watch_sample(&s->watch, fraction);
-        repeat_text(args, number, s->ranks, text, sizeof text);
+        repeat_text(args, s->options, number, s->ranks, text, sizeof text);
         if (worst)
             progress_end(&s->bar);
         command_fail(s->comm, worst && s->rank == 0, "soak: case %lld failed; %s", (long long)number, text);
@@ -259,8 +261,8 @@ static soak_row row_of(const soak *s, watched which)
     quiet_bcast(row.least, WATCH_PARTS, MPI_INT64_T, row.rank, s->comm);
     quiet_bcast(&row.growth, 1, MPI_INT64_T, row.rank, s->comm);
     for (int part = 0; part < WATCH_PARTS; part++)
-        row.shown[part] = (double)row.least[part] / row.unit;
-    row.shown_growth = (double)row.growth / row.unit;
+        row.shown[part] = row.least[part] < 0 ? NAN : (double)row.least[part] / row.unit;
+    row.shown_growth = row.growth < 0 ? NAN : (double)row.growth / row.unit;
     return row;
 }
 
@@ -336,7 +338,7 @@ static int run(const void *given, const char *options, MPI_Comm comm)
 
 const subcommand cmd_soak = {
     .name = "soak",
-    .summary = "run random products, collectives and plans for hours, checked, and watch for leaks",
+    .summary = "run random products, collective calls and redistributions for hours, check them, and watch for leaks",
     .help = print_help,
     .ending = "Exit status: 0 all results are right and nothing grows, 1 otherwise, 2 the input was "
               "wrong.\n",

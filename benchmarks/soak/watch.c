@@ -36,7 +36,7 @@ static int64_t count_descriptors(void)
         count++;
     if (dir)
         closedir(dir);
-    return count;
+    return dir ? count - 3 : 0; /* without ".", ".." and the descriptor of the directory */
 }
 
 static int64_t count_lines(const char *path)
@@ -79,19 +79,19 @@ void watch_init(watch *w)
 void watch_sample(watch *w, double done)
 {
     int part = (int)((done - warm_up) / (1 - warm_up) * WATCH_PARTS);
+    int64_t now[WATCHES] = {0};
 
-    memset(w->last, 0, sizeof w->last);
-    w->last[WATCH_HEAP] = heap_in_use();
-    w->last[WATCH_DESCRIPTORS] = count_descriptors();
-    w->last[WATCH_MAPPINGS] = count_lines("/proc/self/maps");
-    read_memory(w->last);
+    now[WATCH_HEAP] = heap_in_use();
+    now[WATCH_DESCRIPTORS] = count_descriptors();
+    now[WATCH_MAPPINGS] = count_lines("/proc/self/maps");
+    read_memory(now);
     if (done < warm_up)
         return;
     part = part < WATCH_PARTS ? part : WATCH_PARTS - 1;
     w->samples[part]++;
     for (int i = 0; i < WATCHES; i++)
-        if (w->least[i][part] < 0 || w->last[i] < w->least[i][part])
-            w->least[i][part] = w->last[i];
+        if (w->least[i][part] < 0 || now[i] < w->least[i][part])
+            w->least[i][part] = now[i];
 }
 
 int64_t watch_growth(const watch *w, watched which)

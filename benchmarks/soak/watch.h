@@ -23,7 +23,6 @@ enum { WATCH_PARTS = 4, WATCH_SAMPLES = 10 }; /* WATCH_SAMPLES: the fewest in a 
 typedef struct watch {
     int64_t least[WATCHES][WATCH_PARTS]; /* -1: no sample */
     int64_t samples[WATCH_PARTS];
-    int64_t last[WATCHES];
 } watch;
 
 extern const char *const watch_names[WATCHES];

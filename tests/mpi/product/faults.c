@@ -3,8 +3,8 @@
  * every rank returns, no result is wrong where the status is HSUMMA_OK, all ranks have the same status (except after an
  * error of MPI), the same call then succeeds (after an error of MPI: in a new context), and no memory stays mapped.
  *
- * MPI fails only once the plan has been made: while contexts, grids, allocations and plans with the algorithm "mpi" are
- * made, the other ranks wait in MPI's own blocking calls, which no time limit ends.
+ * MPI fails only once the plan has been made: while a context, or a plan with the algorithm "mpi", is made, the other
+ * ranks wait in MPI's own blocking calls, which no time limit ends.
  *
  *     faults [TRIALS [FIRST [FUNCTION]]]      needs the preloaded library tests/tools/faults.c, and with MPICH over UCX
  *                                             UCX_MEM_MMAP_HOOK_MODE=none, without which UCX replaces mmap
@@ -20,14 +20,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 40 };
+enum { LIMIT_S = 300 };
 
 static void (*arm)(const char *function, int at, int error);
 static int (*disarm)(void);
 static int *on, counts; /* counts: the calls of the current step can fail */
 static char hanging[500];
 
-/* The outcomes of a trial; the last three are failures. */
+/* The outcomes of a trial; those from UNEVEN on are failures. */
 enum { NOT_REACHED, HARMLESS, REFUSED, MPI_FAILED, UNEVEN, WRONG, NOT_AGAIN, LEFT, OUTCOMES };
 static const char *const outcomes[OUTCOMES] = {
     "not reached",   "without effect", "error then right", "MPI error and a new context right",
@@ -228,7 +228,8 @@ static int try(int which, int64_t number, char *text, size_t room)
     alarm(LIMIT_S);
     int outcome = run_steps(&t, by_mpi ? PLAN + 1 : 0, &at, &status);
     int reached = (int)world_reduce(rank == victim && disarm() > n, MPI_MAX);
-    if (outcome == MPI_FAILED && !reached)
+    int late = outcome == MPI_FAILED && !reached; /* on a loaded machine, a wait can reach its limit without a fault */
+    if (late && !by_mpi)
         outcome = WRONG;
     free_all(&t);
     if (outcome == MPI_FAILED) {
@@ -242,7 +243,8 @@ static int try(int which, int64_t number, char *text, size_t room)
     world_reduce(0, MPI_SUM); /* all ranks have unmapped */
     if (outcome < UNEVEN && outcome != MPI_FAILED && !everywhere(process_segments() <= segments))
         outcome = LEFT;
-    outcome = outcome == HARMLESS && !reached ? NOT_REACHED : outcome;
+    if ((outcome == HARMLESS && !reached) || (outcome == MPI_FAILED && late))
+        outcome = NOT_REACHED;
     snprintf(text, room, "call %d of %s on rank %d: %s in %s (%s), %s, plan %s", n, function, victim, outcomes[outcome],
              at < STEPS ? step_names[at] : "no step", hsumma_status_string(status), t.words, t.options);
     return outcome;

@@ -49,7 +49,8 @@ static void print_layout(void)
     AT(hsumma_plan_info, comm_seconds), AT(hsumma_plan_info, wait_seconds), AT(hsumma_plan_info, bytes_sent);
     AT(hsumma_plan_info, messages_sent), AT(hsumma_plan_info, local), AT(hsumma_plan_info, steps);
     AT(hsumma_plan_info, steps_run);
-    AT(hsumma_plan_info, guard_seconds);
+    AT(hsumma_plan_info, guard_checked), AT(hsumma_plan_info, guard_found), AT(hsumma_plan_info, guard_repaired);
+    AT(hsumma_plan_info, guard_unchecked), AT(hsumma_plan_info, guard_seconds);
     SIZE(hsumma_operator);
     AT(hsumma_operator, op), AT(hsumma_operator, element), AT(hsumma_operator, combine), AT(hsumma_operator, state);
     AT(hsumma_operator, size), AT(hsumma_operator, commutative);

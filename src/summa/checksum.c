@@ -113,11 +113,6 @@ static void element(const struct hs_scalar *scalar, const double *vector, int64_
     value[1] = vector && planes > 2 ? vector[count + g] : 0;
 }
 
-static int is_single(const struct hs_scalar *scalar)
-{
-    return scalar->size == (scalar->complex_type ? 2 : 1) * sizeof(float);
-}
-
 /* One call: the part, and the lengths of both vectors. */
 struct pass {
     const struct hs_scalar *scalar;
@@ -203,7 +198,7 @@ void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part 
                               .in = view->axis[hs_view_stored(view, 0)].n,
                               .out = view->axis[hs_view_stored(view, 1)].n,
                               .parts = scalar->complex_type ? 2 : 1,
-                              .single = is_single(scalar),
+                              .single = hs_is_single(scalar),
                               .conjugate = view->op == 'C'};
     const int64_t block = REALS / pass.parts;
     for (int64_t begin = 0; begin < view->rows; begin += block)

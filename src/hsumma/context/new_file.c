@@ -81,8 +81,7 @@ hsumma_status hs_new_file_find(struct hs_new_file *target, const char *before, c
         if (is_planted(target, &found))
             return hs_fail(message, HSUMMA_ERR_OPTION,
                            "%s%s is a symbolic link of another user in a folder open to all, which is not followed; "
-                           "give the file that it "
-                           "leads to",
+                           "give the file that it leads to",
                            before, target->path);
         hsumma_status status = follow(target, message);
         if (status)

@@ -210,7 +210,7 @@ hsumma_status hs_guard_start(hsumma_plan *plan)
 
 static double complex value_of(const struct hs_scalar *scalar, const union hs_value *value)
 {
-    const int single = scalar->epsilon > 0x1p-53;
+    const int single = hs_is_single(scalar);
     if (scalar->complex_type)
         return single ? (double complex)value->c : value->z;
     return single ? (double)value->s : value->d;
@@ -313,7 +313,7 @@ static int64_t count_wrong(const hsumma_plan *plan, int64_t *first, double *by, 
     struct hs_guard *guard = plan->guard;
     const struct hs_scalar *scalar = plan->problem.scalar;
     const int64_t *extent = plan->problem.extent, n = guard->of_c.elements;
-    const int single = scalar->epsilon > 0x1p-53;
+    const int single = hs_is_single(scalar);
     const double largest = single ? FLT_MAX : DBL_MAX, smallest = single ? FLT_MIN : DBL_MIN;
     const double *sum = guard->of_c.out, *scale = sum + (hs_checksum_planes(scalar) - 1) * n;
     const double complex value = value_of(scalar, &plan->alpha);

@@ -151,7 +151,7 @@ static double pass_staged(calibration *cal, void *state, int calls)
         } else {
             MPI_Irecv(g->pinned, (int)g->bytes, MPI_BYTE, g->pairs.peer, DEVICE_TAG, cal->comm, &request);
         }
-        hs_wait_for_requests(&request, 1);
+        hs_wait_for_requests(&request, 1, NULL);
         if (!sends) {
             keep(g, kind->copy(g->device, g->stream, g->left, g->pinned, (size_t)g->bytes));
             keep(g, kind->synchronize(g->device, g->stream));
@@ -287,7 +287,7 @@ static void make_ground(calibration *cal, device_bench *g, MPI_Win *window)
         keep(g, kind->synchronize(g->device, g->stream));
     MPI_Comm_size(g->mates, &ranks);
     if (ranks > 1 && share_words(g, window) &&
-        hs_device_share_make(&g->share, g->mates, g->device, 1, SMALL, &cal->ctx->memory, &why))
+        hs_device_share_make(&g->share, g->mates, NULL, g->device, 1, SMALL, &cal->ctx->memory, &why))
         g->share.device = NULL; /* without a share no turn is measured */
 }
 

@@ -36,7 +36,7 @@ static double exchange_all(calibration *cal, void *state, int calls)
         for (int d = 1; d < cal->size; d++)
             MPI_Isend(x->out, (int)x->bytes, MPI_BYTE, (cal->rank + d) % cal->size, EXCHANGE_TAG, cal->comm,
                       &x->request[count++]);
-        hs_wait_for_requests(x->request, count);
+        hs_wait_for_requests(x->request, count, NULL);
     }
     return hs_now() - start;
 }
@@ -130,7 +130,7 @@ static double run(calibration *cal, void *state, int calls)
                 MPI_Testall(count, o->request, &done, MPI_STATUSES_IGNORE);
         }
         if (count > 0 && !done)
-            hs_wait_for_requests(o->request, count);
+            hs_wait_for_requests(o->request, count, NULL);
     }
     return hs_now() - start;
 }

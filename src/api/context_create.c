@@ -34,7 +34,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
         struct hs_texts texts;
         int threads;
     } broadcast;
-    int on_node, share = hs_share_of_node(ctx->comm.comm, &on_node);
+    int on_node, share = hs_share_of_node(ctx->comm.comm, ctx->comm.watch, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->on_machine = on_node;
     ctx->profile.one_node = on_node == ctx->comm.size;
@@ -43,8 +43,9 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     hs_options_default(&broadcast.options, &broadcast.texts);
     if (ctx->comm.rank == 0)
         broadcast.status = hs_options_environment(&broadcast.options, &broadcast.message);
-    if (MPI_Bcast(&broadcast, sizeof broadcast, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast of the options failed");
+    hsumma_status status = hs_mpi_bcast(&broadcast, sizeof broadcast, 0, ctx->comm.comm, ctx->comm.watch);
+    if (status)
+        return hs_fail(&ctx->message, status, "MPI_Ibcast of the options failed");
     ctx->threads_model = broadcast.threads;
     ctx->options = broadcast.options;
     ctx->texts = broadcast.texts;
@@ -73,7 +74,7 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
                                  : "device=%s: a device needs polling, but wait=block is given; expected wait=auto or "
                                    "poll, or device=none",
                        settings->device.kind);
-    return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, &ctx->memory) : HSUMMA_OK;
+    return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, ctx->comm.watch, &ctx->memory) : HSUMMA_OK;
 }
 
 /* Sets the costs of work in the simulator, from the profile, which must have been read. */
@@ -156,6 +157,31 @@ static hsumma_status fill(hsumma_context *ctx)
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
+/*
+ * Waits until all processes have arrived, because the wait in MPI_Comm_create cannot be watched; then until none has
+ * given up this wait. The time limit is this process's own until read_options broadcasts rank 0's.
+ */
+static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *options)
+{
+    MPI_Request request;
+    struct hs_message unsaid; /* read_options reports wrong options */
+    if (ctx) {
+        MPI_Comm_rank(comm, &ctx->comm.rank);
+        MPI_Comm_size(comm, &ctx->comm.size);
+        hs_options_default(&ctx->options, &ctx->texts);
+        if (!hs_options_environment(&ctx->options, &unsaid))
+            hs_options_apply(&ctx->options, options, HS_BY_CONTEXT, &unsaid);
+        hs_stall_watch(ctx);
+    }
+    const struct hs_watch *watch = ctx ? ctx->comm.watch : NULL;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        int code = MPI_Ibarrier(comm, &request);
+        status = hs_mpi_wait(code, &request, watch);
+    }
+    return status;
+}
+
 /* A communicator of the same processes without the caller's attributes and hints. A duplicate would run the caller's
  * callbacks and inherit hints, which may allow messages to overtake each other. */
 static int copy_comm(MPI_Comm comm, MPI_Comm *own)
@@ -204,7 +230,8 @@ static void destroy(hsumma_context *ctx)
 
 static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
 {
-    return hs_agree_by_mpi(((hsumma_context *)ctx)->comm.comm, vote);
+    const struct hs_comm *comm = &((hsumma_context *)ctx)->comm;
+    return hs_agree_by_mpi(comm->comm, vote, comm->watch);
 }
 
 /* Gives every process of a failed creation a message: processes without an error of their own get that of a process
@@ -240,12 +267,18 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     else if (comm == MPI_COMM_NULL)
         status = hs_fail(&text, HSUMMA_ERR_ARGUMENT,
                          "the communicator is MPI_COMM_NULL; expected one that this process is a member of");
-    else if (!copy_comm(comm, &own))
-        status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_create failed: no communicator for the context");
+    if (!status) {
+        ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
+        status = await_all(ctx, comm, options);
+        if (status)
+            hs_fail(&text, status, "hsumma_create ended early: %.400s",
+                    ctx ? hs_roster_why(&ctx->comm.roster, status) : hsumma_status_string(status));
+        else if (!copy_comm(comm, &own))
+            status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_create failed: no communicator for the context");
+    }
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-        ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
-        status = hs_agreed(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        status = hs_agreed(own, ctx ? HSUMMA_OK : HSUMMA_ERR_MEMORY, ctx ? ctx->comm.watch : NULL);
     }
     if (!status) {
         ctx->holders = 1;
@@ -254,34 +287,33 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         ctx->comm.comm = own;
         ctx->comm.cut = HS_CUT;
         ctx->profile = hs_profile_builtin;
-        MPI_Comm_rank(own, &ctx->comm.rank);
-        MPI_Comm_size(own, &ctx->comm.size);
         status = read_options(ctx, options);
-        status = hs_agreed(own, status ? status : fill(ctx));
+        status = hs_agreed(own, status ? status : fill(ctx), ctx->comm.watch);
         if (!status)
             status = settle_waiting(ctx);
         if (!status)
             status = hs_files_read(ctx);
         if (!status && hs_simulator())
-            status = hs_agreed(own, settle_work(ctx));
+            status = hs_agreed(own, settle_work(ctx), ctx->comm.watch);
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
             status = hs_context_open_device(ctx);
         if (!status)
             status = hs_product_memory_limit(ctx);
         if (!status)
-            status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK);
+            status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK, ctx->comm.watch);
         if (!status)
-            status = hs_agreed(own, find_places(ctx, collectives));
+            status = hs_agreed(own, find_places(ctx, collectives), ctx->comm.watch);
         if (!status)
-            hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm);
+            hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm, ctx->comm.watch);
         if (!status)
             status = hs_context_measure_network(ctx);
         if (!status && collectives)
             status = hs_context_share_device(ctx);
         if (!status)
             status = hs_trace_open(ctx);
-        hs_stall_watch(ctx);
+        if (ctx->comm.roster.failed) /* a wait has been given up */
+            status = hs_context_ended_early(ctx, ctx->comm.roster.failed, "hsumma_create");
         if (status)
             share_refusal(ctx, status);
         text = ctx->message;

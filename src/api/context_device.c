@@ -39,13 +39,14 @@ static hsumma_status open_device(hsumma_context *ctx, const char *name, int numb
 /* Agrees on the worst status, with the message of the first process that has it. */
 static hsumma_status agree_on(hsumma_context *ctx, hsumma_status mine, struct hs_message *why)
 {
-    struct hs_verdict verdict = hs_agree_by_mpi(ctx->comm.comm, (struct hs_vote){.status = mine});
+    struct hs_verdict verdict = hs_agree_by_mpi(ctx->comm.comm, (struct hs_vote){.status = mine}, ctx->comm.watch);
     if (!verdict.status)
         return HSUMMA_OK;
     if (hs_status_is_final(verdict.status))
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on a device");
-    if (MPI_Bcast(why->text, sizeof why->text, MPI_CHAR, verdict.rank, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Bcast of an error message failed");
+        return hs_fail(why, verdict.status, "MPI failed while the processes agreed on a device");
+    hsumma_status sent = hs_mpi_bcast(why->text, sizeof why->text, verdict.rank, ctx->comm.comm, ctx->comm.watch);
+    if (sent)
+        return hs_fail(why, sent, "MPI_Ibcast of an error message failed");
     struct hs_message text = *why;
     return hs_fail(why, verdict.status, "process %d: %.*s", verdict.rank, (int)sizeof text.text - 32, text.text);
 }
@@ -57,21 +58,21 @@ static int count_devices(const hsumma_context *ctx)
     const char *place = ctx->device->location;
     unsigned colour = 0;
     MPI_Comm machine = MPI_COMM_NULL, mates = MPI_COMM_NULL;
-    int rank = 0, first, devices = 0, most = 0;
+    int rank = 0, devices = 0;
     for (int i = 0; place[i]; i++)
         colour = colour * 31 + (unsigned char)place[i];
     if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) ==
             MPI_SUCCESS &&
         MPI_Comm_split(machine, (int)(colour >> 1), 0, &mates) == MPI_SUCCESS) {
         MPI_Comm_rank(mates, &rank);
-        first = rank == 0;
-        MPI_Allreduce(&first, &devices, 1, MPI_INT, MPI_SUM, machine);
+        devices = rank == 0;
+        hs_mpi_allreduce(&devices, 1, MPI_INT, MPI_SUM, machine, ctx->comm.watch);
         MPI_Comm_free(&mates);
     }
     if (machine != MPI_COMM_NULL)
         MPI_Comm_free(&machine);
-    MPI_Allreduce(&devices, &most, 1, MPI_INT, MPI_MAX, ctx->comm.comm);
-    return most;
+    hs_mpi_allreduce(&devices, 1, MPI_INT, MPI_MAX, ctx->comm.comm, ctx->comm.watch);
+    return devices;
 }
 
 /* Agrees on the memory of the smallest device, because all processes must choose alike. */
@@ -82,24 +83,22 @@ static hsumma_status measure(hsumma_context *ctx, struct hs_message *why)
     hsumma_status status = device ? device->kind->memory_left(device, &free_bytes, &bytes) : HSUMMA_OK;
     if (status && why)
         *why = device->message;
-    if (MPI_Allreduce(&bytes, &ctx->device_bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(why, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
-    return status;
+    hsumma_status least = hs_mpi_allreduce(&bytes, 1, MPI_INT64_T, MPI_MIN, ctx->comm.comm, ctx->comm.watch);
+    ctx->device_bytes = bytes;
+    return least ? hs_fail(why, least, "MPI_Iallreduce failed") : status;
 }
 
 /* The number of processes that use this process's device, itself included; 0 on error. */
 static int sharers(const hsumma_context *ctx, hsumma_status *status)
 {
     const size_t length = sizeof ctx->device->location;
-    char mine[sizeof ctx->device->location];
+    const char *mine = ctx->device->location;
     char *all = hs_get(&ctx->memory, (size_t)ctx->comm.size, length);
     int count = 0;
-    memcpy(mine, ctx->device->location, length);
-    /* a process without memory must agree too, or the others would wait for it in MPI_Allgather */
-    *status = hs_agreed(ctx->comm.comm, all ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!*status &&
-        MPI_Allgather(mine, (int)length, MPI_CHAR, all, (int)length, MPI_CHAR, ctx->comm.comm) != MPI_SUCCESS)
-        *status = HSUMMA_ERR_MPI;
+    /* a process without memory must agree too, or the others would wait for it in the allgather */
+    *status = hs_agreed(ctx->comm.comm, all ? HSUMMA_OK : HSUMMA_ERR_MEMORY, ctx->comm.watch);
+    if (!*status)
+        *status = hs_mpi_allgather(mine, length, all, ctx->comm.comm, ctx->comm.watch);
     for (int r = 0; !*status && r < ctx->comm.size; r++)
         count += strncmp(all + (size_t)r * length, mine, length) == 0;
     hs_put(&ctx->memory, all);
@@ -187,9 +186,9 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     if (!ctx->device)
         return HSUMMA_OK;
     int takes = settings->gpu_aware < 0 ? mpi_takes_devices() : settings->gpu_aware;
-    hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, ctx->comm.watch);
     if (hs_status_is_final(all))
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI failed while the processes agreed on gpu_aware_mpi");
+        return hs_fail(&ctx->message, all, "MPI failed while the processes agreed on gpu_aware_mpi");
     const struct hs_device_options options = {
         .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};
     hsumma_status status =

@@ -205,11 +205,11 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
     int reader = *text != NULL;
     if (!reader)
         *text = hs_get(&ctx->memory, (size_t)length + 1, 1);
-    hsumma_status status = hs_agreed(ctx->comm.comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!status && MPI_Bcast(*text, length + 1, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
+    hsumma_status status = hs_agreed(ctx->comm.comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY, ctx->comm.watch);
     if (!status)
-        status = hs_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message));
+        status = hs_mpi_bcast(*text, (size_t)length + 1, 0, ctx->comm.comm, ctx->comm.watch);
+    if (!status)
+        status = hs_agreed(ctx->comm.comm, reader ? HSUMMA_OK : take_tuned(ctx, *text, &message), ctx->comm.watch);
     return status ? hs_fail(&ctx->message, status, "tuned: cannot broadcast %s: %s", ctx->tuned_file,
                             hsumma_status_string(status))
                   : HSUMMA_OK;
@@ -223,7 +223,7 @@ static hsumma_status find_network_key(hsumma_context *ctx)
     if (!several || ctx->comm.size == 1 || hs_simulator() || strcmp(ctx->texts.profile, "builtin") == 0)
         return HSUMMA_OK;
     hsumma_status status = hs_network_key(ctx->comm.comm, ctx->on_machine, settings->nodes.count,
-                                          settings->nodes.sockets, &ctx->network_key);
+                                          settings->nodes.sockets, ctx->comm.watch, &ctx->network_key);
     return status ? hs_fail(&ctx->message, status, "MPI failed while the names of the hosts were gathered") : HSUMMA_OK;
 }
 
@@ -232,8 +232,9 @@ hsumma_status hs_files_read(hsumma_context *ctx)
     struct found_files found_files;
     char *text = NULL;
     memset(&found_files, 0, sizeof found_files);
-    if (find_network_key(ctx))
-        return HSUMMA_ERR_MPI;
+    hsumma_status status = find_network_key(ctx);
+    if (status)
+        return status;
     if (ctx->comm.rank == 0) {
         found_files.profile = ctx->profile;
         found_files.measures = ctx->network_key != 0;
@@ -242,9 +243,9 @@ hsumma_status hs_files_read(hsumma_context *ctx)
             text = read_tuned(ctx, &found_files);
         recall_network(ctx, text, &found_files);
     }
-    hsumma_status status = HSUMMA_ERR_MPI;
-    if (MPI_Bcast(&found_files, sizeof found_files, MPI_BYTE, 0, ctx->comm.comm) != MPI_SUCCESS)
-        hs_fail(&ctx->message, status, "MPI_Bcast of the profile and the tuned file failed");
+    status = hs_mpi_bcast(&found_files, sizeof found_files, 0, ctx->comm.comm, ctx->comm.watch);
+    if (status)
+        hs_fail(&ctx->message, status, "MPI_Ibcast of the profile and the tuned file failed");
     else if (found_files.status)
         status = hs_fail(&ctx->message, found_files.status, "%s", found_files.message.text);
     else {

@@ -6,6 +6,7 @@
 #include "api/context_parts.h"
 
 #include "base/wait.h"
+#include "coll/node/agree_mpi.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -112,7 +113,6 @@ hsumma_status hs_context_measure_network(hsumma_context *ctx)
     hs_network_use(&network, source, &ctx->profile);
     if (ctx->comm.rank == 0)
         remember(ctx, &network);
-    if (MPI_Bcast(ctx->note, sizeof ctx->note, MPI_CHAR, 0, ctx->comm.comm) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Bcast of the measured network's note failed");
-    return HSUMMA_OK;
+    status = hs_mpi_bcast(ctx->note, sizeof ctx->note, 0, ctx->comm.comm, ctx->comm.watch);
+    return status ? hs_fail(&ctx->message, status, "MPI_Ibcast of the measured network's note failed") : HSUMMA_OK;
 }

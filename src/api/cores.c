@@ -2,6 +2,7 @@
 
 #include "base/simulator.h"
 #include "base/threads.h"
+#include "coll/node/agree_mpi.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ double hs_cpu_quota(const char *root)
     return quota;
 }
 
-int hs_share_of_node(MPI_Comm comm, int *ranks)
+int hs_share_of_node(MPI_Comm comm, const struct hs_watch *watch, int *ranks)
 {
     MPI_Comm node = MPI_COMM_NULL;
     struct hs_cpus cpus;
@@ -79,10 +80,11 @@ int hs_share_of_node(MPI_Comm comm, int *ranks)
     memset(&cpus, 0, sizeof cpus);
     sched_getaffinity(0, sizeof cpus, cpus.part);
     hs_cores_of(&cpus, "", &mine);
+    all = mine;
     if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
         return 1;
     if (MPI_Comm_size(node, ranks) == MPI_SUCCESS &&
-        MPI_Allreduce(mine.of, all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, node) == MPI_SUCCESS)
+        !hs_mpi_allreduce(all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, node, watch))
         share = hs_share_of(&mine, &all, hs_cpu_quota(""), *ranks);
     MPI_Comm_free(&node);
     if (hs_simulator()) /* in the simulator each process has one core */

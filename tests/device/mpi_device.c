@@ -71,7 +71,7 @@ static hsumma_status party_begin(struct party *party, const char *policy, int64_
         status = kind->make_stream(party->device, &party->stream);
     if (!everywhere(status == HSUMMA_OK))
         return status ? status : HSUMMA_ERR_DEVICE;
-    status = hs_device_share_make(&party->share, MPI_COMM_WORLD, party->device, 3, bytes_of(rank), &party->memory,
+    status = hs_device_share_make(&party->share, MPI_COMM_WORLD, NULL, party->device, 3, bytes_of(rank), &party->memory,
                                   &party->message);
     party->mine = status ? NULL : (int64_t *)(void *)party->share.memory[rank];
     return status;

@@ -59,6 +59,9 @@ def main():
     for call in ("multiply", "sum", "grid"):
         test(3, call, "killed", "wait=block")
         test(3, call, "killed", "node=messages", "shared=0", "timeout=off")
+    for wait in ("poll", "block"):
+        test(3, "sum", "killed", "coll=allreduce:mpi", f"wait={wait}")
+        test(3, "multiply", "killed", "node=messages", "bcast=mpi", f"wait={wait}")
     # the ranks of the first node receive a notice of the second
     for call in ("multiply", "test", "sum", "grid", "malloc"):
         test(4, call, "killed", "topology=nodes:2")

@@ -4,7 +4,7 @@
  */
 #include "api/scalapack/shim.h"
 
-#include "base/wait.h"
+#include "coll/node/agree_mpi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,22 +179,11 @@ static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
     return hs_agree(&ctx->agreement, (struct hs_vote){.status = room->told ? HSUMMA_OK : HSUMMA_ERR_MEMORY}).status;
 }
 
-static hsumma_status test_request(void *request, int *worked, int *done)
-{
-    int code = MPI_Test(request, done, MPI_STATUS_IGNORE);
-    *worked = *done;
-    return code == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
-}
-
 /* Gathers through MPI, because the shim's contexts have no team for the library's collectives. */
 static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
 {
-    MPI_Request request;
-    int bytes = (int)(2 * sizeof *mine);
-    if (MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, ctx->comm.comm, &request) != MPI_SUCCESS)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Iallgather failed");
-    hsumma_status status = hs_wait(test_request, &request);
-    return status ? hs_fail(&ctx->message, status, "MPI_Iallgather failed") : HSUMMA_OK;
+    hsumma_status status = hs_mpi_allgather(mine, 2 * sizeof *mine, all, ctx->comm.comm, ctx->comm.watch);
+    return status ? hs_context_ended_early(ctx, status, "p?gemr2d") : HSUMMA_OK;
 }
 
 static hsumma_status move_part(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct gathered *room,

@@ -103,7 +103,7 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
     status = hsumma_grid_create(shim->ctx, shape[0], shape[1], 'R', NULL, &shim->grid);
     mine = mine ? mine : status;
     take_settings(shim);
-    status = hs_agreed(shim->ctx->comm.comm, mine);
+    status = hs_agreed(shim->ctx->comm.comm, mine, shim->ctx->comm.watch);
     snprintf(text, size, "%s", hsumma_message(shim->ctx));
     return status;
 }

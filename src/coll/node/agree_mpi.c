@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "base/simulator.h"
+
+#include <string.h>
 #if defined(OPEN_MPI) && defined(__has_include)
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h> /* defines MPIX_ERR_PROC_FAILED if Open MPI tolerates failures (ULFM) */
@@ -36,38 +38,69 @@ hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch 
     return hs_wait_idle(test, request, hs_idle_yield, NULL, watch);
 }
 
-static struct hs_verdict verdict_of(const struct hs_ballot *ballot, hsumma_status status, int rank)
+/* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
+static hsumma_status finish(int code, MPI_Request *request, const struct hs_watch *watch, void *copy, void *to,
+                            size_t bytes)
 {
-    return status ? hs_verdict_alone((struct hs_vote){.status = status}, rank) : hs_ballot_verdict(ballot);
+    hsumma_status status = hs_mpi_wait(code, request, copy ? watch : NULL);
+    if (!status && copy) {
+        memcpy(to, copy, bytes);
+        hs_put(&hs_heap, copy);
+    }
+    return status;
 }
 
-struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine)
+static void *copy_of(const void *data, size_t bytes)
+{
+    void *copy = hs_get(&hs_heap, bytes, 1);
+    if (copy)
+        memcpy(copy, data, bytes);
+    return copy;
+}
+
+hsumma_status hs_mpi_bcast(void *data, size_t bytes, int root, MPI_Comm comm, const struct hs_watch *watch)
+{
+    MPI_Request request;
+    void *copy = copy_of(data, bytes);
+    int code = MPI_Ibcast(copy ? copy : data, (int)bytes, MPI_BYTE, root, comm, &request);
+    return finish(code, &request, watch, copy, data, bytes);
+}
+
+hsumma_status hs_mpi_allreduce(void *data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               const struct hs_watch *watch)
+{
+    MPI_Request request;
+    int size = 0;
+    MPI_Type_size(type, &size);
+    const size_t bytes = (size_t)count * (size_t)size;
+    void *copy = copy_of(data, bytes);
+    int code = MPI_Iallreduce(MPI_IN_PLACE, copy ? copy : data, count, type, op, comm, &request);
+    return finish(code, &request, watch, copy, data, bytes);
+}
+
+hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Comm comm, const struct hs_watch *watch)
+{
+    MPI_Request request;
+    int me = 0, ranks = 1;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &ranks);
+    memmove((char *)all + (size_t)me * bytes, mine, bytes);
+    void *copy = copy_of(all, bytes * (size_t)ranks);
+    int code =
+        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy ? copy : all, (int)bytes, MPI_BYTE, comm, &request);
+    return finish(code, &request, watch, copy, all, bytes * (size_t)ranks);
+}
+
+struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)
 {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     struct hs_ballot ballot = hs_ballot_of(mine, rank);
-    hsumma_status status =
-        hs_mpi_status(MPI_Allreduce(MPI_IN_PLACE, ballot.word, HS_BALLOT_WORDS, MPI_INT64_T, MPI_MAX, comm));
-    return verdict_of(&ballot, status, rank);
+    hsumma_status status = hs_mpi_allreduce(ballot.word, HS_BALLOT_WORDS, MPI_INT64_T, MPI_MAX, comm, watch);
+    return status ? hs_verdict_alone((struct hs_vote){.status = status}, rank) : hs_ballot_verdict(&ballot);
 }
 
-struct hs_verdict hs_agree_watched(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)
+hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine, const struct hs_watch *watch)
 {
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Request request;
-    struct hs_ballot local, *ballot = hs_get(&hs_heap, 1, sizeof *ballot);
-    struct hs_ballot *used = ballot ? ballot : &local;
-    *used = hs_ballot_of(mine, rank);
-    int code = MPI_Iallreduce(MPI_IN_PLACE, used->word, HS_BALLOT_WORDS, MPI_INT64_T, MPI_MAX, comm, &request);
-    hsumma_status status = hs_mpi_wait(code, &request, ballot ? watch : NULL);
-    struct hs_verdict verdict = verdict_of(used, status, rank);
-    if (!status) /* else MPI may still write to it */
-        hs_put(&hs_heap, ballot);
-    return verdict;
-}
-
-hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine)
-{
-    return hs_agree_by_mpi(comm, (struct hs_vote){.status = mine}).status;
+    return hs_agree_by_mpi(comm, (struct hs_vote){.status = mine}, watch).status;
 }

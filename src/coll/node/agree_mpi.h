@@ -1,6 +1,7 @@
 /*
- * Agreement by MPI's own allreduce, used before the library's own collectives can run and for groups without them; and
- * other waits for MPI's collectives.
+ * Collectives of MPI, used before the library's own can run and for groups without them, and agreement by them. All are
+ * nonblocking calls of MPI and a wait that `watch` looks after (NULL: nothing does) and may end with an error. Blocking
+ * calls that have no nonblocking form (MPI_Comm_split, ...) follow one of these, so no rank waits long in them.
  */
 #ifndef HS_COLL_NODE_AGREE_MPI_H
 #define HS_COLL_NODE_AGREE_MPI_H
@@ -20,13 +21,20 @@ hsumma_status hs_mpi_status(int code);
 hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch *watch);
 
 /*
- * Combines the votes of all ranks. Blocking and collective over comm. If MPI fails, the verdict is hs_mpi_status with
- * this rank.
+ * These work on copies of the data, which MPI keeps if the wait is ended; without memory for a copy the wait is not
+ * watched. allreduce: in place. allgather: `bytes` is the size of one rank's part, and `all` may contain `mine`.
  */
-struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine);
-/* hs_agree_by_mpi while watch, which may be NULL, looks after the wait and may end it with an error (hs_mpi_wait). */
-struct hs_verdict hs_agree_watched(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch);
-/* Returns the worst status of all ranks. Blocking and collective over comm; hs_mpi_status if MPI fails. */
-hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine);
+hsumma_status hs_mpi_bcast(void *data, size_t bytes, int root, MPI_Comm comm, const struct hs_watch *watch);
+hsumma_status hs_mpi_allreduce(void *data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               const struct hs_watch *watch);
+hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Comm comm, const struct hs_watch *watch);
+
+/*
+ * Combines the votes of all ranks. Collective over comm. If MPI fails or the wait is ended, the verdict is that error
+ * with this rank.
+ */
+struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch);
+/* Returns the worst status of all ranks, by hs_agree_by_mpi. */
+hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine, const struct hs_watch *watch);
 
 #endif

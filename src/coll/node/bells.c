@@ -15,7 +15,8 @@ static size_t sleeper_bytes(const struct hs_bells *bells)
     return (size_t)hs_in_pages(bells->members * (int64_t)sizeof *bells->sleeper);
 }
 
-hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_allocator *memory)
+hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
+                            const struct hs_allocator *memory)
 {
     int mine = 0;
     *bells = (struct hs_bells){.comm = comm, .members = 1, .request = MPI_REQUEST_NULL};
@@ -29,16 +30,15 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     for (int i = 0; bells->sent && i < bells->members; i++)
         bells->sent[i] = MPI_REQUEST_NULL;
     hsumma_status status =
-        hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
     if (!status && bells->members > 1) {
-        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, NULL, NULL);
-        if (MPI_Allgather(&mine, 1, MPI_INT, bells->rank, 1, MPI_INT, machine) != MPI_SUCCESS)
-            status = HSUMMA_ERR_MPI;
+        bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, watch, NULL);
+        status = hs_mpi_allgather(&mine, sizeof mine, bells->rank, machine, watch);
         /* without shared memory this machine has no flags, and needs no bells */
-        else if (!bells->sleeper)
+        if (!status && !bells->sleeper)
             bells->members = 1, bells->me = 0;
     }
-    status = hs_agreed(comm, status);
+    status = hs_agreed(comm, status, watch);
     if (status)
         hs_bells_free(bells, 1, memory);
     return status;

@@ -7,7 +7,7 @@
 #define HS_COLL_NODE_BELLS_H
 
 #include "base/memory.h"
-#include "base/status.h"
+#include "base/wait.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -31,9 +31,10 @@ struct hs_bells {
 
 /*
  * Collective over comm, same status on all ranks. `machine` consists of the ranks of comm that share this rank's
- * machine.
+ * machine. watch: NULL, or looks after the waits.
  */
-hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_allocator *memory);
+hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
+                            const struct hs_allocator *memory);
 /* mpi: true if MPI may still be called. */
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 

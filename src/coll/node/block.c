@@ -13,7 +13,8 @@
  */
 enum { CAPACITY = 512 };
 
-hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_allocator *memory)
+hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_watch *watch,
+                            const struct hs_allocator *memory)
 {
     struct hs_block *block = hs_get_zero(memory, 1, sizeof *block);
     MPI_Comm machine = MPI_COMM_NULL;
@@ -27,13 +28,13 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struc
         block->index = hs_get(memory, CAPACITY, sizeof *block->index);
     }
     hsumma_status status =
-        hs_agreed(comm, block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+        hs_agreed(comm, block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
     MPI_Comm_rank(comm, &rank);
     if (!status && MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
-    status = hs_agreed(comm, status);
+    status = hs_agreed(comm, status, watch);
     if (!status)
-        status = hs_bells_make(&block->bells, comm, machine, memory);
+        status = hs_bells_make(&block->bells, comm, machine, watch, memory);
     if (machine != MPI_COMM_NULL)
         MPI_Comm_free(&machine);
     if (status) {

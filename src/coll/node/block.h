@@ -30,7 +30,8 @@ struct hs_block {
 };
 
 /* Collective over comm; same status on all ranks. */
-hsumma_status hs_block_make(struct hs_block **block, MPI_Comm comm, const struct hs_allocator *memory);
+hsumma_status hs_block_make(struct hs_block **block, MPI_Comm comm, const struct hs_watch *watch,
+                            const struct hs_allocator *memory);
 /* Frees block; NULL is ignored. mpi: true if MPI may still be called. */
 void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *memory);
 

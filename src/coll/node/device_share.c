@@ -71,21 +71,23 @@ static hsumma_status take(struct hs_device_share *share, const struct shared_exp
 }
 
 /* Agrees on a status. The message of an error is that of this rank's device, if this rank has failed. */
-static hsumma_status agreed(MPI_Comm mates, hsumma_status mine, const struct hs_device *device,
+static hsumma_status agreed(const struct hs_device_share *share, MPI_Comm mates, hsumma_status mine,
                             struct hs_message *message)
 {
-    hsumma_status status = hs_agreed(mates, mine);
+    hsumma_status status = hs_agreed(mates, mine, share->watch);
     if (status && mine)
-        hs_fail(message, status, "%s", device->message.text);
+        hs_fail(message, status, "%s", share->device->message.text);
     else if (status)
         hs_fail(message, status, "another process of the node could not share its device memory");
     return status;
 }
 
-hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, struct hs_device *device, int events,
-                                   size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
+hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates, const struct hs_watch *watch,
+                                   struct hs_device *device, int events, size_t bytes,
+                                   const struct hs_allocator *memory, struct hs_message *message)
 {
-    *share = (struct hs_device_share){.device = device, .events = events, .shares_events = device->shares_events};
+    *share = (struct hs_device_share){
+        .device = device, .watch = watch, .events = events, .shares_events = device->shares_events};
     MPI_Comm_rank(mates, &share->me);
     MPI_Comm_size(mates, &share->ranks);
     size_t ranks = (size_t)share->ranks, each = 1 + (size_t)events;
@@ -98,19 +100,18 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
         hs_fail(&device->message, status, "no memory to share the memory of a device");
     if (!status)
         status = offer(share, bytes, mine);
-    status = agreed(mates, status, device, message);
+    status = agreed(share, mates, status, message);
     if (!status && each * sizeof *all > INT_MAX)
         status = hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "too many events to share: %d on a process", events);
-    if (!status &&
-        MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, all, (int)(each * sizeof *all), MPI_BYTE, mates) != MPI_SUCCESS)
-        status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allgather of a device's exported memory failed");
+    if (!status && (status = hs_mpi_allgather(mine, each * sizeof *all, all, mates, watch)))
+        hs_fail(message, status, "MPI_Iallgather of a device's exported memory failed");
     if (!status)
-        status = agreed(mates, take(share, all), device, message);
+        status = agreed(share, mates, take(share, all), message);
     hs_put(memory, all);
-    hsumma_status events_status = hs_agreed(mates, share->shares_events ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    hsumma_status events_status = hs_agreed(mates, share->shares_events ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, watch);
     share->shares_events = events_status == HSUMMA_OK;
     if (hs_status_is_final(events_status))
-        status = hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
+        status = hs_fail(message, events_status, "MPI_Iallreduce failed");
     if (status)
         hs_device_share_end(share, mates, memory);
     return status;
@@ -155,6 +156,6 @@ void hs_device_share_free(struct hs_device_share *share, const struct hs_allocat
 void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory)
 {
     hs_device_share_leave(share);
-    hs_agreed(mates, HSUMMA_OK); /* returns when all ranks have left */
-    hs_device_share_free(share, memory);
+    if (!hs_agreed(mates, HSUMMA_OK, share->watch)) /* all ranks have left */
+        hs_device_share_free(share, memory);
 }

@@ -48,7 +48,8 @@ static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 #endif
 
 /* Sets *mine to the index of this rank's socket on its node. */
-static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine)
+static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine,
+                                    const struct hs_watch *watch)
 {
     int rank = 0, ranks = 1;
     cpu_set_t own;
@@ -59,16 +60,16 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
         return HSUMMA_ERR_MPI;
     if (ranks == 1)
         return HSUMMA_OK;
-    int count = rank == 0 ? ranks : 1;
-    cpu_set_t *all = hs_get(memory, (size_t)count, sizeof *all);
-    int *socket = hs_get_zero(memory, (size_t)count, sizeof *socket);
-    hsumma_status status = hs_agreed(node, all && socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
-    if (!status && MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, node) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
+    cpu_set_t *all = hs_get(memory, (size_t)ranks, sizeof *all);
+    int *socket = hs_get_zero(memory, (size_t)ranks, sizeof *socket);
+    hsumma_status status = hs_agreed(node, all && socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
+    if (!status)
+        status = hs_mpi_allgather(&own, sizeof own, all, node, watch);
     if (!status && rank == 0)
         find_sockets(all, ranks, socket);
-    if (!status && MPI_Scatter(socket, 1, MPI_INT, mine, 1, MPI_INT, 0, node) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
+    if (!status)
+        status = hs_mpi_bcast(socket, (size_t)ranks * sizeof *socket, 0, node, watch);
+    *mine = status ? 0 : socket[rank];
     hs_put(memory, all);
     hs_put(memory, socket);
     return status;
@@ -81,12 +82,12 @@ static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *me
 static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory, int *name)
 {
     int mine[2] = {comm->rank, 0}, *all = hs_get(memory, (size_t)comm->size, sizeof mine);
-    hsumma_status status = socket_of_node(machine, memory, &mine[1]);
-    if (MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_INT, MPI_MIN, machine) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    status = hs_agreed(comm->comm, all && name ? status : HSUMMA_ERR_MEMORY);
-    if (!status && MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm->comm) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
+    hsumma_status status = socket_of_node(machine, memory, &mine[1], comm->watch);
+    hsumma_status named = hs_mpi_allreduce(mine, 1, MPI_INT, MPI_MIN, machine, comm->watch);
+    status = status ? status : named;
+    status = hs_agreed(comm->comm, all && name ? status : HSUMMA_ERR_MEMORY, comm->watch);
+    if (!status)
+        status = hs_mpi_allgather(mine, sizeof mine, all, comm->comm, comm->watch);
     for (int i = 0; i < 2 * comm->size && !status; i++)
         name[i % 2 * comm->size + i / 2] = all[i];
     hs_put(memory, all);
@@ -152,7 +153,7 @@ static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
         status = HSUMMA_ERR_MPI;
     else if (ranks != mates->count)
         status = HSUMMA_ERR_UNSUPPORTED;
-    status = hs_agreed(comm->comm, status);
+    status = hs_agreed(comm->comm, status, comm->watch);
     mates->own = !status && mates->count > 1 && mates->count < comm->size;
     if (!mates->own && split != MPI_COMM_NULL)
         MPI_Comm_free(&split);
@@ -164,7 +165,7 @@ static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
 /* Finds the mates and their communicator. Virtual nodes that span several machines are not an error. */
 static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory)
 {
-    hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory));
+    hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory), comm->watch);
     if (!status)
         status = connect_mates(comm, machine);
     return status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
@@ -184,10 +185,11 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
         return HSUMMA_OK;
     hsumma_status direct = HSUMMA_ERR_UNSUPPORTED;
     struct hs_shm *shm = hs_shm_make(mates, comm, options, memory);
-    hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+    hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch);
     if (!status) {
-        direct =
-            hs_agreed(comm->comm, options->direct && hs_shm_probe(shm, mates) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED);
+        direct = hs_agreed(
+            comm->comm, options->direct && hs_shm_probe(shm, mates, comm->watch) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,
+            comm->watch);
         status = hs_status_is_final(direct) ? direct : HSUMMA_OK;
     }
     if (!status) {
@@ -206,7 +208,7 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
     MPI_Comm machine = MPI_COMM_NULL;
     if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
         return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
-    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, machine, memory));
+    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, machine, memory), comm->watch);
     if (!status)
         status = find_mates(comm, machine, memory);
     if (!status)

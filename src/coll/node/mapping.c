@@ -95,21 +95,6 @@ const char *hs_mapping_fault_text(enum hs_mapping_fault fault)
     return text[fault];
 }
 
-/* Gives all mates the first one's name of the file; descriptor is -1 where this fails. */
-static void share_name(MPI_Comm mates, struct mapped_file *name, const struct hs_watch *watch)
-{
-    MPI_Request request;
-    struct mapped_file *copy = hs_get(&hs_heap, 1, sizeof *copy), *used = copy ? copy : name;
-    *used = *name;
-    int code = MPI_Ibcast(used, (int)(sizeof *used / sizeof used->process), MPI_INT64_T, 0, mates, &request);
-    hsumma_status status = hs_mpi_wait(code, &request, copy ? watch : NULL);
-    *name = *used;
-    if (status) /* MPI may still write to the copy */
-        name->descriptor = -1;
-    else
-        hs_put(&hs_heap, copy);
-}
-
 /* Maps the file that the first of the mates creates. Returns MAP_FAILED on failure, with the reason in *fault. */
 static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, const struct hs_watch *watch, int *file,
                       enum hs_mapping_fault *fault)
@@ -118,7 +103,8 @@ static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, const s
     *file = -1;
     if (me == 0)
         *file = make_file(bytes, reserve, &shared_file);
-    share_name(mates, &shared_file, watch);
+    if (hs_mpi_bcast(&shared_file, sizeof shared_file, 0, mates, watch))
+        shared_file.descriptor = -1;
     if (me > 0 && shared_file.descriptor >= 0)
         *file = open_file(&shared_file);
     *fault = shared_file.descriptor < 0 ? HS_NOT_MADE : *file < 0 ? HS_NOT_OPENED : HS_MAPPED;
@@ -145,7 +131,7 @@ static void *map_together(MPI_Comm mates, size_t bytes, int reserve, const struc
     MPI_Comm_rank(mates, &me);
     void *base = map_file(mates, me, bytes, reserve, watch, &file, &own);
     /* When this agreement ends, every mate has opened the file or failed to. */
-    struct hs_verdict verdict = hs_agree_watched(
+    struct hs_verdict verdict = hs_agree_by_mpi(
         mates, (struct hs_vote){.status = own ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_OK, .about = (int)own}, watch);
     *fault = hs_status_is_final(verdict.status) ? HS_NOT_MADE : (enum hs_mapping_fault)verdict.about;
     if (file >= 0)

@@ -64,15 +64,15 @@ static size_t bytes_of(const struct hs_roster *roster)
     return sizeof *roster->entry * (size_t)roster->mates;
 }
 
-void hs_roster_make(struct hs_roster *roster, MPI_Comm mates)
+void hs_roster_make(struct hs_roster *roster, MPI_Comm mates, const struct hs_watch *watch)
 {
     char state;
     long threads;
-    *roster = (struct hs_roster){.mates = 1};
+    roster->mates = 1;
     if (mates == MPI_COMM_NULL || hs_simulator() || MPI_Comm_size(mates, &roster->mates) != MPI_SUCCESS ||
         MPI_Comm_rank(mates, &roster->me) != MPI_SUCCESS || roster->mates == 1)
         return;
-    roster->entry = hs_mapping_make(mates, bytes_of(roster), 1, NULL, NULL);
+    roster->entry = hs_mapping_make(mates, bytes_of(roster), 1, watch, NULL);
     if (!roster->entry)
         return;
     struct hs_roster_entry *mine = &roster->entry[roster->me];

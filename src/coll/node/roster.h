@@ -9,7 +9,7 @@
 #ifndef HS_COLL_NODE_ROSTER_H
 #define HS_COLL_NODE_ROSTER_H
 
-#include "base/status.h"
+#include "base/wait.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -29,21 +29,24 @@ struct hs_roster_entry {
 struct hs_roster {
     struct hs_roster_entry *entry; /* entries, indexed by mate; NULL if the node has none */
     int mates, me;
+    uint64_t call;        /* this rank's last call */
     hsumma_status failed; /* the first error that ended the use of the communicator, here or on a mate; 0 if none */
     struct hs_message why;
 };
 
 /*
  * Makes the roster of the mates; without shared memory, in a simulator and for a rank without mates its `entry` is
- * NULL. Collective over `mates`, which may be MPI_COMM_NULL.
+ * NULL. Collective over `mates`, which may be MPI_COMM_NULL. *roster must be zero, except for calls and errors recorded
+ * before. watch: NULL, or looks after the waits.
  */
-void hs_roster_make(struct hs_roster *roster, MPI_Comm mates);
+void hs_roster_make(struct hs_roster *roster, MPI_Comm mates, const struct hs_watch *watch);
 /* Tells the mates that this rank has freed the communicator, and frees the roster. Local. */
 void hs_roster_leave(struct hs_roster *roster);
 
 /* Shows the mates which call this rank enters. */
 static inline void hs_roster_enter(struct hs_roster *roster, uint64_t call)
 {
+    roster->call = call;
     if (roster->entry)
         atomic_store_explicit(&roster->entry[roster->me].call, call, memory_order_relaxed);
 }

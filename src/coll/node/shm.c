@@ -124,7 +124,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     int members = 0;
     MPI_Comm_size(mates, &members);
     struct hs_shm *shm = make_tables(members, memory);
-    if (hs_agreed(mates, shm ? HSUMMA_OK : HSUMMA_ERR_MEMORY)) {
+    if (hs_agreed(mates, shm ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch)) {
         hs_shm_free_memory(shm, memory);
         return NULL;
     }
@@ -137,26 +137,26 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
                                                        boundary */
     shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
-    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, shm->process, sizeof mine, MPI_BYTE, mates) == MPI_SUCCESS)
-        shm->base = hs_mapping_make(mates, shm->bytes, 1, NULL, NULL);
+    if (!hs_mpi_allgather(&mine, sizeof mine, shm->process, mates, comm->watch))
+        shm->base = hs_mapping_make(mates, shm->bytes, 1, comm->watch, NULL);
     if (shm->base)
         return shm;
     hs_shm_free_memory(shm, memory);
     return NULL;
 }
 
-int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates)
+int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates, const struct hs_watch *watch)
 {
     const uint64_t word = 0x6873756d6d610000u;
     volatile uint64_t mine = word + (uint64_t)shm->me;
     hs_shm_publish(shm, 0, (const void *)(uintptr_t)&mine, NULL);
-    int well = hs_agreed(mates, HSUMMA_OK) == HSUMMA_OK; /* when this agreement ends, all have published */
+    int well = hs_agreed(mates, HSUMMA_OK, watch) == HSUMMA_OK; /* when this agreement ends, all have published */
     for (int m = 0; m < shm->members && well; m++) {
         uint64_t read = 0;
         well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
     }
     /* When this agreement ends, all have read `mine`, which may then go out of scope. */
-    return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED) == HSUMMA_OK;
+    return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, watch) == HSUMMA_OK;
 }
 
 void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)

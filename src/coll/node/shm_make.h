@@ -16,7 +16,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
  */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish);
 /* True if every mate can read the memory of all mates directly. Collective over mates, same result on all. */
-int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates);
+int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates, const struct hs_watch *watch);
 /* Frees shm; NULL is ignored. */
 void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory);
 

@@ -23,12 +23,12 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     on->shm->share = &on->share;
     on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
     on->wanted = on->held ? on->held + on->shm->members : NULL;
-    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY))
+    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch))
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "no memory for the sizes of shared buffers");
-    hsumma_status status =
-        hs_device_share_make(&on->share, on->mates, on->device, HS_RING * HS_SLOT_EVENTS, 0, on->memory, why);
+    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device, HS_RING * HS_SLOT_EVENTS,
+                                                0, on->memory, why);
     if (!status)
-        status = hs_device_share_make(&probe, on->mates, on->device, 0, HS_PAGE, on->memory, why);
+        status = hs_device_share_make(&probe, on->mates, on->watch, on->device, 0, HS_PAGE, on->memory, why);
     if (!status)
         hs_device_share_end(&probe, on->mates, on->memory);
     return status;
@@ -60,9 +60,10 @@ static hsumma_status share(struct hs_device_comm *on, struct hs_comm *comm, cons
     hsumma_status status = HSUMMA_ERR_UNSUPPORTED;
     if (comm->mates.comm != MPI_COMM_NULL)
         status = hs_agreed(comm->comm,
-                           MPI_Comm_dup(comm->mates.comm, &on->mates) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI);
+                           MPI_Comm_dup(comm->mates.comm, &on->mates) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI,
+                           comm->watch);
     if (!status)
-        status = hs_agreed(comm->comm, make_shm(on, comm, &on->note));
+        status = hs_agreed(comm->comm, make_shm(on, comm, &on->note), comm->watch);
     if (!status) {
         on->topology.shared_bytes = on->limit;
         on->topology.direct = options->direct;
@@ -82,7 +83,8 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
     hsumma_status status =
         on ? HSUMMA_OK : hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for collective calls on a device");
     if (on) {
-        *on = (struct hs_device_comm){.device = device, .stream = stream, .memory = memory, .rank = comm->rank};
+        *on = (struct hs_device_comm){
+            .device = device, .stream = stream, .memory = memory, .watch = comm->watch, .rank = comm->rank};
         on->mates = MPI_COMM_NULL;
         on->topology = comm->topology;
         status = device->kind->make_event(device, 0, &on->pulse);
@@ -92,7 +94,7 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
             hs_fail(message, status, "process %d: %s", comm->rank, device->message.text);
     }
     comm->device = on;
-    status = hs_agreed(comm->comm, status);
+    status = hs_agreed(comm->comm, status, comm->watch);
     if (!status)
         status = share(on, comm, options);
     if (!status)
@@ -180,7 +182,8 @@ static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *
                              struct hs_message *message)
 {
     struct hs_device_share larger;
-    hsumma_status status = hs_device_share_make(&larger, on->mates, on->device, 0, (size_t)bytes, on->memory, message);
+    hsumma_status status =
+        hs_device_share_make(&larger, on->mates, on->watch, on->device, 0, (size_t)bytes, on->memory, message);
     if (status)
         return status;
     on->device->kind->synchronize(on->device, *on->stream);
@@ -214,9 +217,11 @@ static hsumma_status grow_shared(struct hs_device_comm *on, int64_t *refused, st
 hsumma_status hs_device_grow(struct hs_device_comm *on, int64_t *refused, struct hs_message *message)
 {
     *refused = 0;
-    if (MPI_Allreduce(MPI_IN_PLACE, on->wanted, on->shm->members + 1, MPI_INT64_T, MPI_MAX, on->mates) != MPI_SUCCESS)
-        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Allreduce failed");
-    hsumma_status status = grow_shared(on, refused, message);
+    hsumma_status status =
+        hs_mpi_allreduce(on->wanted, on->shm->members + 1, MPI_INT64_T, MPI_MAX, on->mates, on->watch);
+    if (status)
+        return hs_fail(message, status, "MPI_Iallreduce failed");
+    status = grow_shared(on, refused, message);
     size_t pool = (size_t)on->wanted[on->shm->members];
     if (status || pool <= on->pooled.bytes)
         return status;

@@ -26,6 +26,7 @@ struct hs_device_comm {
     struct hs_device *device;
     struct hs_stream *const *stream; /* the context's stream, which may change between calls */
     const struct hs_allocator *memory;
+    const struct hs_watch *watch;  /* comm->watch */
     int rank;                      /* rank in the communicator, for messages */
     MPI_Comm mates;                /* communicator of the node's ranks; MPI_COMM_NULL without shared memory */
     struct hs_shm *shm;            /* flags in host memory; NULL if device memory is not shared */

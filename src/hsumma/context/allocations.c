@@ -104,11 +104,7 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     const struct asked mine = {allocation->mine_bytes, available()};
     hsumma_status status = HSUMMA_OK;
     if (comm->mates.count > 1 && comm->mates.comm != MPI_COMM_NULL) {
-        MPI_Request request;
-        asked[comm->mates.me] = mine; /* MPI may read and write `asked` after a wait that has been given up */
-        int code = MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, asked, sizeof mine, MPI_BYTE, comm->mates.comm,
-                                  &request);
-        status = hs_mpi_wait(code, &request, comm->watch);
+        status = hs_mpi_allgather(&mine, sizeof mine, asked, comm->mates.comm, comm->watch);
         if (!status)
             status = map_all(allocation, comm, asked, message);
         if (comm->roster.failed) /* a process has ended meanwhile, or did not arrive in time */
@@ -185,8 +181,7 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
     struct asked *asked = hs_get(memory, count, sizeof *asked);
     hsumma_status status = take(allocation, asked, agreement, bytes, message);
     *given = NULL;
-    if (!hs_status_is_final(status)) /* else MPI may still write to it */
-        hs_put(memory, asked);
+    hs_put(memory, asked);
     if (status) {
         hs_put(memory, allocation);
         return status;
@@ -197,11 +192,12 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
 }
 
 /* Allocates shared device memory if the devices allow it, else private device memory. */
-static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, struct hs_device *device,
-                                    size_t bytes, const struct hs_allocator *memory, struct hs_message *message)
+static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, const struct hs_watch *watch,
+                                    struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
+                                    struct hs_message *message)
 {
     size_t least = bytes ? bytes : 1; /* so that an allocation of 0 bytes has its own address */
-    hsumma_status status = hs_device_share_make(&allocation->share, mates, device, 0, least, memory, message);
+    hsumma_status status = hs_device_share_make(&allocation->share, mates, watch, device, 0, least, memory, message);
     void *mine = status ? NULL : allocation->share.memory[allocation->share.me];
     if (status == HSUMMA_ERR_DEVICE) {
         allocation->device = device;
@@ -263,13 +259,13 @@ hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreem
     if (!status) /* every process has arrived, so all have unmapped what they freed before */
         free_left(all, memory);
     if (!status)
-        status = mine = take_on_device(allocation, mates, device, bytes, memory, message);
+        status = mine = take_on_device(allocation, mates, agreement->comm->watch, device, bytes, memory, message);
     if (!verdict.status) {
         verdict = hs_agree(agreement, (struct hs_vote){.status = status});
         if (verdict.status) {
             hs_device_share_leave(&allocation->share);
-            hs_agreed(mates, HSUMMA_OK); /* after this all mates have unmapped the parts */
-            leave_device(allocation, memory);
+            if (!hs_agreed(mates, HSUMMA_OK, agreement->comm->watch)) /* all mates have unmapped the parts */
+                leave_device(allocation, memory);
         }
     }
     if (verdict.status) {

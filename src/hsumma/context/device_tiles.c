@@ -64,7 +64,7 @@ hsumma_status hs_device_tiles_grow(struct hsumma_context *ctx, struct hs_node_de
                 hsumma_status_string(verdict.status));
     status = verdict.status;
     if (!status)
-        status = hs_device_share_make(&on->share, ctx->comm.comm, ctx->device, HS_NODE_ALL_EVENTS,
+        status = hs_device_share_make(&on->share, ctx->comm.comm, ctx->comm.watch, ctx->device, HS_NODE_ALL_EVENTS,
                                       owner == ctx->comm.rank ? bytes : 0, &ctx->memory, message);
     if (status) {
         free_all(ctx, on);

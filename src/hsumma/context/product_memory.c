@@ -1,5 +1,6 @@
 #include "hsumma/context/product_memory.h"
 
+#include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 
@@ -19,9 +20,9 @@ static uint64_t quarter_of_memory(void)
 hsumma_status hs_product_memory_limit(hsumma_context *ctx)
 {
     ctx->tile_bytes = quarter_of_memory();
-    return MPI_Allreduce(MPI_IN_PLACE, &ctx->tile_bytes, 1, MPI_UINT64_T, MPI_MIN, ctx->comm.comm) == MPI_SUCCESS
-               ? HSUMMA_OK
-               : hs_fail(&ctx->message, HSUMMA_ERR_MPI, "MPI_Allreduce of the limit of shared memory failed");
+    hsumma_status status =
+        hs_mpi_allreduce(&ctx->tile_bytes, 1, MPI_UINT64_T, MPI_MIN, ctx->comm.comm, ctx->comm.watch);
+    return status ? hs_fail(&ctx->message, status, "MPI_Iallreduce of the limit of shared memory failed") : HSUMMA_OK;
 }
 
 static size_t directory_bytes(const struct hs_mates *mates)

@@ -32,13 +32,17 @@ struct network_bench {
 /* Replaces each value by its maximum over all ranks, and updates b->left. */
 static void agree(struct network_bench *b, double *value, int count)
 {
-    MPI_Request request;
-    hsumma_status status = HSUMMA_ERR_MPI;
     value[count] = hs_now() - b->begun;
-    if (MPI_Iallreduce(MPI_IN_PLACE, value, count + 1, MPI_DOUBLE, MPI_MAX, b->comm->comm, &request) == MPI_SUCCESS)
-        status = hs_wait_for_requests(&request, 1);
+    hsumma_status status = hs_mpi_allreduce(value, count + 1, MPI_DOUBLE, MPI_MAX, b->comm->comm, b->comm->watch);
     b->status = b->status ? b->status : status;
     b->left = b->budget - value[count];
+}
+
+/* True if waits have been given up: the peers then return errors, too, and need no messages. */
+static int has_given_up(const struct network_bench *b)
+{
+    const struct hs_watch *watch = b->comm->watch;
+    return b->status && watch && watch->look(watch->state, 0);
 }
 
 /* The messages of a step: several sizes, sent by the pairs whose place is below `places`. */
@@ -51,7 +55,7 @@ struct network_step {
 static void run_step(struct network_bench *b, const struct network_step *s, double seconds[STEP_SIZES + 1])
 {
     memset(seconds, 0, (STEP_SIZES + 1) * sizeof *seconds);
-    for (int i = 0; i < s->sizes && b->place >= 0 && b->place < s->places; i++) {
+    for (int i = 0; i < s->sizes && b->place >= 0 && b->place < s->places && !has_given_up(b); i++) {
         int messages = (s->length ? s->length : 1) * s->calls;
         b->trial.bytes = s->size[i];
         b->trial.length = s->length;
@@ -195,22 +199,25 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const stru
     char *out = hs_get_zero(memory, most, 1), *in = hs_get_zero(memory, most, 1);
     struct network_bench b = {
         .comm = comm,
-        .trial = {.comm = comm->comm, .peer = pairs.peer, .first = pairs.first, .out = out, .in = in},
+        .trial =
+            {.comm = comm->comm, .watch = comm->watch, .peer = pairs.peer, .first = pairs.first, .out = out, .in = in},
         .begun = hs_now(),
         .budget = budget,
         .left = budget,
         .place = pairs.peer < 0 ? -1 : pairs.place,
     };
     *network = (struct hs_network){.inject = 0};
-    hsumma_status status = hs_agreed(comm->comm, out && in ? HSUMMA_OK : HSUMMA_ERR_MEMORY);
+    hsumma_status status = hs_agreed(comm->comm, out && in ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
     if (!status) {
         measure_between(&b, &pairs, network);
         measure_inside(&b, network);
-        status = hs_agreed(comm->comm, b.status);
+        status = hs_agreed(comm->comm, b.status, comm->watch);
     }
     *seconds = budget - b.left;
-    hs_put(memory, in);
-    hs_put(memory, out);
+    if (!hs_status_is_final(status)) { /* else MPI may still access them */
+        hs_put(memory, in);
+        hs_put(memory, out);
+    }
     return status;
 }
 

@@ -34,7 +34,8 @@ void hs_network_use(const struct hs_network *network, const char *source, struct
  * virtual nodes and sockets (option topology), and the MPI library.  The key is 0 on all ranks but the first.
  * Collective, with the same status on all ranks.  HSUMMA_ERR_MPI.
  */
-hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, uint64_t *key);
+hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, const struct hs_watch *watch,
+                             uint64_t *key);
 
 /* Implemented in network_text.c: writes a line of the tuned file; returns the length, like snprintf. */
 int hs_network_write(uint64_t key, const struct hs_network *network, char *text, size_t size);

@@ -10,24 +10,7 @@ enum { MOST_REPORTS = 3 }; /* of a process in a context, because a program may b
 
 static const double look_interval = 0.5; /* seconds */
 
-/* Writes the call in which this process waits. */
-static void write_call(const hsumma_context *ctx, const void *waiter, char *text, size_t size)
-{
-    const struct hs_team *team = &ctx->team;
-    hsumma_plan *plan = ctx->running;
-    if (waiter == team && team->first)
-        snprintf(text, size, "%s", hs_collective_name(team->first->signature->collective));
-    else if (waiter == &team->agreement)
-        snprintf(text, size, "a collective call, the first of its kind");
-    else if (plan && waiter != &ctx->agreement)
-        snprintf(text, size, "execution %" PRIu64 " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64,
-                 hs_plan_holder(plan)->executions, plan->problem.extent[0], plan->problem.extent[1],
-                 plan->problem.extent[2]);
-    else
-        snprintf(text, size, "a call that is collective over the context");
-}
-
-/* Writes the last call that a mate has entered. */
+/* Writes the last call that a process has entered. */
 static void write_last_call(uint64_t call, char *text, size_t size)
 {
     static const char *const name[HS_ENTERED_COLLECTIVE] = {
@@ -44,6 +27,23 @@ static void write_last_call(uint64_t call, char *text, size_t size)
     else
         snprintf(text, size, "hsumma_%s",
                  hs_collective_name((enum hs_collective)(entered - (int)HS_ENTERED_COLLECTIVE)));
+}
+
+/* Writes the call in which this process waits. */
+static void write_call(const hsumma_context *ctx, const void *waiter, char *text, size_t size)
+{
+    const struct hs_team *team = &ctx->team;
+    hsumma_plan *plan = ctx->running;
+    if (waiter == team && team->first)
+        snprintf(text, size, "%s", hs_collective_name(team->first->signature->collective));
+    else if (waiter == &team->agreement)
+        snprintf(text, size, "a collective call, the first of its kind");
+    else if (plan && waiter != &ctx->agreement)
+        snprintf(text, size, "execution %" PRIu64 " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64,
+                 hs_plan_holder(plan)->executions, plan->problem.extent[0], plan->problem.extent[1],
+                 plan->problem.extent[2]);
+    else
+        write_last_call(ctx->comm.roster.call, text, size);
 }
 
 /* The mate that the noted wait waits for; -1 if none is noted, or if it is on another node. */
@@ -155,7 +155,8 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
     if (mate >= 0 && (mate == before || !atomic_load(&entry[mate].left) || atomic_load(&entry[mate].failed)))
         return give_up_after(ctx, mate);
     /* a device's notices are received by the calls that look for them */
-    if (!ctx->comm.device && ctx->comm.size > ctx->comm.mates.count && hs_notice_receive(&ctx->comm, &notice))
+    if (!ctx->comm.device && ctx->comm.mates.count && ctx->comm.size > ctx->comm.mates.count &&
+        hs_notice_receive(&ctx->comm, &notice))
         return give_up(ctx, notice.status, notice.text.text);
     return HSUMMA_OK;
 }

@@ -70,7 +70,7 @@ hsumma_status hs_trace_open(hsumma_context *ctx)
         tell(ctx, ctx->comm.rank == 0 ? hs_new_file_try("trace: ", ctx->texts.trace, &ctx->message) : HSUMMA_OK);
     if (status)
         return status;
-    status = hs_agreed(ctx->comm.comm, hs_trace_make(trace, &ctx->memory));
+    status = hs_agreed(ctx->comm.comm, hs_trace_make(trace, &ctx->memory), ctx->comm.watch);
     if (!status)
         return HSUMMA_OK;
     hs_trace_free(trace, &ctx->memory);

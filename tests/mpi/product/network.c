@@ -225,10 +225,10 @@ static void test_key(void)
     uint64_t key[4];
     MPI_Comm reversed;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
-    hsumma_status status = hs_network_key(MPI_COMM_WORLD, 2, 0, 0, &key[0]);
-    status = status ? status : hs_network_key(reversed, 2, 0, 0, &key[1]);
-    status = status ? status : hs_network_key(MPI_COMM_WORLD, 3, 0, 0, &key[2]);
-    status = status ? status : hs_network_key(MPI_COMM_WORLD, 2, 2, 1, &key[3]);
+    hsumma_status status = hs_network_key(MPI_COMM_WORLD, 2, 0, 0, NULL, &key[0]);
+    status = status ? status : hs_network_key(reversed, 2, 0, 0, NULL, &key[1]);
+    status = status ? status : hs_network_key(MPI_COMM_WORLD, 3, 0, 0, NULL, &key[2]);
+    status = status ? status : hs_network_key(MPI_COMM_WORLD, 2, 2, 1, NULL, &key[3]);
     MPI_Bcast(&key[1], 1, MPI_UINT64_T, 0, reversed);
     MPI_Comm_free(&reversed);
     int good = rank > 0 || (key[0] && key[0] == key[1] && key[0] != key[2] && key[0] != key[3] && key[2] != key[3]);

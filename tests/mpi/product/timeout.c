@@ -79,22 +79,48 @@ static hsumma_status make_another_grid(struct stage *stage)
     return status;
 }
 
-enum { CALLS = 4 };
+static MPI_Comm other; /* of all ranks: a creation that has been given up leaves an incomplete barrier in it */
+
+static hsumma_status create(const char *options, char *text, size_t bytes)
+{
+    hsumma_context *ctx = NULL;
+    hsumma_status status = hsumma_create(other, options, &ctx, text, bytes);
+    hsumma_free(&ctx);
+    return status;
+}
+
+static hsumma_status create_late(struct stage *stage)
+{
+    (void)stage;
+    return create("timeout=1", NULL, 0);
+}
+
+static hsumma_status create_or_fail(struct stage *stage)
+{
+    (void)stage;
+    char text[600] = "";
+    hsumma_status status = create("timeout=1 on_timeout=error", text, sizeof text);
+    return strstr(text, "hsumma_create ended early") && strstr(text, "has waited") ? status : HSUMMA_OK;
+}
+
+enum { CALLS = 4, CREATE = CALLS, CREATE_OR_FAIL };
 static const struct {
     hsumma_status (*run)(struct stage *stage);
     const char *call, *awaited;
-} calls[CALLS] = {
+} calls[] = {
     {multiply, " of a product with m = 20, n = 20, k = 20: ", "has not begun this call"},
     {add_up, "in a collective call, the first of its kind: ", "has not begun this call"},
     {add_up, "in allreduce: ", ""},
-    {make_another_grid, "in a call that is collective over the context: ", "has not begun this call"},
+    {make_another_grid, "in hsumma_grid_create: ", "has not begun this call"},
+    {create_late, "in hsumma_create: ", "no progress of other processes"},
+    {create_or_fail, "in hsumma_create: ", "no progress of other processes"},
 };
 
 /* Runs call i, which the last rank enters after rank 0's report, or with `all` after any. text: the report, on rank 0.
  */
 static hsumma_status run_late(struct stage *stage, int i, int all, char *text, size_t bytes)
 {
-    int screen = redirect(all), most = i < MOST_REPORTS ? 600 : 20;
+    int screen = redirect(all), most = i != MOST_REPORTS ? 600 : 20;
     for (int tenths = 0; rank == size - 1 && tenths < most && !read_report(text, bytes); tenths++)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     hsumma_status status = calls[i].run(stage);
@@ -131,7 +157,7 @@ static int reports(const char *text, int i)
                strstr(text, calls[i].awaited) && strstr(text, "(option timeout=1)\n") && strstr(text, "rank ");
     char last[32];
     snprintf(last, sizeof last, ": rank %d ", size - 1);
-    return good && (size > 2 || strstr(text, last) || strstr(text, "of rank 1 "));
+    return good && (i >= CREATE || size > 2 || strstr(text, last) || strstr(text, "of rank 1 "));
 }
 
 static void test_reports(void)
@@ -147,6 +173,20 @@ static void test_reports(void)
     }
     tap_ok(everywhere(gemm_wrong(&stage.c, &stage.local[2], 0) == 0), "the product is right");
     close_stage(&stage);
+}
+
+/* The last rank is late for hsumma_create, when it shares nothing with the others. */
+static void test_create(int i)
+{
+    struct stage none = {0};
+    char text[2048] = "";
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    hsumma_status status = run_late(&none, i, i == CREATE_OR_FAIL, text, sizeof text);
+    tap_ok(everywhere(status == (i == CREATE ? HSUMMA_OK : HSUMMA_ERR_MPI)) &&
+               (rank > 0 || strstr(text, calls[i].call)),
+           "hsumma_create %s: %s", i == CREATE ? "waits for a late rank" : "fails on all ranks", text);
+    if (i == CREATE)
+        MPI_Comm_free(&other);
 }
 
 static void test_error(int i)
@@ -174,6 +214,8 @@ int main(int argc, char **argv)
         test_error(0);
         test_error(1);
         test_error(3);
+        test_create(CREATE);
+        test_create(CREATE_OR_FAIL);
         tuned_directory_drop();
     } else
         tap_ok(0, "a directory for the test");

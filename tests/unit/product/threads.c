@@ -221,7 +221,7 @@ static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int share, on_node, outer;
-    share = hs_share_of_node(MPI_COMM_WORLD, &on_node);
+    share = hs_share_of_node(MPI_COMM_WORLD, NULL, &on_node);
     if (!expected_threads) {
         tap_ok(everywhere(share == 1), "serial: a share of one thread");
         product(grid, ctx, NULL, 0);

@@ -1,6 +1,8 @@
 /* The arguments of an execution: pointers, leading dimensions and scalars, checked and bound to the plan. */
 #include "hsumma/plan/plan.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 
 /* Sets the address of each operand's first local element.  Fails if this process owns a part of a matrix and the
@@ -43,4 +45,22 @@ hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *con
                          alpha ? "beta" : "alpha");
     }
     return status;
+}
+
+int64_t hs_plan_execution_hash(hsumma_plan *plan)
+{
+    const hsumma_plan *holder = hs_plan_holder(plan);
+    return plan->ctx->options.settings.check_always ? (int64_t)(hs_mix(holder->mark, holder->executions) >> 1) : 0;
+}
+
+hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict)
+{
+    hsumma_plan *holder = hs_plan_holder(plan);
+    const int64_t *extent = plan->problem.extent;
+    if (verdict.status || verdict.alike)
+        return verdict.status;
+    return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                   "processes execute different plans: rank %d began execution %" PRIu64
+                   " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64 "; expected the same on all",
+                   plan->ctx->comm.rank, holder->executions--, extent[0], extent[1], extent[2]);
 }

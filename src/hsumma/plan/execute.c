@@ -117,7 +117,9 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     ctx->running = plan;
     plan->phase = plan->in_grid ? HS_PLAN_AGREEING : HS_PLAN_COMPLETE;
     if (plan->in_grid)
-        status = hs_agreement_start(&plan->agreement, (struct hs_vote){.status = mine, .about = about, .value = vote});
+        status = hs_agreement_start(
+            &plan->agreement,
+            (struct hs_vote){.status = mine, .about = about, .value = vote, .hash = hs_plan_execution_hash(plan)});
     if (status) {
         plan->phase = HS_PLAN_COMPLETE;
         ctx->running = NULL;
@@ -228,6 +230,8 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     if (hs_status_is_final(status))
         return hs_context_ended_early(ctx, status, "the multiplication (C is now undefined)");
     struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
+    if (!verdict.status && !verdict.alike) /* hs_plan_judge_start has set the message */
+        return status;
     if (verdict.status != status)
         return hs_fail(&ctx->message, status, "the multiplication ended early: %s%s%.*s; C is undefined%s",
                        hsumma_status_string(status), news[0] ? ", " : "", most, news,
@@ -314,7 +318,7 @@ static hsumma_status advance(void *state, int *worked, int *done)
         case HS_PLAN_STAGING:
             status = hs_agreement_advance(agreement, worked, &over);
             if (!status && over)
-                status = hs_agreement_verdict(agreement).status;
+                status = hs_plan_judge_start(plan, hs_agreement_verdict(agreement));
             if (!status && over)
                 status = hs_plan_settle(plan, (int)hs_agreement_verdict(agreement).value);
             if (!status && plan->phase == HS_PLAN_MULTIPLYING)

@@ -137,6 +137,14 @@ int64_t hs_plan_bytes(const hsumma_plan *plan);
  * (HS_ABOUT_A, ...). */
 hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
 
+/*
+ * Implemented in bind.c: with check=always, processes that execute different plans are found by the agreement at the
+ * start. The hash is that of its vote: the same on all processes that begin the same execution of a plan; 0 without
+ * check=always. hs_plan_judge_start returns the verdict's status, or HSUMMA_ERR_ARGUMENT, with a message, if hashes
+ * differ.
+ */
+int64_t hs_plan_execution_hash(hsumma_plan *plan);
+hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict);
 /* Implemented in bind.c: checks the arguments of an execution locally and sets plan->matrix.  *about: the subject of an
  * error (HS_ABOUT_A, ...). */
 hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],

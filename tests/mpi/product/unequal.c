@@ -56,6 +56,44 @@ static void test_arguments(void)
     hsumma_free(&ctx);
 }
 
+/* Rank 0 executes plan `first`, the others plan `other`. */
+static hsumma_status execute(hsumma_plan *const plan[], int first, int other)
+{
+    static double a[576], c[576];
+    const double one = 1, zero = 0;
+    return hsumma_plan_execute(plan[rank == 0 ? first : other], &one, a, a, &zero, c);
+}
+
+static void test_executions(const char *options)
+{
+    static const int64_t m[3] = {20, 24, 24};
+    hsumma_grid *grid = NULL;
+    hsumma_plan *plan[3] = {NULL};
+    hsumma_desc desc;
+    if (!open_context(options))
+        return;
+    hsumma_status status = hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    hsumma_desc_init(&desc, grid, 24, 24, 4, 4);
+    for (int i = 0; i < 3 && !status; i++)
+        status = hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', m[i], 24, 24, &desc, &desc, &desc, NULL, &plan[i]);
+    for (int i = 0; i < 2 && !status; i++)
+        status = execute(plan, i, i);
+    tap_ok(world_worst(status) == 0, "two of three plans are executed: %s", hsumma_message(ctx));
+    for (int other = 0; other < 3; other += 2) { /* plan 2 differs from plan 1 in the number of executions only */
+        status = execute(plan, 1, other);
+        const char *text = hsumma_message(ctx);
+        int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, "different plans: rank ") &&
+                   strstr(text, other && rank ? "execution 1 of a product with m = 24" : "execution 2 of a product");
+        tap_ok(world_reduce(good, MPI_MIN) == 1, "rank 0 executes plan 1, the others plan %d: %s", other, text);
+    }
+    for (int i = 2; i >= 0; i--)
+        tap_ok(world_worst(execute(plan, i, i)) == 0, "then all execute plan %d: %s", i, hsumma_message(ctx));
+    for (int i = 0; i < 3; i++)
+        hsumma_plan_free(&plan[i]);
+    hsumma_grid_free(&grid);
+    hsumma_free(&ctx);
+}
+
 /* All ranks fail in the same call, so that none waits. */
 static void test_mpi_error(int code, hsumma_status expected, const char *what)
 {
@@ -73,6 +111,8 @@ int main(int argc, char **argv)
 {
     world_begin(&argc, &argv);
     test_arguments();
+    test_executions("check=always");
+    test_executions("check=always node=messages");
     test_mpi_error(MPI_ERR_OTHER, HSUMMA_ERR_MPI, "an error of MPI");
 #ifdef MPIX_ERR_PROC_FAILED
     test_mpi_error(MPIX_ERR_PROC_FAILED, HSUMMA_ERR_PEER, "MPI reports a process that has died");

@@ -304,6 +304,17 @@ HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
  */
 HSUMMA_API void hsumma_set_message(hsumma_context *ctx, const char *text);
 
+/** Receives a report: one line without a newline, valid during the call, and the state that was given with it. */
+typedef void hsumma_report(const char *text, void *state);
+
+/**
+ * Sets the function that receives this process's reports of waits without progress (option timeout), each once and
+ * without a limit on their number, instead of standard error; NULL restores standard error. It is called by the
+ * library's functions while they wait, and must not call the library with this context. hsumma_create() itself, which
+ * returns only then, prints. Local.
+ */
+HSUMMA_API void hsumma_set_report(hsumma_context *ctx, hsumma_report *report, void *state);
+
 /** @} */
 /** @name Devices
  *

@@ -372,3 +372,9 @@ void hsumma_set_message(hsumma_context *ctx, const char *text)
 {
     snprintf(ctx->message.text, sizeof ctx->message.text, "%s", text);
 }
+
+void hsumma_set_report(hsumma_context *ctx, hsumma_report *report, void *state)
+{
+    ctx->stall.report = report;
+    ctx->stall.report_state = state;
+}

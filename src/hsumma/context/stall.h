@@ -15,7 +15,9 @@ struct hs_stall {
     double glanced;        /* time of the last hs_stall_glance that looked */
     int leaver;            /* the mate that the last look found missing; -1 if none */
     int reported;          /* true if the current wait has been reported */
-    int reports;           /* number of reports so far */
+    int reports;           /* number of reports so far that were printed */
+    hsumma_report *report; /* receives reports instead of standard error; NULL if none (hsumma_set_report) */
+    void *report_state;
 };
 
 /* Calls that a process shows its mates when it enters them (coll/node/roster.h). */

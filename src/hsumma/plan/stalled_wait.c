@@ -3,8 +3,11 @@
 #include "base/simulator.h"
 #include "coll/run/notice.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { MOST_REPORTS = 3 }; /* of a process in a context, because a program may be slow in every call */
 
@@ -161,6 +164,24 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
     return HSUMMA_OK;
 }
 
+/* Passes a report to the caller's function or prints it, and adds it to the log of calls as a comment. */
+static void deliver(hsumma_context *ctx, const struct hs_message *text)
+{
+    const int timeout = ctx->options.settings.timeout;
+    struct hs_stall *stall = &ctx->stall;
+    if (stall->report)
+        stall->report(text->text, stall->report_state);
+    else if (stall->reports++ < MOST_REPORTS)
+        fprintf(stderr, "hsumma: %s (option timeout=%d)\n", text->text, timeout);
+    if (strcmp(ctx->texts.log, "none") == 0)
+        return;
+    int file = open(ctx->texts.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        dprintf(file, "# hsumma: %s (option timeout=%d)\n", text->text, timeout);
+        close(file);
+    }
+}
+
 /* Called during a wait without progress.  Notes waits from half of the limit on, so that the report can name them, and
  * once a process of the node has freed the context, since that matters only to those that wait for it. */
 static hsumma_status look(void *state, double seconds)
@@ -184,8 +205,7 @@ static hsumma_status look(void *state, double seconds)
         return HSUMMA_OK;
     stall->reported = 1;
     write_report(ctx, seconds, &text);
-    if (stall->reports++ < MOST_REPORTS)
-        fprintf(stderr, "hsumma: %s (option timeout=%d)\n", text.text, settings->timeout);
+    deliver(ctx, &text);
     return settings->timeout_fails ? give_up(ctx, HSUMMA_ERR_MPI, text.text) : HSUMMA_OK;
 }
 

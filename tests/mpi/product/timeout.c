@@ -189,6 +189,33 @@ static void test_create(int i)
         MPI_Comm_free(&other);
 }
 
+static void keep_report(const char *text, void *state)
+{
+    snprintf(state, 600, "%s", text);
+}
+
+/* A function receives the report instead of standard error, and the log receives it too. */
+static void test_receiver(void)
+{
+    struct stage stage = {0};
+    char options[TUNED_PATH + 40], printed[2048] = "", logged[2048] = "", text[600] = "";
+    snprintf(options, sizeof options, "timeout=1 log=%s", path);
+    if (!tap_ok(open_stage(&stage, options), "a context with timeout=1 and a log"))
+        return;
+    hsumma_set_report(stage.ctx, keep_report, text);
+    hsumma_status status = run_late(&stage, 0, 0, logged, sizeof logged);
+    int good = rank > 0 || (strstr(text, calls[0].call) && !strncmp(logged, "# hsumma: rank 0 of ", 20) &&
+                            !strncmp(logged + 10, text, strlen(text)));
+    good &= rank == 0 || rank == size - 1 || !strncmp(text, "rank ", 5);
+    tap_ok(everywhere(!status && good), "a function and the log receive the report: %s", logged);
+    hsumma_set_report(stage.ctx, NULL, NULL);
+    if (rank == 0)
+        unlink(path);
+    run_late(&stage, 0, 0, printed, sizeof printed);
+    tap_ok(everywhere(rank > 0 || strstr(printed, "(option timeout=1)\n")), "then standard error: %s", printed);
+    close_stage(&stage);
+}
+
 static void test_error(int i)
 {
     struct stage stage = {0};
@@ -214,6 +241,7 @@ int main(int argc, char **argv)
         test_error(0);
         test_error(1);
         test_error(3);
+        test_receiver();
         test_create(CREATE);
         test_create(CREATE_OR_FAIL);
         tuned_directory_drop();

@@ -149,7 +149,7 @@ all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(module_source) $(pm
 sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
 	@$(sim_make) $(BUILD)/sim/hsumma
-sim-programs: # that, and the tests of the simulator
+sim-programs: sim # that, and the tests of the simulator
 	@$(sim_make) sim-tests
 sim_make = $(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
     CPPFLAGS='$(CPPFLAGS) -DSMPI_NO_OVERRIDE_MALLOC'

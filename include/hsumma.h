@@ -259,9 +259,9 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * tuned file describes this network, or the option profile=builtin is given.
  *
  * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device,
- * or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI (also if MPI is not initialised, or the program runs with
- * another MPI than the library was built with). After an error *ctx is NULL and, if message is not NULL, up to size
- * bytes of explanation are stored there. Free with hsumma_free().
+ * or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not initialised, or the
+ * program runs with another MPI than the library was built with). After an error *ctx is NULL and, if message is not
+ * NULL, up to size bytes of explanation are stored there. Free with hsumma_free().
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);
@@ -285,7 +285,7 @@ HSUMMA_API void hsumma_free(hsumma_context **ctx);
  * failure. Collective, with no plan and no collective call in progress. Without the option, the call does nothing.
  *
  * Errors, the same on all processes: HSUMMA_ERR_BUSY, HSUMMA_ERR_OPTION (the file cannot be written; an existing file
- * is unchanged), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * is unchanged), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER.
  */
 HSUMMA_API hsumma_status hsumma_trace_write(hsumma_context *ctx);
 
@@ -383,8 +383,8 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  * not an error if a node cannot share memory: products send messages instead, and hsumma_plan_info.why names the node
  * and the reason.
  *
- * Errors, the same on all processes: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI; *grid is then NULL. Free
- * with hsumma_grid_free().
+ * Errors, the same on all processes: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER; *grid is
+ * then NULL. Free with hsumma_grid_free().
  */
 HSUMMA_API hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
                                             hsumma_grid **grid);
@@ -451,7 +451,7 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  *     hsumma_plan_free(&plan);
  *
  * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_UNSUPPORTED, HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY,
- * HSUMMA_ERR_MPI; *plan is then NULL. Free with hsumma_plan_free().
+ * HSUMMA_ERR_MPI, HSUMMA_ERR_PEER; *plan is then NULL. Free with hsumma_plan_free().
  */
 HSUMMA_API hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
                                             int64_t n, int64_t k, const hsumma_desc *a, const hsumma_desc *b,
@@ -467,8 +467,8 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * process owns part of A or B. Collective over the grid. Returns when this process's part of C is complete and its A
  * and B may be changed.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI (C is
- * undefined, and the context can only be freed).
+ * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and
+ * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed).
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. If
  * all parts of C are on devices and all processes on one node, the product runs on the devices: parts of A and B in
@@ -522,8 +522,8 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  * whose pages the system allocates at first touch.
  *
  * Errors: HSUMMA_ERR_MEMORY (the same on all processes; *memory is NULL, and the memory of the other processes is
- * freed), HSUMMA_ERR_DEVICE, HSUMMA_ERR_MPI. Free with hsumma_mfree() before hsumma_free(); memory not freed by then is
- * freed with the context.
+ * freed), HSUMMA_ERR_DEVICE, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER. Free with hsumma_mfree() before hsumma_free(); memory not
+ * freed by then is freed with the context.
  */
 HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
 
@@ -552,8 +552,8 @@ HSUMMA_API void hsumma_mfree(hsumma_context *ctx, void *memory);
  *
  * Errors, the same on all processes, with B unchanged: HSUMMA_ERR_ARGUMENT (a size, a descriptor, a pointer that is
  * NULL, a leading dimension, parts of A and B that overlap in the memory of a process), HSUMMA_ERR_WORKSPACE,
- * HSUMMA_ERR_MEMORY, HSUMMA_ERR_BUSY, HSUMMA_ERR_UNSUPPORTED (a matrix in device memory). HSUMMA_ERR_MPI: B is
- * undefined, and the context can only be freed.
+ * HSUMMA_ERR_MEMORY, HSUMMA_ERR_BUSY, HSUMMA_ERR_UNSUPPORTED (a matrix in device memory). HSUMMA_ERR_MPI,
+ * HSUMMA_ERR_PEER: B is undefined, and the context can only be freed.
  */
 HSUMMA_API hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t m, int64_t n, const void *a,
                                              const hsumma_desc *desca, void *b, const hsumma_desc *descb);
@@ -597,7 +597,7 @@ HSUMMA_API hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type typ
  *
  * Collective over the context: the call makes the grid as hsumma_grid_create() does. Errors, the same on all processes:
  * HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION, HSUMMA_ERR_UNSUPPORTED, HSUMMA_ERR_WORKSPACE, HSUMMA_ERR_MEMORY,
- * HSUMMA_ERR_MPI; the grids are then NULL and the descriptors unchanged.
+ * HSUMMA_ERR_MPI, HSUMMA_ERR_PEER; the grids are then NULL and the descriptors unchanged.
  */
 HSUMMA_API hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m,
                                           int64_t n, int64_t k, const char *options, hsumma_grid *grid[3],

@@ -81,6 +81,9 @@ void watch_sample(watch *w, double done)
     int part = (int)((done - warm_up) / (1 - warm_up) * WATCH_PARTS);
     int64_t now[WATCHES] = {0};
 
+#if defined(__GLIBC__)
+    malloc_trim(0); /* else resident memory varies with what the C library keeps of freed memory */
+#endif
     now[WATCH_HEAP] = heap_in_use();
     now[WATCH_DESCRIPTORS] = count_descriptors();
     now[WATCH_MAPPINGS] = count_lines("/proc/self/maps");

@@ -13,13 +13,13 @@ from ._coll import (Request, allgather, allreduce, bcast, iallgather, iallreduce
                     reduce, reduce_scatter)
 from ._context import Context, Grid, context
 from ._library import (ArgumentError, BusyError, DeviceError, Error, MPIError, OptionError, OutOfMemoryError,
-                       UnsupportedError, WorkspaceError)
+                       PeerError, UnsupportedError, WorkspaceError)
 from ._matrix import Matrix
 from ._product import Plan, matmul
 
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "BusyError", "Context", "DeviceError", "Error", "Grid", "MPIError", "Matrix", "OptionError",
-           "OutOfMemoryError", "Plan", "Request", "UnsupportedError", "WorkspaceError", "allgather", "allreduce", "bcast",
+           "OutOfMemoryError", "PeerError", "Plan", "Request", "UnsupportedError", "WorkspaceError", "allgather", "allreduce", "bcast",
            "context", "iallgather", "iallreduce", "ibcast", "ireduce", "ireduce_scatter", "matmul", "reduce",
            "reduce_scatter"]
 

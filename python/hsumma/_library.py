@@ -100,8 +100,12 @@ class DeviceError(Error):
     """A device returned an error, or cannot do what was requested."""
 
 
+class PeerError(Error):
+    """HSUMMA_ERR_PEER"""
+
+
 _ERRORS = [None, ArgumentError, OptionError, UnsupportedError, OutOfMemoryError, WorkspaceError, BusyError, MPIError,
-           Error, DeviceError]
+           Error, DeviceError, PeerError]
 
 
 def error(status, message):

@@ -68,12 +68,11 @@ hsumma_status hsumma_coll_start(hsumma_context *ctx, const hsumma_coll *call, hs
 
 hsumma_status hsumma_coll_test(hsumma_request *request, int *done)
 {
-    int worked = 0;
     *done = 1;
     if (!request)
         return HSUMMA_OK;
     if (!request->ticket.done)
-        hs_team_poll(&request->ctx->team, &worked);
+        hs_team_test(&request->ctx->team, &request->ticket);
     if (!request->ticket.done)
         hs_stall_glance(request->ctx); /* a failure that it finds ends the call */
     *done = request->ticket.done;

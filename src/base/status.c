@@ -7,6 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The bytes of the UTF-8 character at `at`; 0 if it is not valid or a control character, except for \n and \t. */
+static int width_of(const unsigned char *at)
+{
+    if (*at < 0x80)
+        return (*at >= ' ' && *at != 127) || *at == '\n' || *at == '\t';
+    int width = *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+    for (int i = 1; i < width; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return *at == 0xc2 && at[1] < 0xa0 ? 0 : width;
+}
+
+/* Messages may quote damaged files. */
+static void make_printable(char *text)
+{
+    while (*text) {
+        int width = width_of((const unsigned char *)text);
+        if (!width)
+            *text = '?';
+        text += width ? width : 1;
+    }
+}
+
 hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const char *format, ...)
 {
     if (message) {
@@ -14,6 +37,7 @@ hsumma_status hs_fail(struct hs_message *message, hsumma_status status, const ch
         va_start(args, format);
         vsnprintf(message->text, sizeof message->text, format, args);
         va_end(args);
+        make_printable(message->text);
     }
     return status;
 }

@@ -13,7 +13,7 @@ import time
 
 from launch import BUILD, mpiexec
 from ranks import marked, ranks_of
-from tap import done, ok
+from tap import done, ok, skip
 
 PATIENCE_S = 120
 PEER = 10  # HSUMMA_ERR_PEER
@@ -50,10 +50,24 @@ def test(ranks, call, how, *options):
     ok(good, f"{ranks} ranks, {call}, the last one {how} {' '.join(options)}", text)
 
 
+def test_time_namespace():
+    """Two ranks whose clocks since the machine's start differ; each looks at the other during waits of a second."""
+    what = "a rank in another time namespace is not taken for one that has ended"
+    own = ["unshare", "--time", "--boottime", "100000"]
+    if subprocess.run([*own, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+        skip(what, "this system or user cannot make a time namespace")
+        return
+    inside = ["sh", "-c", 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 && exec "$@"; exec ' + " ".join(own) + ' "$@"', "sh"]
+    late = os.path.join(BUILD, "tests", "mpi", "product", "timeout")
+    ran = subprocess.run([*mpiexec(2, marked()), *inside, late], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         timeout=PATIENCE_S, check=False, text=True)
+    ok(ran.returncode == 0 and "not ok" not in ran.stdout and "1.." in ran.stdout, what, ran.stdout)
+
+
 def main():
     for call in ("multiply", "test", "sum", "testsum", "grid", "plan", "malloc", "redistribute"):
         test(3, call, "killed")
-    for call in ("multiply", "sum", "malloc"):
+    for call in ("multiply", "sum", "testsum", "malloc"):
         test(2, call, "exits")
         test(2, call, "stays")
     for call in ("multiply", "sum", "grid"):
@@ -65,8 +79,11 @@ def main():
     # the ranks of the first node receive a notice of the second
     for call in ("multiply", "test", "sum", "grid", "malloc"):
         test(4, call, "killed", "topology=nodes:2")
+    for call in ("multiply", "sum", "grid"):
+        test(4, call, "killed", "topology=nodes:2", "device=host")
     test(4, "multiply", "killed", "topology=nodes:2", "wait=block")
     test(4, "sum", "killed", "topology=nodes:2", "wait=block")
+    test_time_namespace()
     return done()
 
 

@@ -4,6 +4,7 @@
 #include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -19,6 +20,18 @@ struct mapped_file {
     int64_t process, descriptor, device, inode;
 };
 
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+/* Some systems refuse files in memory that could be executed (vm.memfd_noexec=2); older ones do not know the flag. */
+static int open_memory(void)
+{
+    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int file = memfd_create("hsumma", flags | MFD_NOEXEC_SEAL);
+    return file < 0 && errno == EINVAL ? memfd_create("hsumma", flags) : file;
+}
+
 /*
  * The file is for this user only, and sealed: nothing can cut it short, which would make the other processes fail with
  * SIGBUS.
@@ -28,7 +41,7 @@ static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
     struct stat is;
     /* If the file exceeded this limit, ftruncate would send SIGXFSZ, which ends the process, instead of failing. */
     struct rlimit limit;
-    int file = memfd_create("hsumma", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int file = open_memory();
     int made = file >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) && ftruncate(file, (off_t)bytes) == 0 &&
                (!reserve || posix_fallocate(file, 0, (off_t)bytes) == 0) && fchmod(file, 0600) == 0 &&

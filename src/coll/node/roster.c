@@ -35,8 +35,18 @@ static int read_process(int64_t process, char *state, long *threads, uint64_t *s
     return 0;
 }
 
+/* True if start times that this process reads are on the same clock as the mate's. */
+static int is_comparable(const struct hs_roster_entry *mine, const struct hs_roster_entry *mate)
+{
+    char state;
+    long threads;
+    uint64_t started = 0;
+    return mine->clock == mate->clock && read_process(mine->process, &state, &threads, &started) == 0 &&
+           started == mine->started;
+}
+
 /* A process that cannot be examined counts as alive. */
-static int has_ended(int64_t process, uint64_t since)
+static int has_ended(const struct hs_roster_entry *mine, const struct hs_roster_entry *mate, int64_t process)
 {
     char state = 0;
     long threads = 0;
@@ -45,7 +55,7 @@ static int has_ended(int64_t process, uint64_t since)
     if (error) /* /proc may hide processes */
         return (error == ENOENT || error == ESRCH) && kill((pid_t)process, 0) && errno == ESRCH;
     /* if only the first thread has ended, the state is Z, too */
-    return started != since || ((state == 'Z' || state == 'X') && threads <= 1);
+    return (started != mate->started && is_comparable(mine, mate)) || ((state == 'Z' || state == 'X') && threads <= 1);
 }
 
 /* Identifies the name space of process ids; 0 if /proc belongs to another one than this process. */
@@ -76,7 +86,9 @@ void hs_roster_make(struct hs_roster *roster, MPI_Comm mates, const struct hs_wa
     if (!roster->entry)
         return;
     struct hs_roster_entry *mine = &roster->entry[roster->me];
+    struct stat clock;
     mine->space = name_space();
+    mine->clock = stat("/proc/self/ns/time", &clock) ? 0 : (uint64_t)clock.st_ino;
     if (mine->space && read_process(getpid(), &state, &threads, &mine->started) == 0)
         atomic_store_explicit(&mine->process, getpid(), memory_order_release);
 }
@@ -134,7 +146,7 @@ int hs_roster_find_lost(const struct hs_roster *roster, int awaited, int *leaver
             continue;
         }
         int64_t process = atomic_load_explicit(&mate->process, memory_order_acquire);
-        if (process && space && mate->space == space && has_ended(process, mate->started))
+        if (process && space && mate->space == space && has_ended(&roster->entry[roster->me], mate, process))
             return m;
     }
     return -1;

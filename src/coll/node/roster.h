@@ -4,7 +4,8 @@
  * communicator, the error and its message.
  *
  * A process is identified by its number and its start time in /proc, so a process that has ended is recognised before
- * its parent has waited for it, and after its number has been given to another.
+ * its parent has waited for it, and after its number has been given to another. Start times are compared only between
+ * processes of one time namespace, and not after a process has been restored from a checkpoint, which changes its own.
  */
 #ifndef HS_COLL_NODE_ROSTER_H
 #define HS_COLL_NODE_ROSTER_H
@@ -21,6 +22,7 @@ struct hs_roster_entry {
     _Atomic int64_t process;             /* its process id; stored after `started` and `space`; 0 until then */
     uint64_t started;                    /* when the process began, in clock ticks since the machine's start */
     uint64_t space;                      /* identifies the name space of its process id; 0 if unknown */
+    uint64_t clock;                      /* identifies the name space of `started`; 0 if unknown */
     _Atomic int left;                    /* true if it has freed the communicator */
     _Atomic int failed;                  /* a status: the error after which it gave up, stored after `why`; 0 if none */
     struct hs_message why;

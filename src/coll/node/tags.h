@@ -28,6 +28,7 @@ enum hs_agreement_number {
     HS_AGREE_TRIAL,
     HS_AGREE_TEAM,
     HS_NOTICE,
+    HS_NOTICE_OF_LOSS,
     HS_BELL,
     HS_TRACE,
     HS_GUARD

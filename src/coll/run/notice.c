@@ -3,9 +3,9 @@
 
 #include "coll/node/tags.h"
 
-static int notice_tag(void)
+static int notice_tag(hsumma_status status)
 {
-    return hs_tag(HS_CHANNEL_AGREE, HS_NOTICE);
+    return hs_tag(HS_CHANNEL_AGREE, status == HSUMMA_ERR_PEER ? HS_NOTICE_OF_LOSS : HS_NOTICE);
 }
 
 /* The copy of the notice is never freed, since MPI may still read it. */
@@ -21,7 +21,8 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
         int rank = hs_group_rank(group, i);
         int looks = notice.status == HSUMMA_ERR_PEER && comm->mates.mate && comm->mates.mate[rank] >= 0;
         if (rank != comm->rank && !looks && /* mates look at the roster */
-            MPI_Isend(copy, sizeof *copy, MPI_BYTE, rank, notice_tag(), comm->comm, &request) == MPI_SUCCESS)
+            MPI_Isend(copy, sizeof *copy, MPI_BYTE, rank, notice_tag(notice.status), comm->comm, &request) ==
+                MPI_SUCCESS)
             MPI_Request_free(&request);
     }
 }
@@ -30,14 +31,26 @@ int hs_notice_has_come(const struct hs_comm *comm)
 {
     int there = 0;
     return comm->device &&
-           MPI_Iprobe(MPI_ANY_SOURCE, notice_tag(), comm->comm, &there, MPI_STATUS_IGNORE) == MPI_SUCCESS && there;
+           MPI_Iprobe(MPI_ANY_SOURCE, notice_tag(HSUMMA_ERR_DEVICE), comm->comm, &there, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS &&
+           there;
+}
+
+static int receive(const struct hs_comm *comm, hsumma_status status, struct hs_notice *notice)
+{
+    MPI_Status from;
+    int there = 0, tag = notice_tag(status);
+    return MPI_Iprobe(MPI_ANY_SOURCE, tag, comm->comm, &there, &from) == MPI_SUCCESS && there &&
+           MPI_Recv(notice, sizeof *notice, MPI_BYTE, from.MPI_SOURCE, tag, comm->comm, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS;
+}
+
+int hs_notice_receive_loss(const struct hs_comm *comm, struct hs_notice *notice)
+{
+    return receive(comm, HSUMMA_ERR_PEER, notice);
 }
 
 int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice)
 {
-    MPI_Status from;
-    int there = 0;
-    return MPI_Iprobe(MPI_ANY_SOURCE, notice_tag(), comm->comm, &there, &from) == MPI_SUCCESS && there &&
-           MPI_Recv(notice, sizeof *notice, MPI_BYTE, from.MPI_SOURCE, notice_tag(), comm->comm, MPI_STATUS_IGNORE) ==
-               MPI_SUCCESS;
+    return receive(comm, HSUMMA_ERR_DEVICE, notice) || receive(comm, HSUMMA_ERR_PEER, notice);
 }

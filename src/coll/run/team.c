@@ -195,6 +195,13 @@ hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
     return status ? status : ticket->status;
 }
 
+void hs_team_test(struct hs_team *team, struct hs_ticket *ticket)
+{
+    struct hs_team_waiting waiting = {.team = team, .ticket = ticket};
+    int worked = 0, done = 0;
+    hs_team_advance(&waiting, &worked, &done); /* an error is also in the ticket */
+}
+
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 {
     struct hs_team_waiting waiting = {.team = team, .request = request};

@@ -77,6 +77,8 @@ hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hs
 void hs_team_poll(struct hs_team *team, int *worked);
 /* Waits for a ticket and returns its status. */
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
+/* Advances the calls in progress once, and notes whom this rank waits for if they make no progress. */
+void hs_team_test(struct hs_team *team, struct hs_ticket *ticket);
 /*
  * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be all
  * zeros, before hs_team_init.

@@ -64,7 +64,9 @@ hsumma_status hs_context_refuse(hsumma_context *ctx)
 {
     const struct hs_roster *roster = &ctx->comm.roster;
     return hs_fail(&ctx->message, roster->failed ? roster->failed : HSUMMA_ERR_MPI,
-                   "context unusable after an earlier MPI or device error; free it and create another%s%.350s",
+                   "context unusable %s; free it and create another%s%.350s",
+                   roster->failed == HSUMMA_ERR_PEER ? "without a process that has left it"
+                                                     : "after an earlier MPI or device error",
                    roster->failed ? ": " : "", roster->why.text);
 }
 

@@ -66,6 +66,19 @@ static int is_in_this_call(const struct hs_roster *roster, int mate)
     return last_call(roster, mate) == last_call(roster, roster->me);
 }
 
+/* True if the call in which this process waits is an execution of a plan whose grid does not contain the rank. */
+static int is_outside(const hsumma_context *ctx, const void *waiter, int rank)
+{
+    const hsumma_plan *plan = ctx->running;
+    if (!plan || waiter == &ctx->agreement || waiter == &ctx->team || waiter == &ctx->team.agreement)
+        return 0;
+    const struct hs_grid *grid = &plan->grid->grid;
+    int i = 0, count = grid->extent[0] * grid->extent[1];
+    while (i < count && grid->rank[i] != rank)
+        i++;
+    return i == count;
+}
+
 static void write_report(hsumma_context *ctx, double seconds, struct hs_message *text)
 {
     const struct hs_trace_entry *wait = &ctx->timeline.wait;
@@ -77,7 +90,8 @@ static void write_report(hsumma_context *ctx, double seconds, struct hs_message 
     if (mate >= 0) {
         entered = is_in_this_call(roster, mate);
         for (int m = 0; m < roster->mates && entered && wait->cause == HS_CAUSE_START; m++)
-            if (!is_in_this_call(roster, m)) { /* the awaited mate itself waits for this one */
+            if (!is_in_this_call(roster, m) &&
+                !is_outside(ctx, waiter, ctx->comm.mates.rank[m])) { /* the awaited mate itself waits for this one */
                 mate = m;
                 entered = 0;
             }
@@ -157,9 +171,9 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
     /* a mate that has freed its context may have sent what is awaited just before; the next look knows */
     if (mate >= 0 && (mate == before || !atomic_load(&entry[mate].left) || atomic_load(&entry[mate].failed)))
         return give_up_after(ctx, mate);
-    /* a device's notices are received by the calls that look for them */
-    if (!ctx->comm.device && ctx->comm.mates.count && ctx->comm.size > ctx->comm.mates.count &&
-        hs_notice_receive(&ctx->comm, &notice))
+    /* a device's other notices are received by the calls that look for them */
+    if (ctx->comm.mates.count && ctx->comm.size > ctx->comm.mates.count &&
+        (ctx->comm.device ? hs_notice_receive_loss : hs_notice_receive)(&ctx->comm, &notice))
         return give_up(ctx, notice.status, notice.text.text);
     return HSUMMA_OK;
 }

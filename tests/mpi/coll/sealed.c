@@ -14,10 +14,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int kept = -1, flags_of_made;
+enum { NOEXEC_SEAL = 8, SEAL_EXEC = 0x20 }; /* since Linux 6.3 */
+
+static int kept = -1, flags_of_made, is_old; /* is_old: the system does not know NOEXEC_SEAL */
 
 int memfd_create(const char *name, unsigned flags)
 {
+    if (is_old && (flags & NOEXEC_SEAL)) {
+        errno = EINVAL;
+        return -1;
+    }
     int file = (int)syscall(SYS_memfd_create, name, flags);
     flags_of_made = file < 0 ? 0 : fcntl(file, F_GETFD);
     kept = file < 0 ? -1 : dup(file);
@@ -32,7 +38,9 @@ int main(int argc, char **argv)
 
     world_begin(&argc, &argv);
     int shm = process_entries("/dev/shm", "hsumma");
-    for (int reserve = 0; reserve < 2; reserve++) {
+    for (int i = 0; i < 4; i++) {
+        int reserve = i & 1;
+        is_old = i > 1;
         char *base = hs_mapping_make(MPI_COMM_WORLD, BYTES, reserve, NULL, &fault);
         tap_ok(everywhere(base != NULL && (rank > 0) == (kept < 0)), "mapped: %s", hs_mapping_fault_text(fault));
         if (base) {
@@ -43,6 +51,11 @@ int main(int argc, char **argv)
         const int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
         int seals = kept < 0 ? 0 : fcntl(kept, F_GET_SEALS);
         tap_ok(everywhere(rank > 0 || (seals & wanted) == wanted), "seals: %x", seals);
+        int probe = (int)syscall(SYS_memfd_create, "probe", NOEXEC_SEAL), knows = probe >= 0 && !is_old;
+        tap_ok(everywhere(kept < 0 || (seals & SEAL_EXEC) == (knows ? SEAL_EXEC : 0)), "%s",
+               knows ? "nothing makes it a program" : "as on a system without MFD_NOEXEC_SEAL");
+        if (probe >= 0)
+            close(probe);
         int refused = kept < 0 || (ftruncate(kept, 0) && errno == EPERM);
         tap_ok(everywhere(refused && (kept < 0 || (ftruncate(kept, 2 * BYTES) && errno == EPERM))),
                "nothing makes it shorter or longer");

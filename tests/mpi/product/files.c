@@ -162,6 +162,8 @@ static void test_bad_profiles(void)
     } bad[] = {
         {"foreign", "measured on another machine", NULL, 0},
         {"later", "later than this library's", "hsumma profile 2\nend\n", 21},
+        {"binary", "line 2, \"gemm.knee ?\t\xc3\xa9??[2J\": expected a whole number",
+         "hsumma profile 1\ngemm.knee \x01\t\xc3\xa9\xff\x1b[2J\nend\n", 41},
         {"damaged", "line 2, \"gemm.knee 0\": expected a whole number", "hsumma profile 1\ngemm.knee 0\nend\n", 33},
         {"cut", "line 2, \"gemm.knee 12\": the file ends here", "hsumma profile 1\ngemm.knee 12", 29},
         {"empty", "the file ends here", "", 0},

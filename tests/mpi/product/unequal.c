@@ -116,8 +116,10 @@ int main(int argc, char **argv)
     test_mpi_error(MPI_ERR_OTHER, HSUMMA_ERR_MPI, "an error of MPI");
 #ifdef MPIX_ERR_PROC_FAILED
     test_mpi_error(MPIX_ERR_PROC_FAILED, HSUMMA_ERR_PEER, "MPI reports a process that has died");
+    test_mpi_error(MPIX_ERR_PROC_FAILED_PENDING, HSUMMA_ERR_PEER, "MPI reports it for a pending receive");
+    test_mpi_error(MPIX_ERR_REVOKED, HSUMMA_ERR_PEER, "another process has revoked the communicator");
 #else
-    tap_skip(1, "this MPI has no MPIX_ERR_PROC_FAILED");
+    tap_skip(3, "this MPI has no MPIX_ERR_PROC_FAILED");
 #endif
     MPI_Finalize();
     return tap_done();

@@ -59,8 +59,8 @@ def test_time_namespace():
         return
     inside = ["sh", "-c", 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 && exec "$@"; exec ' + " ".join(own) + ' "$@"', "sh"]
     late = os.path.join(BUILD, "tests", "mpi", "product", "timeout")
-    ran = subprocess.run([*mpiexec(2, marked()), *inside, late], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         timeout=PATIENCE_S, check=False, text=True)
+    ran = subprocess.run(["timeout", str(PATIENCE_S), *mpiexec(2, marked()), *inside, late], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, check=False, text=True)
     ok(ran.returncode == 0 and "not ok" not in ran.stdout and "1.." in ran.stdout, what, ran.stdout)
 
 

@@ -2,11 +2,16 @@
 
 #include "base/hash.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Reals of a column in a block of rows: long runs in memory, while the factors or sums of a block stay in the cache. */
-enum { REALS = 4096, LANES = 2, SUMS_AT_ONCE = 4 };
+enum {
+    REALS = 4096, /* of a column at a time: long runs in memory, while the weights or sums stay in the cache */
+    LANES = 2,
+    SUMS_AT_ONCE = 4,
+    TILE = 1 << 15 /* elements of a product with checksums at a time, unless there are many blocks */
+};
 
 double hs_checksum_weight(int64_t i)
 {
@@ -49,82 +54,102 @@ static inline void add_to(double *sum, lanes x)
 }
 
 /*
- * COLUMN: sums over one column of a block: sum[0] += by[0] x, sum[1] += by[1] x, sum[2] += by[2] |x|; by[]: vectors.
- * ROWS: adds the column times factors to sums over columns: sum[0][] += by[0] x, and so on; by[]: numbers.
- * parts: 1 for real types, which do not use by[1] and sum[1]; otherwise 2.
+ * Reals of a column x, for complex types real and imaginary parts in turn, which `parts` = 2 keeps apart.
+ * COLUMN: sum[0] += by[] x of real parts, sum[1] of imaginary parts, sum[2] += by[] |x|.
+ * ROWS: sum[] += by x, sizes[] += by |x|.
+ * NARROW: to[] = from[] in the type, of one part.  WIDEN: sum[] += from[] of one part.
  */
-#define KERNELS(real)                                                                                        \
-    static void column_of_##real##s(int64_t count, const void *column, const double *const by[3], int parts, \
-                                    double sum[3])                                                           \
-    {                                                                                                        \
-        const real *x = column;                                                                              \
-        lanes total[3][SUMS_AT_ONCE] = {{{0}}};                                                              \
-        int64_t t = 0;                                                                                       \
-        for (; t + SUMS_AT_ONCE * LANES <= count; t += SUMS_AT_ONCE * LANES) {                               \
-            _Pragma("GCC unroll 4") for (int c = 0; c < SUMS_AT_ONCE; c++)                                   \
-            {                                                                                                \
-                const int64_t at = t + c * LANES;                                                            \
-                const lanes now = load_##real##s(x + at);                                                    \
-                total[0][c] += load(by[0] + at) * now;                                                       \
-                total[2][c] += load(by[2] + at) * magnitude(now);                                            \
-                if (parts > 1)                                                                               \
-                    total[1][c] += load(by[1] + at) * now;                                                   \
-            }                                                                                                \
-        }                                                                                                    \
-        for (; t < count; t++) {                                                                             \
-            sum[0] += by[0][t] * (double)x[t];                                                               \
-            sum[1] += parts > 1 ? by[1][t] * (double)x[t] : 0;                                               \
-            sum[2] += by[2][t] * fabs((double)x[t]);                                                         \
-        }                                                                                                    \
-        for (int s = 0; s < 3; s++)                                                                          \
-            for (int l = 0; l < SUMS_AT_ONCE * LANES; l++)                                                   \
-                sum[s] += total[s][l / LANES][l % LANES];                                                    \
-    }                                                                                                        \
-    static void rows_of_##real##s(int64_t count, const void *column, const double by[3], int parts,          \
-                                  double(*sum)[REALS])                                                       \
-    {                                                                                                        \
-        const real *x = column;                                                                              \
-        int64_t t = 0;                                                                                       \
-        for (; t + LANES <= count; t += LANES) {                                                             \
-            const lanes now = load_##real##s(x + t);                                                         \
-            add_to(sum[0] + t, by[0] * now);                                                                 \
-            add_to(sum[2] + t, by[2] * magnitude(now));                                                      \
-            if (parts > 1)                                                                                   \
-                add_to(sum[1] + t, by[1] * now);                                                             \
-        }                                                                                                    \
-        for (; t < count; t++) {                                                                             \
-            sum[0][t] += by[0] * (double)x[t];                                                               \
-            sum[1][t] += parts > 1 ? by[1] * (double)x[t] : 0;                                               \
-            sum[2][t] += by[2] * fabs((double)x[t]);                                                         \
-        }                                                                                                    \
+#define KERNELS(real)                                                                                              \
+    static void column_of_##real##s(int64_t count, const void *column, const double *by, int parts, double sum[3]) \
+    {                                                                                                              \
+        const real *x = column;                                                                                    \
+        lanes total[2][SUMS_AT_ONCE] = {{{0}}};                                                                    \
+        int64_t t = 0;                                                                                             \
+        for (; t + SUMS_AT_ONCE * LANES <= count; t += SUMS_AT_ONCE * LANES) {                                     \
+            for (int c = 0; c < SUMS_AT_ONCE; c++) {                                                               \
+                const int64_t at = t + c * LANES;                                                                  \
+                const lanes now = load_##real##s(x + at), factor = load(by + at);                                  \
+                total[0][c] += factor * now;                                                                       \
+                total[1][c] += factor * magnitude(now);                                                            \
+            }                                                                                                      \
+        }                                                                                                          \
+        for (; t < count; t++) {                                                                                   \
+            sum[t % parts] += by[t] * (double)x[t];                                                                \
+            sum[2] += by[t] * fabs((double)x[t]);                                                                  \
+        }                                                                                                          \
+        for (int l = 0; l < SUMS_AT_ONCE * LANES; l++) {                                                           \
+            sum[l % parts] += total[0][l / LANES][l % LANES];                                                      \
+            sum[2] += total[1][l / LANES][l % LANES];                                                              \
+        }                                                                                                          \
+    }                                                                                                              \
+    static void rows_of_##real##s(int64_t count, const void *column, double by, double *sum, double *sizes)        \
+    {                                                                                                              \
+        const real *x = column;                                                                                    \
+        int64_t t = 0;                                                                                             \
+        for (; t + LANES <= count; t += LANES) {                                                                   \
+            const lanes now = load_##real##s(x + t);                                                               \
+            add_to(sum + t, by * now);                                                                             \
+            add_to(sizes + t, by * magnitude(now));                                                                \
+        }                                                                                                          \
+        for (; t < count; t++) {                                                                                   \
+            sum[t] += by * (double)x[t];                                                                           \
+            sizes[t] += by * fabs((double)x[t]);                                                                   \
+        }                                                                                                          \
+    }                                                                                                              \
+    static void narrow_to_##real##s(int64_t count, const double *from, void *to, int parts)                        \
+    {                                                                                                              \
+        for (int64_t t = 0; t < count; t++)                                                                        \
+            ((real *)to)[t * parts] = (real)from[t];                                                               \
+    }                                                                                                              \
+    static void widen_##real##s(int64_t count, const void *from, int parts, double *sum)                           \
+    {                                                                                                              \
+        const real *x = from;                                                                                      \
+        int64_t t = 0;                                                                                             \
+        for (; parts == 1 && t + LANES <= count; t += LANES)                                                       \
+            add_to(sum + t, load_##real##s(x + t));                                                                \
+        for (; t < count; t++)                                                                                     \
+            sum[t] += (double)x[t * parts];                                                                        \
     }
 
 KERNELS(float)
 KERNELS(double)
 
-/* Reads element g of a vector, the weights if it is NULL: real part, imaginary part and bound. */
-static void element(const struct hs_scalar *scalar, const double *vector, int64_t count, int64_t g, double value[3])
+/* sum[] += by x[] */
+static void add_multiple(int64_t count, const double *x, double by, double *sum)
 {
-    int planes = hs_checksum_planes(scalar);
-    if (!vector)
-        value[0] = value[2] = hs_checksum_weight(g);
-    else
-        value[0] = vector[g], value[2] = vector[(planes - 1) * count + g];
-    value[1] = vector && planes > 2 ? vector[count + g] : 0;
+    int64_t t = 0;
+    for (; t + LANES <= count; t += LANES)
+        add_to(sum + t, by * load(x + t));
+    for (; t < count; t++)
+        sum[t] += by * x[t];
 }
 
-/* One call: the part, and the lengths of both vectors. */
+/* One call: the part, and what the type implies. */
 struct pass {
     const struct hs_scalar *scalar;
     const struct hs_local_part *part;
-    const double *vector;
+    int64_t height, blocks;
     double *sum;
-    int64_t in, out;
-    int parts, single, conjugate; /* parts: reals of an element */
+    int64_t plane; /* elements of a plane of `sum` */
+    int parts;     /* reals of an element */
+    int single;
 };
 
-/* The address of column j of the block that begins at row i. */
-static const void *column_at(const struct pass *pass, int64_t i, int64_t j)
+static struct pass pass_of(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
+                           double *sum)
+{
+    const struct hs_view *view = part->view;
+    return (struct pass){.scalar = scalar,
+                         .part = part,
+                         .blocks = blocks,
+                         .sum = sum,
+                         .plane = blocks * view->axis[hs_view_stored(view, 1)].n,
+                         .parts = scalar->complex_type ? 2 : 1,
+                         .single = hs_is_single(scalar)};
+}
+
+/* The address of the element at local row i and column j, counted from the part's first column. */
+static const void *address(const struct pass *pass, int64_t i, int64_t j)
 {
     const struct hs_matrix *matrix = &pass->part->matrix;
     return matrix->base + (size_t)(i + j * matrix->ld) * pass->scalar->size;
@@ -135,158 +160,192 @@ static int64_t global_of(const struct pass *pass, int axis, int64_t local)
     return hs_axis_global(&pass->part->view->axis[axis], pass->part->coord[axis], local);
 }
 
-static void add(const struct pass *pass, int64_t g, double re, double im, double bound)
+static void add(const struct pass *pass, int64_t block, int64_t g, double re, double im, double size)
 {
-    pass->sum[g] += re;
+    double *sum = pass->sum + g * pass->blocks + block;
+    sum[0] += re;
     if (pass->parts > 1)
-        pass->sum[pass->out + g] += im;
-    pass->sum[pass->parts * pass->out + g] += bound;
+        sum[pass->plane] += im;
+    sum[pass->parts * pass->plane] += size;
 }
 
-/* op(X) is X: a block of rows times the vector's elements gives a sum per column. */
+/* op(X) is X: the rows of a block, times their weights, give a sum per column. */
 static void over_rows(const struct pass *pass, int64_t begin, int64_t rows)
 {
-    double factor[3][REALS], value[3];
-    const double *const by[3] = {factor[0], factor[1], factor[2]};
+    double weight[REALS];
+    int64_t block[REALS], end[REALS]; /* of the local row; one past the last row of its block, at each first row */
+    int64_t first = 0;
+    const int parts = pass->parts;
     for (int64_t i = 0; i < rows; i++) {
-        element(pass->scalar, pass->vector, pass->in, global_of(pass, 0, begin + i), value);
-        if (pass->parts == 1) {
-            factor[0][i] = value[0], factor[2][i] = value[2];
-        } else {
-            factor[0][2 * i] = value[0], factor[0][2 * i + 1] = -value[1];
-            factor[1][2 * i] = value[1], factor[1][2 * i + 1] = value[0];
-            factor[2][2 * i] = factor[2][2 * i + 1] = value[2];
-        }
+        int64_t g = global_of(pass, 0, begin + i);
+        block[i] = g / pass->height;
+        first = i > 0 && block[i] == block[i - 1] ? first : i;
+        end[first] = i + 1;
+        for (int p = 0; p < parts; p++)
+            weight[i * parts + p] = hs_checksum_weight(g);
     }
     for (int64_t j = 0; j < pass->part->cols; j++) {
-        double sum[3] = {0};
-        (pass->single ? column_of_floats : column_of_doubles)(rows * pass->parts, column_at(pass, begin, j), by,
-                                                              pass->parts, sum);
-        add(pass, global_of(pass, 1, pass->part->first + j), sum[0], sum[1], sum[2]);
+        int64_t g = global_of(pass, 1, pass->part->first + j);
+        for (int64_t i = 0; i < rows; i = end[i]) {
+            double sum[3] = {0};
+            (pass->single ? column_of_floats : column_of_doubles)((end[i] - i) * parts, address(pass, begin + i, j),
+                                                                  weight + i * parts, parts, sum);
+            add(pass, block[i], g, sum[0], sum[1], sum[2]);
+        }
     }
 }
 
-/* op(X) is X transposed: each column times its element of the vector gives sums per row. */
-static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
+/* Adds the sums of a block's columns, a value per row. */
+static void add_rows(const struct pass *pass, int64_t block, int64_t begin, int64_t rows, const double *sum,
+                     const double *sizes)
 {
-    double sum[3][REALS], value[3];
-    const double sign = pass->conjugate ? -1 : 1;
-    memset(sum, 0, sizeof sum);
-    for (int64_t j = 0; j < pass->part->cols; j++) {
-        element(pass->scalar, pass->vector, pass->in, global_of(pass, 1, pass->part->first + j), value);
-        (pass->single ? rows_of_floats : rows_of_doubles)(rows * pass->parts, column_at(pass, begin, j), value,
-                                                          pass->parts, sum);
-    }
+    const double sign = pass->part->view->op == 'C' ? -1 : 1;
     for (int64_t i = 0; i < rows; i++) {
         int64_t g = global_of(pass, 0, begin + i);
         if (pass->parts == 1)
-            add(pass, g, sum[0][i], 0, sum[2][i]);
+            add(pass, block, g, sum[i], 0, sizes[i]);
         else
-            add(pass, g, sum[0][2 * i] - sign * sum[1][2 * i + 1], sum[1][2 * i] + sign * sum[0][2 * i + 1],
-                sum[2][2 * i] + sum[2][2 * i + 1]);
+            add(pass, block, g, sum[2 * i], sign * sum[2 * i + 1], sizes[2 * i] + sizes[2 * i + 1]);
     }
 }
 
-void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, const double *vector,
+/* op(X) is X transposed: the columns of a block, times their weights, give a sum per row. */
+static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
+{
+    double sum[REALS], sizes[REALS];
+    const size_t bytes = (size_t)(rows * pass->parts) * sizeof *sum;
+    int64_t before = -1;
+    for (int64_t j = 0; j < pass->part->cols; j++) {
+        int64_t g = global_of(pass, 1, pass->part->first + j), block = g / pass->height;
+        if (block != before) {
+            if (before >= 0)
+                add_rows(pass, before, begin, rows, sum, sizes);
+            memset(sum, 0, bytes);
+            memset(sizes, 0, bytes);
+        }
+        (pass->single ? rows_of_floats : rows_of_doubles)(rows * pass->parts, address(pass, begin, j),
+                                                          hs_checksum_weight(g), sum, sizes);
+        before = block;
+    }
+    if (before >= 0)
+        add_rows(pass, before, begin, rows, sum, sizes);
+}
+
+void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t height, int64_t blocks,
                      double *sum)
 {
+    struct pass pass = pass_of(scalar, part, blocks, sum);
+    pass.height = height;
+    const int64_t most = REALS / pass.parts;
+    for (int64_t begin = 0; begin < part->view->rows; begin += most)
+        (part->view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(most, part->view->rows - begin));
+}
+
+static int64_t tile_of(int64_t blocks)
+{
+    int64_t width = TILE / blocks;
+    return width < 16 ? 16 : width;
+}
+
+/* The arrays of a product's tile. */
+struct tile {
+    double *greatest; /* per block: the greatest size of its values */
+    double *size;     /* per column of op(X): the sum of the sizes of its elements */
+    double ones[2 * HS_CHECKSUM_DEPTH];
+    char *values, *result; /* in the type: blocks x depth and blocks x width */
+};
+
+size_t hs_checksum_work(int64_t blocks)
+{
+    const size_t width = (size_t)tile_of(blocks), element = 2 * sizeof(double), height = (size_t)blocks;
+    return (height + width) * sizeof(double) + height * (HS_CHECKSUM_DEPTH + width) * element;
+}
+
+/* Gathers the columns of `vectors` that belong to the rows [first, first + depth) of this process's op(X). */
+static void gather(const struct pass *pass, const double *vectors, int64_t first, int64_t depth, struct tile *tile)
+{
+    const int axis = hs_view_stored(pass->part->view, 0);
+    const int64_t blocks = pass->blocks, plane = blocks * pass->part->view->axis[axis].n;
+    const double largest = pass->single ? FLT_MAX : DBL_MAX;
+    memset(tile->greatest, 0, (size_t)blocks * sizeof *tile->greatest);
+    for (int64_t l = 0; l < depth; l++) {
+        const double *from = vectors + global_of(pass, axis, first + l) * blocks, *size = from + pass->parts * plane;
+        char *to = tile->values + (size_t)(l * blocks) * pass->scalar->size;
+        for (int p = 0; p < pass->parts; p++)
+            (pass->single ? narrow_to_floats : narrow_to_doubles)(
+                blocks, from + p * plane, to + (size_t)p * (pass->scalar->size / (size_t)pass->parts), pass->parts);
+        for (int64_t b = 0; b < blocks; b++)
+            if (!(size[b] <= tile->greatest[b]))
+                tile->greatest[b] = size[b] <= largest ? size[b] : (double)INFINITY;
+    }
+}
+
+/* Sums of the sizes of a tile of op(X) per column; x: its first element, as stored. */
+static void take_sizes(const struct pass *pass, int64_t row, int64_t col, int64_t depth, int64_t width,
+                       struct tile *tile)
+{
+    const int parts = pass->parts;
+    double sum[3], sums[2 * 64], sizes[2 * 64];
+    memset(tile->size, 0, (size_t)width * sizeof *tile->size);
+    if (pass->part->view->op == 'N') {
+        for (int64_t j = 0; j < width; j++) {
+            memset(sum, 0, sizeof sum);
+            (pass->single ? column_of_floats : column_of_doubles)(depth * parts, address(pass, row, col + j),
+                                                                  tile->ones, parts, sum);
+            tile->size[j] = sum[2];
+        }
+        return;
+    }
+    for (int64_t begin = 0, count; begin < width; begin += count) {
+        count = hs_min(64, width - begin);
+        memset(sums, 0, sizeof sums);
+        memset(sizes, 0, sizeof sizes);
+        for (int64_t l = 0; l < depth; l++)
+            (pass->single ? rows_of_floats : rows_of_doubles)(count * parts, address(pass, row + begin, col + l), 1,
+                                                              sums, sizes);
+        for (int64_t t = 0; t < count * parts; t++)
+            tile->size[begin + t / parts] += sizes[t];
+    }
+}
+
+/* Adds a tile's result to the sums of the columns [first, first + width) of this process's op(X). */
+static void add_tile(const struct pass *pass, int64_t first, int64_t width, const struct tile *tile)
+{
+    const int axis = hs_view_stored(pass->part->view, 1);
+    const size_t real = pass->scalar->size / (size_t)pass->parts;
+    for (int64_t j = 0; j < width; j++) {
+        double *sum = pass->sum + global_of(pass, axis, first + j) * pass->blocks;
+        const char *from = tile->result + (size_t)(j * pass->blocks) * pass->scalar->size;
+        for (int p = 0; p < pass->parts; p++)
+            (pass->single ? widen_floats : widen_doubles)(pass->blocks, from + (size_t)p * real, pass->parts,
+                                                          sum + p * pass->plane);
+        add_multiple(pass->blocks, tile->greatest, tile->size[j], sum + pass->parts * pass->plane);
+    }
+}
+
+void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
+                          const double *vectors, double *sum, void *work)
+{
+    const struct pass pass = pass_of(scalar, part, blocks, sum);
     const struct hs_view *view = part->view;
-    const struct pass pass = {.scalar = scalar,
-                              .part = part,
-                              .vector = vector,
-                              .sum = sum,
-                              .in = view->axis[hs_view_stored(view, 0)].n,
-                              .out = view->axis[hs_view_stored(view, 1)].n,
-                              .parts = scalar->complex_type ? 2 : 1,
-                              .single = hs_is_single(scalar),
-                              .conjugate = view->op == 'C'};
-    const int64_t block = REALS / pass.parts;
-    for (int64_t begin = 0; begin < view->rows; begin += block)
-        (view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(block, view->rows - begin));
-}
-
-/* into[] ^= from[] */
-static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
-{
-    for (size_t b = 0; b < bytes; b++)
-        into[b] ^= from[b];
-}
-
-/* Folds a column of elements into a parity per row and into one element, `into`. */
-static void fold_column(size_t size, size_t bytes, const unsigned char *column, unsigned char *rows,
-                        unsigned char *into)
-{
-    bits_of_lanes all = {0}, x, row;
-    size_t b = 0;
-    for (; b + sizeof x <= bytes; b += sizeof x) {
-        memcpy(&x, column + b, sizeof x);
-        memcpy(&row, rows + b, sizeof row);
-        row ^= x;
-        all ^= x;
-        memcpy(rows + b, &row, sizeof row);
+    const int plain = view->op == 'N';
+    const int64_t in = plain ? view->rows : part->cols, out = plain ? part->cols : view->rows;
+    const int64_t in_first = plain ? 0 : part->first, out_first = plain ? part->first : 0, most = tile_of(blocks);
+    double *doubles = work;
+    struct tile tile = {.greatest = doubles, .size = doubles + blocks, .values = (char *)(doubles + blocks + most)};
+    tile.result = tile.values + (size_t)(blocks * HS_CHECKSUM_DEPTH) * scalar->size;
+    for (int l = 0; l < 2 * HS_CHECKSUM_DEPTH; l++)
+        tile.ones[l] = 1;
+    for (int64_t j = 0, width; j < out; j += width) {
+        width = hs_min(most, out - j);
+        for (int64_t l = 0, depth; l < in; l += depth) {
+            const int64_t row = plain ? l : j, col = plain ? j : l;
+            depth = hs_min(HS_CHECKSUM_DEPTH, in - l);
+            gather(&pass, vectors, in_first + l, depth, &tile);
+            take_sizes(&pass, row, col, depth, width, &tile);
+            scalar->gemm('N', view->op, blocks, width, depth, scalar->one, tile.values, blocks,
+                         address(&pass, row, col), part->matrix.ld, scalar->zero, tile.result, blocks);
+            add_tile(&pass, out_first + j, width, &tile);
+        }
     }
-    unsigned char folded[sizeof all];
-    memcpy(folded, &all, sizeof all);
-    for (size_t i = 0; i < sizeof all; i += size)
-        fold(size, into, folded + i);
-    fold(bytes - b, rows + b, column + b);
-    for (; b < bytes; b += size)
-        fold(size, into, column + b);
-}
-
-void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, struct hs_parity *parity)
-{
-    const struct hs_matrix *matrix = &part->matrix;
-    size_t size = scalar->size;
-    for (int64_t begin = 0; begin < part->view->rows; begin += REALS) {
-        size_t rows = (size_t)hs_min(REALS, part->view->rows - begin);
-        for (int64_t j = 0; j < part->cols; j++)
-            fold_column(size, rows * size,
-                        (const unsigned char *)matrix->base + (size_t)(begin + j * matrix->ld) * size,
-                        parity->rows + (size_t)begin * size, parity->cols + (size_t)(part->first + j) * size);
-    }
-}
-
-/* The number of elements in which two arrays differ, and the first of them. */
-static int64_t differing(size_t size, int64_t count, const unsigned char *x, const unsigned char *y, int64_t *first)
-{
-    int64_t found = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (memcmp(x + (size_t)i * size, y + (size_t)i * size, size) != 0 && found++ == 0)
-            *first = i;
-    return found;
-}
-
-int hs_parity_compare(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const struct hs_parity *before,
-                      const struct hs_parity *after, struct hs_flip flip[HS_FLIPS])
-{
-    size_t size = scalar->size;
-    int64_t row = 0, col = 0, count = 0;
-    int64_t in_rows = differing(size, rows, before->rows, after->rows, &row);
-    int64_t in_cols = differing(size, cols, before->cols, after->cols, &col);
-    if (in_rows == 0 && in_cols == 0)
-        return 0;
-    /* changes in one row show themselves in the columns' parities, and the reverse */
-    int by_row = in_rows <= 1, along = by_row ? 1 : 0;
-    if (in_rows == 0 || in_cols == 0 || (in_rows > 1 && in_cols > 1) || in_rows + in_cols > HS_FLIPS)
-        return -1;
-    const unsigned char *x = by_row ? before->cols : before->rows, *y = by_row ? after->cols : after->rows;
-    unsigned char all[16] = {0};
-    for (int64_t i = 0; i < (along ? cols : rows); i++) {
-        struct hs_flip *one = &flip[count];
-        if (memcmp(x + (size_t)i * size, y + (size_t)i * size, size) == 0)
-            continue;
-        *one = (struct hs_flip){.row = along ? row : i, .col = along ? i : col};
-        memcpy(one->bits, x + (size_t)i * size, size);
-        fold(size, one->bits, y + (size_t)i * size);
-        fold(size, all, one->bits);
-        count++;
-    }
-    /* the changes together must explain the parity of their common row or column */
-    const unsigned char *u = by_row ? before->rows : before->cols, *v = by_row ? after->rows : after->cols;
-    size_t at = (size_t)(by_row ? row : col) * size;
-    fold(size, all, u + at);
-    fold(size, all, v + at);
-    static const unsigned char none[16];
-    return memcmp(all, none, size) == 0 ? (int)count : -1;
 }

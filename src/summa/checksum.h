@@ -8,8 +8,10 @@
 #include "summa/pack.h"
 
 /*
- * A row vector of n elements with, for each, a bound on the sum of absolute values from which it was computed.  Planes
- * of n doubles: the real parts, for complex types the imaginary parts, and the bounds.
+ * The rows of op(A) and C are cut into blocks of `height` consecutive rows, each with weighted column sums of its own.
+ * The sums of `blocks` blocks over n columns are planes of blocks x n doubles, with the sums of one column together:
+ * the real parts, for complex types the imaginary parts, and the sizes, which bound the sums of absolute values (for
+ * complex numbers, of both parts) of what has been added.
  */
 static inline int hs_checksum_planes(const struct hs_scalar *scalar)
 {
@@ -33,36 +35,23 @@ struct hs_local_part {
     int64_t first, cols;     /* the local columns, as stored, that `matrix` has */
 };
 
-/*
- * Adds vector * op(X) to `sum`, where X is this process's part of an operand and zero elsewhere.  vector: planes of as
- * many elements as op(X) has rows; NULL for the weights.  sum: planes of as many elements as op(X) has columns.
- */
-void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, const double *vector,
+/* Adds to `sum` the weighted sums of each block over the columns of op(X), for this process's part of X. */
+void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t height, int64_t blocks,
                      double *sum);
 
-/* The exclusive or of the bits of each stored row and column of a part: finds and restores a changed element exactly.
+/* Rows of op(X) whose products hs_checksum_multiply adds in the type itself; it adds further ones in double precision.
  */
-struct hs_parity {
-    unsigned char *rows; /* an element per local row */
-    unsigned char *cols; /* an element per local column */
-};
+enum { HS_CHECKSUM_DEPTH = 128 };
 
-/* Adds a part's bits; both arrays are zeroed by the caller. */
-void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, struct hs_parity *parity);
-
-/* An element that has changed, and the exclusive or of its bits before and after. */
-struct hs_flip {
-    int64_t row, col; /* local, as stored */
-    unsigned char bits[16];
-};
-enum { HS_FLIPS = 64 };
+/* Bytes of memory for hs_checksum_multiply. */
+size_t hs_checksum_work(int64_t blocks);
 
 /*
- * Compares the parity of a rows x cols part with an earlier one.  Returns the number of changed elements and lists
- * them in flip[]; -1 if they cannot be told apart, because more than one row and more than one column, or too many
- * elements, have changed, or because changes in a row or column cancel.
+ * Adds vectors * op(X) to `sum`, for this process's part of X.  vectors, sum: planes of blocks x as many elements as
+ * op(X) has rows or columns.  The BLAS multiplies, with as many threads as it has.  Sizes are larger than necessary: of
+ * HS_CHECKSUM_DEPTH elements of a vector, the greatest size stands for all.
  */
-int hs_parity_compare(const struct hs_scalar *scalar, int64_t rows, int64_t cols, const struct hs_parity *before,
-                      const struct hs_parity *after, struct hs_flip flip[HS_FLIPS]);
+void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
+                          const double *vectors, double *sum, void *work);
 
 #endif

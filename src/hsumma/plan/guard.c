@@ -1,8 +1,10 @@
 #include "hsumma/plan/guard.h"
 
 #include "base/operators.h"
+#include "base/threads.h"
 #include "hsumma/plan/own_part.h"
 #include "hsumma/plan/plan.h"
+#include "hsumma/plan/restore.h"
 
 #include <complex.h>
 #include <float.h>
@@ -10,23 +12,27 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-/* The sum of a vector over all processes. */
+/* Rows of a block, if there are not too many blocks.  The bound is proportional to it, and so are blocks to the cost.
+ */
+enum { HEIGHT = 64 };
+
+/* A sum over all processes. */
 struct travel {
     struct hs_list list;
     struct hs_instance instance;
     void *work, *scratch;
-    double *in, *out; /* this process's contribution, and the sum */
-    int64_t elements, bytes;
+    double *in, *out;        /* this process's contribution, and the sum */
+    int64_t elements, bytes; /* elements: of a plane */
 };
 
 struct hs_guard {
     struct hs_group group;
     struct travel of_a, of_c, *moving;
-    double *expected; /* this process's part of what w C must become, in planes */
-    struct hs_parity parity[2], now[2];
+    int64_t height, blocks; /* of rows of C */
+    double *expected;       /* this process's part of what the checksums of C must become */
+    struct hs_parity parity[2];
+    void *work; /* for hs_checksum_multiply */
     char *slab; /* host memory for part of a matrix in device memory; NULL without a device */
     char *kept; /* a copy of this process's part of C */
     size_t kept_bytes;
@@ -40,27 +46,47 @@ const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard)
     return &guard->figures;
 }
 
-/* For hs_read_own_part: adds vector * op(X) to sum, and the bits to a parity unless it is NULL. */
+int64_t hs_guard_height(const hsumma_plan *plan)
+{
+    const int64_t *extent = plan->problem.extent, m = extent[HS_M];
+    double data = 0, length = (double)extent[HS_N] + (double)extent[HS_K];
+    for (int x = 0; x < 3; x++)
+        data += (double)extent[x] * (double)extent[(x + 1) % 3];
+    /* together, the checksums are as large as a sixteenth of a process's mean part of A, B and C */
+    const double most = data / (16.0 * hs_grid_all(&plan->grid->grid).size * length);
+    const int64_t least = most > 1 ? (int64_t)((double)m / most) : m;
+    return least < HEIGHT ? HEIGHT : least;
+}
+
+/* For hs_read_own_part: `sum`, unless it is NULL, receives checksums, of products with `vectors` if there are any; the
+ * bits go to a parity unless it is NULL. */
 struct sums {
-    const double *vector;
+    const double *vectors;
     double *sum;
     struct hs_parity *parity;
 };
 
 static void add(const hsumma_plan *plan, const struct hs_local_part *part, void *state)
 {
+    const struct hs_scalar *scalar = plan->problem.scalar;
+    const struct hs_guard *guard = plan->guard;
     struct sums *sums = state;
-    if (sums->sum)
-        hs_checksum_add(plan->problem.scalar, part, sums->vector, sums->sum);
+    if (sums->sum && sums->vectors) {
+        hs_compute_gemm(scalar->compute, scalar->size, scalar->complex_type, plan->choice.spec.threads, guard->blocks,
+                        part->view->rows, part->cols);
+        hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, guard->work);
+    } else if (sums->sum) {
+        hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum);
+    }
     if (sums->parity)
-        hs_parity_add(plan->problem.scalar, part, sums->parity);
+        hs_parity_add(scalar, part, sums->parity);
 }
 
-static hsumma_status make_travel(const hsumma_plan *plan, struct travel *travel, int64_t elements)
+static hsumma_status make_travel(const hsumma_plan *plan, struct travel *travel, int64_t columns, size_t planes)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
     const struct hs_group *group = &plan->guard->group;
-    size_t planes = (size_t)hs_checksum_planes(plan->problem.scalar);
+    const int64_t elements = columns * plan->guard->blocks;
     travel->elements = elements;
     travel->bytes = elements * (int64_t)(planes * sizeof(double));
     struct hs_shape shape = {
@@ -87,15 +113,6 @@ static void free_travel(const struct hs_allocator *memory, struct travel *travel
     hs_put(memory, travel->work);
 }
 
-static int make_parity(const hsumma_plan *plan, int x, struct hs_parity *parity)
-{
-    const struct hs_view *view = &plan->problem.view[x];
-    size_t size = plan->problem.scalar->size;
-    parity->rows = hs_get(&plan->ctx->memory, (size_t)view->rows + 1, size);
-    parity->cols = hs_get(&plan->ctx->memory, (size_t)view->cols + 1, size);
-    return parity->rows && parity->cols;
-}
-
 hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
@@ -105,19 +122,23 @@ hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message)
     if (!guard)
         return HSUMMA_ERR_MEMORY;
     guard->group = hs_grid_all(&plan->grid->grid);
-    hsumma_status status = make_travel(plan, &guard->of_a, problem->extent[HS_K]);
+    guard->height = hs_guard_height(plan);
+    guard->blocks = (problem->extent[HS_M] + guard->height - 1) / guard->height;
+    guard->blocks += guard->blocks == 0;
+    hsumma_status status = make_travel(plan, &guard->of_a, problem->extent[HS_K], planes);
     if (!status)
-        status = make_travel(plan, &guard->of_c, problem->extent[HS_N]);
-    guard->expected = status ? NULL : hs_get(memory, (size_t)problem->extent[HS_N] + 1, planes * sizeof(double));
-    if (!status && !guard->expected)
+        status = make_travel(plan, &guard->of_c, problem->extent[HS_N], planes + 1);
+    guard->expected = status ? NULL : hs_get(memory, (size_t)guard->of_c.elements + 1, planes * sizeof(double));
+    guard->work = status ? NULL : hs_get(memory, hs_checksum_work(guard->blocks), 1);
+    if (!status && (!guard->expected || !guard->work))
         status = HSUMMA_ERR_MEMORY;
     for (int x = 0; !status && x < 2; x++)
-        if (!make_parity(plan, x, &guard->parity[x]) || !make_parity(plan, x, &guard->now[x]))
+        if (!hs_bits_make(plan, x, &guard->parity[x]))
             status = HSUMMA_ERR_MEMORY;
     size_t most = HS_SLAB;
     for (int x = 0; x < 3; x++) {
-        size_t column = (size_t)problem->view[x].rows * problem->scalar->size;
-        most = column > most ? column : most;
+        size_t columns = HS_SLAB_COLUMNS * (size_t)problem->view[x].rows * problem->scalar->size;
+        most = columns > most ? columns : most;
     }
     if (!status && plan->ctx->device && !(guard->slab = hs_get(memory, most, 1)))
         status = HSUMMA_ERR_MEMORY;
@@ -131,13 +152,10 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
         return;
     free_travel(memory, &guard->of_a);
     free_travel(memory, &guard->of_c);
-    for (int x = 0; x < 2; x++) {
-        hs_put(memory, guard->parity[x].rows);
-        hs_put(memory, guard->parity[x].cols);
-        hs_put(memory, guard->now[x].rows);
-        hs_put(memory, guard->now[x].cols);
-    }
+    for (int x = 0; x < 2; x++)
+        hs_bits_free(memory, &guard->parity[x]);
     hs_put(memory, guard->expected);
+    hs_put(memory, guard->work);
     hs_put(memory, guard->slab);
     hs_put(memory, guard->kept);
     hs_put(memory, guard);
@@ -175,21 +193,14 @@ hsumma_status hs_guard_advance(hsumma_plan *plan, int *worked, int *over)
     return status;
 }
 
-static void clear_parity(const hsumma_plan *plan, int x, struct hs_parity *parity)
-{
-    const struct hs_view *view = &plan->problem.view[x];
-    memset(parity->rows, 0, (size_t)view->rows * plan->problem.scalar->size);
-    memset(parity->cols, 0, (size_t)view->cols * plan->problem.scalar->size);
-}
-
-/* Reads A or B: adds vector * op(X) to sum, and takes its parity.  Other copies of a part only have a parity. */
-static void take(hsumma_plan *plan, int x, const double *vector, double *sum)
+/* Reads A or B for their checksums, and takes their parity.  Other copies of a part only have a parity. */
+static void take(hsumma_plan *plan, int x, const double *vectors, double *sum)
 {
     struct hs_guard *guard = plan->guard;
     int copy;
     hs_copies_of_part(plan, x, &copy);
-    struct sums sums = {vector, copy == 0 ? sum : NULL, &guard->parity[x]};
-    clear_parity(plan, x, &guard->parity[x]);
+    struct sums sums = {vectors, copy == 0 ? sum : NULL, &guard->parity[x]};
+    hs_bits_clear(plan, x, &guard->parity[x]);
     hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha)
                                ? HSUMMA_OK
                                : hs_read_own_part(plan, x, plan->guard->slab, add, &sums);
@@ -231,10 +242,26 @@ static void add_scaled(const struct hs_scalar *scalar, const union hs_value *fac
     }
 }
 
-/* Added to the bounds of sums over m elements, so that the bound covers products with weights that underflow. */
-static double underflow_of(const hsumma_plan *plan)
+/* Adds to the sizes of sums what makes the bound cover products with weights, and roundings to the type, that
+ * underflow. */
+static void cover_underflow(const hsumma_plan *plan, const struct travel *travel, double *sums)
 {
-    return (double)plan->problem.extent[HS_M] * DBL_MIN;
+    const struct hs_scalar *scalar = plan->problem.scalar;
+    const double least = hs_is_single(scalar) ? FLT_MIN : (double)plan->guard->height * DBL_MIN;
+    double *sizes = sums + (hs_checksum_planes(scalar) - 1) * travel->elements;
+    for (int64_t i = 0; i < travel->elements; i++)
+        sizes[i] += least;
+}
+
+/* Adds to `sum` this process's share of the checksums of C: of copies of a part, each contributes an equal share. */
+static void add_share_of_c(hsumma_plan *plan, double *sum)
+{
+    const struct travel *of_c = &plan->guard->of_c;
+    int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
+    hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
+    plan->failure = plan->failure ? plan->failure : status;
+    for (int64_t i = 0; copies > 1 && i < of_c->elements * hs_checksum_planes(plan->problem.scalar); i++)
+        sum[i] /= copies;
 }
 
 /* Copies this process's part of C, if a repetition needs it and there is memory. */
@@ -261,24 +288,19 @@ void hs_guard_expect(hsumma_plan *plan)
     struct hs_guard *guard = plan->guard;
     const struct hs_scalar *scalar = plan->problem.scalar;
     double began = hs_now(), *sum = guard->of_c.in;
-    int64_t n = guard->of_c.elements;
-    int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
-    double *bounds = guard->of_a.out + (hs_checksum_planes(scalar) - 1) * guard->of_a.elements;
-    memset(guard->expected, 0, (size_t)guard->of_c.bytes);
-    memset(sum, 0, (size_t)guard->of_c.bytes);
-    for (int64_t l = 0; l < guard->of_a.elements; l++)
-        bounds[l] += underflow_of(plan);
+    const size_t bytes = (size_t)(guard->of_c.elements * hs_checksum_planes(scalar)) * sizeof *sum;
+    memset(guard->expected, 0, bytes);
+    memset(sum, 0, bytes);
+    cover_underflow(plan, &guard->of_a, guard->of_a.out);
+    int threads = hs_threads_set(plan->choice.spec.threads);
     take(plan, HS_B, guard->of_a.out, sum);
-    add_scaled(scalar, &plan->alpha, n, sum, guard->expected);
-    memset(sum, 0, (size_t)guard->of_c.bytes);
+    hs_threads_restore(threads);
+    add_scaled(scalar, &plan->alpha, guard->of_c.elements, sum, guard->expected);
     if (!scalar->is_zero(&plan->beta)) {
-        hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
-        plan->failure = plan->failure ? plan->failure : status;
-        for (int64_t j = 0; j < n; j++)
-            sum[(hs_checksum_planes(scalar) - 1) * n + j] += underflow_of(plan);
-        for (int64_t i = 0; copies > 1 && i < guard->of_c.bytes / (int64_t)sizeof *sum; i++)
-            sum[i] /= copies;
-        add_scaled(scalar, &plan->beta, n, sum, guard->expected);
+        memset(sum, 0, bytes);
+        add_share_of_c(plan, sum);
+        cover_underflow(plan, &guard->of_c, sum);
+        add_scaled(scalar, &plan->beta, guard->of_c.elements, sum, guard->expected);
     }
     keep_c(plan);
     guard->figures.seconds += hs_now() - began;
@@ -288,118 +310,91 @@ hsumma_status hs_guard_check(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
     double began = hs_now(), *sum = guard->of_c.in;
-    int64_t n = guard->of_c.elements, values = n * (hs_checksum_planes(plan->problem.scalar) - 1);
-    int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
+    const int64_t elements = guard->of_c.elements, values = elements * (hs_checksum_planes(plan->problem.scalar) - 1);
     memset(sum, 0, (size_t)guard->of_c.bytes);
-    hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
+    add_share_of_c(plan, sum);
     for (int64_t i = 0; i < values; i++)
-        sum[i] = sum[i] / copies - guard->expected[i];
-    memcpy(sum + values, guard->expected + values, (size_t)n * sizeof *sum);
+        sum[i] -= guard->expected[i];
+    memcpy(sum + values + elements, guard->expected + values, (size_t)elements * sizeof *sum);
     guard->figures.seconds += hs_now() - began;
-    plan->failure = plan->failure ? plan->failure : status;
     return depart(plan, &guard->of_c);
 }
 
-double hs_guard_bound(const struct hs_scalar *scalar, int64_t m, int64_t k, int processes)
+double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
+                      double result)
 {
-    const double roundoff = 0x1p-53, terms = (double)k + 8;
-    double relative = terms * scalar->epsilon + (terms + 2 * (double)m + 2 * processes + 64) * roundoff;
-    return 1.01 * (scalar->complex_type ? 4 : 1) * relative;
+    const double roundoff = 0x1p-53, adds = ((double)k + 8) * scalar->epsilon;
+    const double product = adds * (terms + fmin(result, terms)) / 2 + (3 * scalar->epsilon + 2 * adds * adds) * terms;
+    const double check = (HS_CHECKSUM_DEPTH + 2) * scalar->epsilon +
+                         ((double)k / 8 + 2 * (double)height + 4 * processes + 64) * roundoff;
+    return 1.01 * (scalar->complex_type ? 4 : 1) * (product + check * terms);
 }
 
-/* Judges all columns: returns the number of wrong ones and the first of them. */
-static int64_t count_wrong(const hsumma_plan *plan, int64_t *first, double *by, double *allowed)
+/* A wrong checksum. */
+struct wrong {
+    int64_t block, column;
+    double by, allowed;
+};
+
+/* Judges all checksums: returns the number of wrong ones and the first of them. */
+static int64_t count_wrong(const hsumma_plan *plan, struct wrong *first)
 {
     struct hs_guard *guard = plan->guard;
     const struct hs_scalar *scalar = plan->problem.scalar;
-    const int64_t *extent = plan->problem.extent, n = guard->of_c.elements;
+    const int64_t *extent = plan->problem.extent, elements = guard->of_c.elements;
     const int single = hs_is_single(scalar);
     const double largest = single ? FLT_MAX : DBL_MAX, smallest = single ? FLT_MIN : DBL_MIN;
-    const double *sum = guard->of_c.out, *scale = sum + (hs_checksum_planes(scalar) - 1) * n;
+    const double *sum = guard->of_c.out, *result = sum + (hs_checksum_planes(scalar) - 1) * elements;
+    const double *terms = result + elements;
     const double complex value = value_of(scalar, &plan->alpha);
     const double alpha = fabs(creal(value)) + fabs(cimag(value));
-    const double relative = hs_guard_bound(scalar, extent[HS_M], extent[HS_K], guard->group.size);
     /* results below the smallest normal number may be rounded to it or to 0 */
-    const double absolute = 2 * (double)extent[HS_M] * ((double)extent[HS_K] * (1 + alpha) + 2) * smallest;
+    const double absolute = 2 * (double)(guard->height + 1) * ((double)extent[HS_K] * (1 + alpha) + 2) * smallest;
     /* the sums of products that alpha multiplies must not overflow either */
     const double limit = largest / 8 * (alpha > 0 && alpha < 1 ? alpha : 1);
-    int64_t wrong = 0;
+    int64_t wrong = 0, last = -1; /* the last column that could not be checked */
     guard->figures.unchecked = 0;
-    for (int64_t j = 0; j < n; j++) {
-        const double bound = relative * scale[j] + absolute;
-        const double error = fmax(fabs(sum[j]), scalar->complex_type ? fabs(sum[n + j]) : 0);
-        const int is_nan = isnan(sum[j]) || (scalar->complex_type && isnan(sum[n + j]));
-        if (!(scale[j] <= limit)) {
-            guard->figures.unchecked++;
+    for (int64_t i = 0; i < elements; i++) {
+        const double error = fmax(fabs(sum[i]), scalar->complex_type ? fabs(sum[elements + i]) : 0);
+        const int is_nan = isnan(sum[i]) || (scalar->complex_type && isnan(sum[elements + i]));
+        const double bound =
+            hs_guard_bound(scalar, guard->height, extent[HS_K], guard->group.size, terms[i], result[i]) + absolute;
+        if (!(terms[i] <= limit)) {
+            guard->figures.unchecked += i / guard->blocks != last;
+            last = i / guard->blocks;
         } else if (is_nan || !(error <= bound)) {
             if (wrong++ == 0)
-                *first = j, *by = is_nan ? (double)NAN : error, *allowed = bound;
+                *first = (struct wrong){i % guard->blocks, i / guard->blocks, is_nan ? (double)NAN : error, bound};
         }
     }
     return wrong;
 }
 
-/* Writes to memory of this process that may be read-only.  Returns 0 if it is. */
-static int write_back(void *to, void *from, size_t bytes)
-{
-    const struct iovec here = {from, bytes}, there = {to, bytes};
-    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
-}
-
-/* Restores elements of A or B that have changed since the checksums were taken.  Returns 0 if that is impossible. */
-static int restore(hsumma_plan *plan, int x)
-{
-    struct hs_guard *guard = plan->guard;
-    const struct hs_view *view = &plan->problem.view[x];
-    size_t size = plan->problem.scalar->size;
-    struct hs_flip flip[HS_FLIPS];
-    int on_device;
-    if (!hs_has_own_part(plan, x) || hs_only_scales(&plan->problem, &plan->alpha))
-        return 1;
-    clear_parity(plan, x, &guard->now[x]);
-    if (hs_read_own_part(plan, x, plan->guard->slab, add, &(struct sums){NULL, NULL, &guard->now[x]}))
-        return 0;
-    int flips =
-        hs_parity_compare(plan->problem.scalar, view->rows, view->cols, &guard->parity[x], &guard->now[x], flip);
-    const struct hs_matrix matrix = hs_own_matrix(plan, x, &on_device);
-    for (int i = 0; i < flips; i++) {
-        unsigned char element[sizeof flip->bits];
-        const struct hs_matrix at = {matrix.base + (size_t)(flip[i].row + flip[i].col * matrix.ld) * size, matrix.ld};
-        const struct hs_matrix here = {(char *)element, 1};
-        if (hs_copy_own(plan, here, at, 1, 1))
-            return 0;
-        for (size_t b = 0; b < size; b++)
-            element[b] ^= flip[i].bits[b];
-        if (on_device ? hs_copy_own(plan, at, here, 1, 1) != HSUMMA_OK : !write_back(at.base, element, size))
-            return 0;
-    }
-    return flips >= 0;
-}
-
 hsumma_status hs_guard_judge(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
-    int64_t column = 0, wrong;
-    double began = hs_now(), by = 0, allowed = 0;
+    double began = hs_now();
     struct hs_vote vote = {.status = plan->failure};
-    wrong = count_wrong(plan, &column, &by, &allowed);
+    struct wrong first = {0};
+    const int64_t wrong = count_wrong(plan, &first), row = first.block * guard->height;
     if (wrong)
         hs_fail(&guard->figures.news, HSUMMA_OK,
-                "guard=product: %" PRId64 " of %" PRId64 " columns of C failed the check (column %" PRId64
-                ": checksum off by %.3g; rounding explains at most %.3g)",
-                wrong, guard->of_c.elements, column, by, allowed);
+                "guard=product: %" PRId64 " of %" PRId64 " checksums of C are wrong (column %" PRId64 ", rows %" PRId64
+                " to %" PRId64 ": off by %.3g; rounding explains at most %.3g)",
+                wrong, guard->of_c.elements, first.column, row,
+                hs_min(row + guard->height, plan->problem.extent[HS_M]) - 1, first.by, first.allowed);
     else if (guard->figures.unchecked && !guard->repeated)
         hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64
                 " columns of C could not be checked, because the sums in their checksums overflow or are not numbers",
-                guard->figures.unchecked, guard->of_c.elements);
+                guard->figures.unchecked, plan->problem.extent[HS_N]);
     vote.value = wrong > 0;
     if (wrong && !vote.status) {
         const char *why = NULL;
         for (int x = 0; x < 2 && !why; x++)
-            why = restore(plan, x) ? NULL
-                  : x              ? "B has changed and cannot be restored"
-                                   : "A has changed and cannot be restored";
+            why = hs_bits_restore(plan, x, &guard->parity[x], guard->slab) ? NULL
+                  : x                                                      ? "B has changed and cannot be restored"
+                                                                           : "A has changed and cannot be restored";
         if (!why && !guard->has_kept)
             why = "there was no memory for a copy of C";
         if (!why && guard->repeated)

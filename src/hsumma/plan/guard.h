@@ -1,14 +1,15 @@
 /*
  * guard=product: the result of every execution is checked by checksums, and computed again if it is wrong.
  *
- * With a fixed row vector w of weights (hs_checksum_weight), w C = alpha (w op(A)) op(B) + beta w C for the old C on
- * the right and the new one on the left (Huang and Abraham 1984).  Before the product, sums over all processes give
- * u = w op(A); each process then computes its parts of alpha u op(B) + beta w C.  After the product it subtracts them
- * from its part of w C.  The sum of the differences over all processes is zero but for rounding, which hs_guard_bound
- * limits.  So the check reads A and B once and C once (twice if beta is not 0) and moves two short vectors; it uses no
- * panel of the product, and covers any algorithm, transport and device.
+ * The rows of C are cut into blocks.  With weights w for the rows of a block, w C = alpha (w op(A)) op(B) + beta w C
+ * for the old C on the right and the new one on the left (Huang and Abraham 1984).  Before the product, sums over all
+ * processes give u = w op(A) for each block; each process then computes its parts of alpha u op(B) + beta w C.  After
+ * the product it subtracts them from its part of w C.  The sum of the differences over all processes is zero but for
+ * rounding, which hs_guard_bound limits; it is tighter for lower blocks.  So the check reads A and B once and C once
+ * (twice if beta is not 0), multiplies B by a vector per block, and moves two such vectors per block; it uses no panel
+ * of the product, and covers any algorithm, transport and device.
  *
- * If some column differs by more, each process compares the bits of its parts of A and B with parities from before the
+ * If a checksum differs by more, each process compares the bits of its parts of A and B with parities from before the
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
@@ -36,12 +37,17 @@ hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message);
 void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard);
 const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
 
+/* Rows of a block that has checksums of its own: more where many processes would need much memory for them. */
+int64_t hs_guard_height(const hsumma_plan *plan);
+
 /*
- * The bound on |w C - alpha (w op(A)) op(B) - beta w C| for exact operands and arithmetic with unit roundoff epsilon,
- * relative to `scale` = |alpha| (w |op(A)|) |op(B)| + beta w |C|: the local products may sum in any order (but not by
- * Strassen's method), and checksums are computed in double precision.
+ * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that
+ * rounding can explain.  terms: |alpha| (w |op(A)|) |op(B)| + |beta| w |C|; result: w |C| for the new C.  A sum of
+ * numbers in any order passes only through sums of some of the numbers, none larger than (terms + result) / 2 in exact
+ * arithmetic, and each of its additions rounds by at most epsilon times that.
  */
-double hs_guard_bound(const struct hs_scalar *scalar, int64_t m, int64_t k, int processes);
+double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
+                      double result);
 
 /* Begins an execution: starts the sum of w op(A). */
 hsumma_status hs_guard_start(hsumma_plan *plan);

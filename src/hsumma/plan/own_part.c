@@ -67,7 +67,7 @@ hsumma_status hs_read_own_part(const hsumma_plan *plan, int x, char *slab, hs_vi
     int64_t width = HS_SLAB / (view->rows * (int64_t)size);
     part.matrix = (struct hs_matrix){slab, view->rows};
     for (; part.first < view->cols; part.first += part.cols) {
-        part.cols = hs_min(width > 0 ? width : 1, view->cols - part.first);
+        part.cols = hs_min(width > HS_SLAB_COLUMNS ? width : HS_SLAB_COLUMNS, view->cols - part.first);
         const struct hs_matrix from = {matrix.base + (size_t)(part.first * matrix.ld) * size, matrix.ld};
         hsumma_status status = hs_copy_own(plan, part.matrix, from, view->rows, part.cols);
         if (status)

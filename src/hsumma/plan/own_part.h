@@ -5,7 +5,8 @@
 
 #include "summa/checksum.h"
 
-enum { HS_SLAB = 1 << 20 }; /* bytes of a copy from device memory, unless a column is longer */
+/* A copy from device memory has at most HS_SLAB bytes, or this many columns if they are longer. */
+enum { HS_SLAB = 1 << 20, HS_SLAB_COLUMNS = 8 };
 
 int hs_has_own_part(const hsumma_plan *plan, int x);
 /* The number of processes that have the same part of an operand; *copy is this process's number among them. */

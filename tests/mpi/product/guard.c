@@ -1,7 +1,7 @@
 /*
  * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
- * column's checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
+ * checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
  *
  *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
  *
@@ -31,7 +31,7 @@ static const char *const kind_name[] = {[RESULT] = "a local product's result",
 static struct {
     const hsumma_plan *plan;
     enum kind kind;
-    int at, calls, planted;
+    int at, calls, planted; /* calls: of the product, not of its checksums */
     uint64_t bits;
     const struct gemm_case *c;
     struct gemm_part *local;
@@ -110,11 +110,17 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
+/* Whether the BLAS multiplies checksums. */
+static int is_checksum(void)
+{
+    return plant.plan && plant.plan->phase == HS_PLAN_SUMMING;
+}
+
 /* Plants what belongs before a local product; returns the operand to use instead of the plant's, or NULL. */
 static void *before(int plain_a, int plain_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
                     const void *b, int64_t ldb, size_t unit)
 {
-    if (plant.calls != plant.at)
+    if (plant.calls != plant.at || is_checksum())
         return NULL;
     if (plant.kind == LEFT)
         return flipped(a, plain_a ? m : k, plain_a ? k : m, lda, unit);
@@ -128,6 +134,8 @@ static void *before(int plain_a, int plain_b, int64_t m, int64_t n, int64_t k, c
 
 static void after(void *c, int64_t m, int64_t n, int64_t ldc, size_t unit)
 {
+    if (is_checksum())
+        return;
     if ((plant.kind == RESULT && plant.calls == plant.at) || plant.kind == EVERY_RESULT)
         flip(c, m, n, ldc, unit, plant.bits);
     plant.calls++;
@@ -157,19 +165,14 @@ static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struc
     return gemm_step_through(plan, c, local, bits & 512 ? 1000000 : GEMM_AT_ONCE);
 }
 
-/* Whether a column of C differs from the reference by more than a check may overlook: twice the bound of doc/trust.md,
- * because what a check sees contains rounding errors, too. */
-static int exceeds(const struct gemm_case *c, const struct gemm_part *local, const struct gemm_part *reference)
+/* Adds to sums[] of blocks of rows over the columns: the checksums' difference between two results, over all ranks, and
+ * the sizes of their terms. */
+static void compare_checksums(const struct gemm_case *c, const struct gemm_part *local,
+                              const struct gemm_part *reference, int64_t height, double complex *difference,
+                              double *terms)
 {
-    const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
-    const double relative =
-        1.01 * (is_complex ? 4 : 1) *
-        ((double)(c->k + 8) * (single ? 0x1p-24 : 0x1p-53) + (double)(c->k + 2 * c->m + 2 * size + 72) * 0x1p-53);
-    const double tiny =
-        2 * (double)c->m * ((double)c->k * (1 + fabs(creal(c->alpha))) + 2) * (single ? FLT_MIN : DBL_MIN);
-    double complex *difference = calloc((size_t)c->n + 1, sizeof *difference);
-    double *scale = calloc((size_t)c->n + 1, sizeof *scale);
-    int copies = 1, P, Q, found = 0;
+    const int64_t blocks = c->m / height + 1;
+    int copies = 1, P, Q;
     hsumma_grid_info(c->desc[2].grid, &P, &Q, NULL, NULL);
     copies *= (c->desc[2].rsrc < 0 ? P : 1) * (c->desc[2].csrc < 0 ? Q : 1);
     for (int64_t col = 0; col < local->cols; col++)
@@ -179,24 +182,42 @@ static int exceeds(const struct gemm_case *c, const struct gemm_part *local, con
                 continue;
             double complex now = gemm_load(c->type, local->data, at), was = gemm_load(c->type, reference->data, at);
             if (memcmp(&now, &was, sizeof now) != 0)
-                difference[j] += hs_checksum_weight(i) * (now - was) / copies;
+                difference[j * blocks + i / height] += hs_checksum_weight(i) * (now - was) / copies;
         }
-    MPI_Allreduce(MPI_IN_PLACE, difference, (int)(2 * c->n), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    for (int64_t j = 0; j < c->n; j++) {
+    MPI_Allreduce(MPI_IN_PLACE, difference, (int)(2 * c->n * blocks), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int64_t j = 0; j < c->n; j++)
         for (int64_t i = 0; i < c->m; i++) {
             double sum = c->beta == 0 ? 0 : fabs(c->beta) * 2 * cabs(gemm_entry(c, 2, i, j));
             for (int64_t l = 0; l < c->k && c->alpha != 0; l++)
                 sum += fabs(creal(c->alpha)) * 2 *
                        cabs(c->ta == 'N' ? gemm_entry(c, 0, i, l) : gemm_entry(c, 0, l, i)) * 2 *
                        cabs(c->tb == 'N' ? gemm_entry(c, 1, l, j) : gemm_entry(c, 1, j, l));
-            scale[j] += hs_checksum_weight(i) * sum;
+            terms[j * blocks + i / height] += hs_checksum_weight(i) * sum;
         }
-        double bound = 2 * (relative * scale[j] + tiny);
-        double by = fmax(fabs(creal(difference[j])), fabs(cimag(difference[j])));
-        found |= !(by <= bound);
+}
+
+/* Whether a checksum differs from the reference's by more than a check may overlook: twice the bound of doc/trust.md,
+ * because what a check sees contains rounding errors, too; and as much again, because it is computed from sizes that
+ * are larger than necessary. */
+static int exceeds(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part *local,
+                   const struct gemm_part *reference)
+{
+    const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
+    const int64_t height = c->m < 64 ? 64 : plan ? hs_guard_height(plan) : 64, count = c->n * (c->m / height + 1);
+    const double e = single ? 0x1p-24 : 0x1p-53, adds = (double)(c->k + 8) * e, k = (double)c->k;
+    const double relative = 1.01 * (is_complex ? 4 : 1) *
+                            (adds + 2 * adds * adds + 133 * e + (k / 8 + 2 * (double)height + 4 * size + 64) * 0x1p-53);
+    const double tiny = 2 * (double)(height + 1) * (k * (1 + fabs(creal(c->alpha))) + 2) * (single ? FLT_MIN : DBL_MIN);
+    double complex *difference = calloc((size_t)count + 1, sizeof *difference);
+    double *terms = calloc((size_t)count + 1, sizeof *terms);
+    int found = 0;
+    compare_checksums(c, local, reference, height, difference, terms);
+    for (int64_t t = 0; t < count; t++) {
+        const double by = fmax(fabs(creal(difference[t])), fabs(cimag(difference[t])));
+        found |= !(by <= 4 * (relative * terms[t] + tiny));
     }
     free(difference);
-    free(scale);
+    free(terms);
     return found;
 }
 
@@ -222,7 +243,7 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     /* processes outside the grid check nothing */
     int found = (int)world_reduce(info.guard_found - false_alarms, MPI_MAX);
     int repaired = (int)world_reduce(info.guard_repaired, MPI_MAX), changed = gemm_hash_of_c(c, &local[2]) != hash;
-    int beyond = !found && exceeds(c, &local[2], &reference[2]);
+    int beyond = !found && exceeds(plan, c, &local[2], &reference[2]);
     int wrong = status != HSUMMA_OK || false_alarms ||
                 (found && (changed || gemm_changed(c, local) || repaired != found || !planted));
     counts->planted += planted;
@@ -258,6 +279,9 @@ static struct drawn draw_plan(hsumma_context *ctx)
     char options[300];
     struct drawn drawn = {.grid = gemm_draw_grid(ctx)};
     drawn.c = gemm_draw_product(drawn.grid, draw(9), 1 + draw(8));
+    if (!draw(4)) /* several blocks of rows with checksums of their own, if there is a grid that has few processes */
+        drawn.c = gemm_case_of(drawn.grid, drawn.c.type, drawn.c.ta, drawn.c.tb, 65 + draw(200), 20 + draw(60),
+                               100 + draw(100), 1 + draw(50));
     if (draw(2))
         gemm_draw_layouts(&drawn.c);
     draw_options(&drawn.c, options, sizeof options);

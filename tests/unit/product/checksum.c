@@ -1,5 +1,6 @@
-/* Checksums of a process's part against direct sums, and parities: changed elements are found and told apart. */
-#include "summa/checksum.h"
+/* Checksums of a process's part, and products with them, against direct sums; and parities: changed elements are found
+ * and told apart. */
+#include "summa/parity.h"
 #include "support/entry.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -19,11 +20,11 @@ struct drawn {
     char *data;
 };
 
-static struct drawn draw_part(const struct hs_scalar *scalar, int longest)
+static struct drawn draw_part(const struct hs_scalar *scalar, int longest, int widest)
 {
     struct drawn drawn;
     int coord[2] = {draw(2), draw(3)};
-    int64_t m = 1 + draw(longest), n = 1 + draw(40);
+    int64_t m = 1 + draw(longest), n = 1 + draw(widest);
     struct hs_axis rows = hs_axis_make(m, 1 + draw(9), 1 + draw(5), draw(2), 2),
                    cols = hs_axis_make(n, 1 + draw(9), 1 + draw(5), draw(3), 3);
     int64_t ld = hs_axis_count(&rows, coord[0]) + 1 + draw(3);
@@ -39,46 +40,69 @@ static struct drawn draw_part(const struct hs_scalar *scalar, int longest)
     return drawn;
 }
 
-/* Whether hs_checksum_add of a part equals sums element by element. */
-static int sums_are_right(const struct hs_scalar *scalar, int longest, int weighted)
+/* Whether hs_checksum_add or hs_checksum_multiply (times) of a part, in two pieces as parts in device memory, equals
+ * sums element by element. */
+static int sums_are_right(const struct hs_scalar *scalar, int longest, int widest, int times)
 {
-    struct drawn drawn = draw_part(scalar, longest);
+    struct drawn drawn = draw_part(scalar, longest, widest);
     const struct hs_view *view = drawn.part.view = &drawn.view;
+    const int64_t height = 1 + draw(draw(2) ? 9 : 200);
+    const int64_t blocks = times ? 1 + draw(9) : (drawn.in + height - 1) / height;
     int planes = hs_checksum_planes(scalar), right = 1;
-    double *vector = calloc((size_t)(drawn.in * planes), sizeof *vector);
-    double *sum = calloc((size_t)(drawn.out * planes), sizeof *sum);
-    double complex *want = calloc((size_t)drawn.out, sizeof *want);
-    double *bound = calloc((size_t)drawn.out, sizeof *bound);
-    for (int64_t i = 0; i < drawn.in * planes; i++)
-        vector[i] = draw_fraction();
+    const int64_t ins = drawn.in * blocks, outs = drawn.out * blocks;
+    double *vectors = calloc((size_t)(ins * planes), sizeof *vectors);
+    double *sum = calloc((size_t)(outs * planes), sizeof *sum);
+    double complex *want = calloc((size_t)outs, sizeof *want);
+    double *size = calloc((size_t)outs, sizeof *size), greatest = 0;
+    void *work = malloc(hs_checksum_work(blocks));
+    for (int64_t i = 0; i < ins; i++) {
+        vectors[i] = draw_fraction() - 0.5;
+        if (planes > 2)
+            vectors[ins + i] = draw_fraction() - 0.5;
+        double *at = &vectors[(planes - 1) * ins + i];
+        *at = fabs(vectors[i]) + (planes > 2 ? fabs(vectors[ins + i]) : 0) + draw_fraction();
+        greatest = fmax(greatest, *at);
+    }
     for (int64_t c = 0; c < view->cols; c++)
         for (int64_t r = 0; r < view->rows; r++) {
             int64_t i = hs_axis_global(&view->axis[0], drawn.part.coord[0], r);
             int64_t j = hs_axis_global(&view->axis[1], drawn.part.coord[1], c);
             int64_t in = view->op == 'N' ? i : j, out = view->op == 'N' ? j : i;
             double complex x = gemm_load(scalar->type, drawn.data, c * drawn.part.matrix.ld + r);
-            double complex by =
-                weighted ? hs_checksum_weight(in) : vector[in] + (planes > 2 ? vector[drawn.in + in] : 0) * I;
-            want[out] += by * (view->op == 'C' ? conj(x) : x);
-            bound[out] += (weighted ? hs_checksum_weight(in) : vector[(planes - 1) * drawn.in + in]) *
-                          (fabs(creal(x)) + fabs(cimag(x)));
+            for (int64_t b = 0; b < blocks; b++) {
+                const int64_t at = in * blocks + b;
+                if (!times && in / height != b)
+                    continue;
+                double complex by =
+                    times ? vectors[at] + (planes > 2 ? vectors[ins + at] : 0) * I : hs_checksum_weight(in);
+                want[out * blocks + b] += by * (view->op == 'C' ? conj(x) : x);
+                size[out * blocks + b] +=
+                    (times ? vectors[(planes - 1) * ins + at] : creal(by)) * (fabs(creal(x)) + fabs(cimag(x)));
+            }
         }
-    int64_t half = drawn.part.cols / 2; /* in two pieces, as parts in device memory */
-    drawn.part.cols = half;
-    hs_checksum_add(scalar, &drawn.part, weighted ? NULL : vector, sum);
-    drawn.part.first = half;
-    drawn.part.cols = view->cols - half;
-    drawn.part.matrix.base += (size_t)(half * drawn.part.matrix.ld) * scalar->size;
-    hs_checksum_add(scalar, &drawn.part, weighted ? NULL : vector, sum);
-    for (int64_t j = 0; j < drawn.out; j++) {
-        double complex got = sum[j] + (planes > 2 ? sum[drawn.out + j] : 0) * I;
-        right = right && cabs(got - want[j]) <= 1e-12 * (1 + bound[j]) &&
-                fabs(sum[(planes - 1) * drawn.out + j] - bound[j]) <= 1e-12 * (1 + bound[j]);
+    for (int piece = 0; piece < 2; piece++) {
+        const int64_t half = view->cols / 2;
+        drawn.part.first = piece * half;
+        drawn.part.cols = piece ? view->cols - half : half;
+        drawn.part.matrix.base = drawn.data + (size_t)(drawn.part.first * drawn.part.matrix.ld) * scalar->size;
+        if (times)
+            hs_checksum_multiply(scalar, &drawn.part, blocks, vectors, sum, work);
+        else
+            hs_checksum_add(scalar, &drawn.part, height, blocks, sum);
     }
-    free(vector);
+    for (int64_t j = 0; j < outs; j++) {
+        const double complex got = sum[j] + (planes > 2 ? sum[outs + j] : 0) * I;
+        const double rounding = times ? 4 * 130 * scalar->epsilon : 1e-12, claimed = sum[(planes - 1) * outs + j];
+        /* a product's sizes may be larger, but not than with the greatest size in all vectors */
+        const double most = times ? greatest * (double)(drawn.in + 1) : size[j];
+        right = right && cabs(got - want[j]) <= rounding * (1e-9 + size[j]) && claimed >= size[j] * (1 - 1e-12) &&
+                claimed <= most * (1 + 1e-12);
+    }
+    free(vectors);
     free(sum);
     free(want);
-    free(bound);
+    free(size);
+    free(work);
     free(drawn.data);
     return right;
 }
@@ -105,7 +129,7 @@ static int refuses_to_guess(const struct hs_scalar *scalar)
  * comparison lists them, or reports the rectangle as not restorable. */
 static int flips_are_found(const struct hs_scalar *scalar, int along, int count)
 {
-    struct drawn drawn = draw_part(scalar, 60);
+    struct drawn drawn = draw_part(scalar, 60, 40);
     drawn.part.view = &drawn.view;
     int64_t rows = drawn.view.rows, cols = drawn.view.cols, ld = drawn.part.matrix.ld;
     struct hs_flip flip[HS_FLIPS];
@@ -148,12 +172,12 @@ int main(void)
         const struct hs_scalar *scalar = &hs_scalars[type];
         int sums[2] = {0}, flips[3] = {0};
         for (int i = 0; i < CASES; i++) {
-            for (int weighted = 0; weighted < 2; weighted++)
-                sums[weighted] += sums_are_right(scalar, i % 20 ? 60 : 9000, weighted);
+            for (int times = 0; times < 2; times++)
+                sums[times] += sums_are_right(scalar, i % 20 ? 60 : 9000, i % 7 ? 40 : 600, times);
             for (int along = -1; along < 2; along++)
                 flips[along + 1] += flips_are_found(scalar, along, along < 0 ? 2 : draw(5));
         }
-        tap_ok(sums[0] == CASES && sums[1] == CASES, "type %c: %d checksums by a vector, %d by weights, of %d",
+        tap_ok(sums[0] == CASES && sums[1] == CASES, "type %c: %d checksums, %d products with checksums, of %d",
                scalar->letter, sums[0], sums[1], CASES);
         tap_ok(flips[2] == CASES && flips[1] == CASES && flips[0] == CASES,
                "type %c: changes in one row (%d), one column (%d), a rectangle (%d), of %d", scalar->letter, flips[2],

@@ -1,0 +1,17 @@
+/* The bits of a process's parts of A and B: parities from before a product restore what has changed since. */
+#ifndef HS_HSUMMA_PLAN_RESTORE_H
+#define HS_HSUMMA_PLAN_RESTORE_H
+
+#include "summa/parity.h"
+
+/* Makes room for the parity of this process's part of an operand.  Returns 0 without memory; hs_bits_free frees it in
+ * either case. */
+int hs_bits_make(const hsumma_plan *plan, int x, struct hs_parity *parity);
+void hs_bits_free(const struct hs_allocator *memory, struct hs_parity *parity);
+void hs_bits_clear(const hsumma_plan *plan, int x, struct hs_parity *parity);
+
+/* Restores elements of the caller's A or B that have changed since the parity was taken.  Returns 0 if that is
+ * impossible.  Processes that share the memory of a part may do so at the same time. */
+int hs_bits_restore(const hsumma_plan *plan, int x, const struct hs_parity *before, char *slab);
+
+#endif

@@ -7,10 +7,9 @@
 #include <string.h>
 
 enum {
-    REALS = 4096, /* of a column at a time: long runs in memory, while the weights or sums stay in the cache */
-    LANES = 2,
-    SUMS_AT_ONCE = 4,
-    TILE = 1 << 15 /* elements of a product with checksums at a time, unless there are many blocks */
+    COLUMN_PIECE = 4096, /* of a column at a time: long runs in memory, while the weights or sums stay in the cache */
+    REALS_AT_ONCE = 4,
+    PRODUCT_TILE = 1 << 15 /* elements of a product with checksums at a time, unless there are many blocks */
 };
 
 double hs_checksum_weight(int64_t i)
@@ -19,38 +18,39 @@ double hs_checksum_weight(int64_t i)
 }
 
 /* Vectors of numbers, for compilers that do not vectorise sums by themselves. */
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t bits_of_lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef float half_lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef double lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(double))));
+typedef int64_t bits_of_lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(double))));
+typedef float half_lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(float))));
 
-static inline lanes load(const double *from)
+/* Compiles a function once more for processors with AVX2, and chooses between both when the program starts. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define FAST __attribute__((target_clones("avx2", "default")))
+#else
+#define FAST
+#endif
+
+/* By address: without AVX, there is no convention for passing vectors of this length. */
+static inline void load_doubles(const void *from, lanes *x)
 {
-    lanes x;
-    memcpy(&x, from, sizeof x);
-    return x;
+    memcpy(x, from, sizeof *x);
 }
 
-static inline lanes load_doubles(const void *from)
+static inline void load_floats(const void *from, lanes *x)
 {
-    return load(from);
+    half_lanes half;
+    memcpy(&half, from, sizeof half);
+    *x = __builtin_convertvector(half, lanes);
 }
 
-static inline lanes load_floats(const void *from)
-{
-    half_lanes x;
-    memcpy(&x, from, sizeof x);
-    return __builtin_convertvector(x, lanes);
-}
+#define MAGNITUDE(x) ((lanes)((bits_of_lanes)(x)&INT64_MAX))
 
-static inline lanes magnitude(lanes x)
+static inline void add_to(double *sum, const lanes *x)
 {
-    return (lanes)((bits_of_lanes)x & INT64_MAX);
-}
-
-static inline void add_to(double *sum, lanes x)
-{
-    x += load(sum);
-    memcpy(sum, &x, sizeof x);
+    lanes now;
+    load_doubles(sum, &now);
+    now += *x;
+    memcpy(sum, &now, sizeof now);
 }
 
 /*
@@ -59,67 +59,82 @@ static inline void add_to(double *sum, lanes x)
  * ROWS: sum[] += by x, sizes[] += by |x|.
  * NARROW: to[] = from[] in the type, of one part.  WIDEN: sum[] += from[] of one part.
  */
-#define KERNELS(real)                                                                                              \
-    static void column_of_##real##s(int64_t count, const void *column, const double *by, int parts, double sum[3]) \
-    {                                                                                                              \
-        const real *x = column;                                                                                    \
-        lanes total[2][SUMS_AT_ONCE] = {{{0}}};                                                                    \
-        int64_t t = 0;                                                                                             \
-        for (; t + SUMS_AT_ONCE * LANES <= count; t += SUMS_AT_ONCE * LANES) {                                     \
-            for (int c = 0; c < SUMS_AT_ONCE; c++) {                                                               \
-                const int64_t at = t + c * LANES;                                                                  \
-                const lanes now = load_##real##s(x + at), factor = load(by + at);                                  \
-                total[0][c] += factor * now;                                                                       \
-                total[1][c] += factor * magnitude(now);                                                            \
-            }                                                                                                      \
-        }                                                                                                          \
-        for (; t < count; t++) {                                                                                   \
-            sum[t % parts] += by[t] * (double)x[t];                                                                \
-            sum[2] += by[t] * fabs((double)x[t]);                                                                  \
-        }                                                                                                          \
-        for (int l = 0; l < SUMS_AT_ONCE * LANES; l++) {                                                           \
-            sum[l % parts] += total[0][l / LANES][l % LANES];                                                      \
-            sum[2] += total[1][l / LANES][l % LANES];                                                              \
-        }                                                                                                          \
-    }                                                                                                              \
-    static void rows_of_##real##s(int64_t count, const void *column, double by, double *sum, double *sizes)        \
-    {                                                                                                              \
-        const real *x = column;                                                                                    \
-        int64_t t = 0;                                                                                             \
-        for (; t + LANES <= count; t += LANES) {                                                                   \
-            const lanes now = load_##real##s(x + t);                                                               \
-            add_to(sum + t, by * now);                                                                             \
-            add_to(sizes + t, by * magnitude(now));                                                                \
-        }                                                                                                          \
-        for (; t < count; t++) {                                                                                   \
-            sum[t] += by * (double)x[t];                                                                           \
-            sizes[t] += by * fabs((double)x[t]);                                                                   \
-        }                                                                                                          \
-    }                                                                                                              \
-    static void narrow_to_##real##s(int64_t count, const double *from, void *to, int parts)                        \
-    {                                                                                                              \
-        for (int64_t t = 0; t < count; t++)                                                                        \
-            ((real *)to)[t * parts] = (real)from[t];                                                               \
-    }                                                                                                              \
-    static void widen_##real##s(int64_t count, const void *from, int parts, double *sum)                           \
-    {                                                                                                              \
-        const real *x = from;                                                                                      \
-        int64_t t = 0;                                                                                             \
-        for (; parts == 1 && t + LANES <= count; t += LANES)                                                       \
-            add_to(sum + t, load_##real##s(x + t));                                                                \
-        for (; t < count; t++)                                                                                     \
-            sum[t] += (double)x[t * parts];                                                                        \
+#define KERNELS(real)                                                                                            \
+    FAST static void column_of_##real##s(int64_t count, const void *column, const double *by, int parts,         \
+                                         double sum[3])                                                          \
+    {                                                                                                            \
+        const real *x = column;                                                                                  \
+        lanes total[2] = {{0}}, other[2] = {{0}}, now, factor;                                                   \
+        int64_t t = 0;                                                                                           \
+        for (; t + 2 * REALS_AT_ONCE <= count; t += 2 * REALS_AT_ONCE) {                                         \
+            load_##real##s(x + t, &now);                                                                         \
+            load_doubles(by + t, &factor);                                                                       \
+            total[0] += factor * now;                                                                            \
+            total[1] += factor * MAGNITUDE(now);                                                                 \
+            load_##real##s(x + t + REALS_AT_ONCE, &now);                                                         \
+            load_doubles(by + t + REALS_AT_ONCE, &factor);                                                       \
+            other[0] += factor * now;                                                                            \
+            other[1] += factor * MAGNITUDE(now);                                                                 \
+        }                                                                                                        \
+        for (; t < count; t++) {                                                                                 \
+            sum[t & (parts - 1)] += by[t] * (double)x[t];                                                        \
+            sum[2] += by[t] * fabs((double)x[t]);                                                                \
+        }                                                                                                        \
+        total[0] += other[0];                                                                                    \
+        total[1] += other[1];                                                                                    \
+        for (int l = 0; l < REALS_AT_ONCE; l++) {                                                                \
+            sum[l & (parts - 1)] += total[0][l];                                                                 \
+            sum[2] += total[1][l];                                                                               \
+        }                                                                                                        \
+    }                                                                                                            \
+    FAST static void rows_of_##real##s(int64_t count, const void *column, double by, double *sum, double *sizes) \
+    {                                                                                                            \
+        const real *x = column;                                                                                  \
+        int64_t t = 0;                                                                                           \
+        for (; t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                                 \
+            lanes now, scaled;                                                                                   \
+            load_##real##s(x + t, &now);                                                                         \
+            scaled = by * now;                                                                                   \
+            add_to(sum + t, &scaled);                                                                            \
+            scaled = by * MAGNITUDE(now);                                                                        \
+            add_to(sizes + t, &scaled);                                                                          \
+        }                                                                                                        \
+        for (; t < count; t++) {                                                                                 \
+            sum[t] += by * (double)x[t];                                                                         \
+            sizes[t] += by * fabs((double)x[t]);                                                                 \
+        }                                                                                                        \
+    }                                                                                                            \
+    FAST static void narrow_to_##real##s(int64_t count, const double *from, void *to, int parts)                 \
+    {                                                                                                            \
+        for (int64_t t = 0; t < count; t++)                                                                      \
+            ((real *)to)[t * parts] = (real)from[t];                                                             \
+    }                                                                                                            \
+    FAST static void widen_##real##s(int64_t count, const void *from, int parts, double *sum)                    \
+    {                                                                                                            \
+        const real *x = from;                                                                                    \
+        int64_t t = 0;                                                                                           \
+        for (; parts == 1 && t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                   \
+            lanes now;                                                                                           \
+            load_##real##s(x + t, &now);                                                                         \
+            add_to(sum + t, &now);                                                                               \
+        }                                                                                                        \
+        for (; t < count; t++)                                                                                   \
+            sum[t] += (double)x[t * parts];                                                                      \
     }
 
 KERNELS(float)
 KERNELS(double)
 
 /* sum[] += by x[] */
-static void add_multiple(int64_t count, const double *x, double by, double *sum)
+FAST static void add_multiple(int64_t count, const double *x, double by, double *sum)
 {
     int64_t t = 0;
-    for (; t + LANES <= count; t += LANES)
-        add_to(sum + t, by * load(x + t));
+    for (; t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {
+        lanes now;
+        load_doubles(x + t, &now);
+        now *= by;
+        add_to(sum + t, &now);
+    }
     for (; t < count; t++)
         sum[t] += by * x[t];
 }
@@ -172,8 +187,9 @@ static void add(const struct pass *pass, int64_t block, int64_t g, double re, do
 /* op(X) is X: the rows of a block, times their weights, give a sum per column. */
 static void over_rows(const struct pass *pass, int64_t begin, int64_t rows)
 {
-    double weight[REALS];
-    int64_t block[REALS], end[REALS]; /* of the local row; one past the last row of its block, at each first row */
+    double weight[COLUMN_PIECE];
+    int64_t block[COLUMN_PIECE],
+        end[COLUMN_PIECE]; /* of the local row; one past the last row of its block, at each first row */
     int64_t first = 0;
     const int parts = pass->parts;
     for (int64_t i = 0; i < rows; i++) {
@@ -212,7 +228,7 @@ static void add_rows(const struct pass *pass, int64_t block, int64_t begin, int6
 /* op(X) is X transposed: the columns of a block, times their weights, give a sum per row. */
 static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
 {
-    double sum[REALS], sizes[REALS];
+    double sum[COLUMN_PIECE], sizes[COLUMN_PIECE];
     const size_t bytes = (size_t)(rows * pass->parts) * sizeof *sum;
     int64_t before = -1;
     for (int64_t j = 0; j < pass->part->cols; j++) {
@@ -236,14 +252,14 @@ void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part 
 {
     struct pass pass = pass_of(scalar, part, blocks, sum);
     pass.height = height;
-    const int64_t most = REALS / pass.parts;
+    const int64_t most = COLUMN_PIECE / pass.parts;
     for (int64_t begin = 0; begin < part->view->rows; begin += most)
         (part->view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(most, part->view->rows - begin));
 }
 
 static int64_t tile_of(int64_t blocks)
 {
-    int64_t width = TILE / blocks;
+    int64_t width = PRODUCT_TILE / blocks;
     return width < 16 ? 16 : width;
 }
 

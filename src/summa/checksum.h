@@ -41,7 +41,7 @@ void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part 
 
 /* Rows of op(X) whose products hs_checksum_multiply adds in the type itself; it adds further ones in double precision.
  */
-enum { HS_CHECKSUM_DEPTH = 128 };
+enum { HS_CHECKSUM_DEPTH = 256 };
 
 /* Bytes of memory for hs_checksum_multiply. */
 size_t hs_checksum_work(int64_t blocks);

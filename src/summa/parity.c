@@ -2,8 +2,11 @@
 
 #include <string.h>
 
-enum { REALS = 4096, LANES = 2 }; /* rows at a time, so that their parities stay in the cache; words at a time */
-typedef int64_t bits_of_lanes __attribute__((vector_size(LANES * sizeof(int64_t))));
+enum {
+    PARITY_ROWS = 4096,
+    PARITY_WORDS = 2
+}; /* rows at a time, so that their parities stay in the cache; words at a time */
+typedef int64_t bits_of_lanes __attribute__((vector_size(PARITY_WORDS * sizeof(int64_t))));
 
 /* into[] ^= from[] */
 static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
@@ -38,8 +41,8 @@ void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *p
 {
     const struct hs_matrix *matrix = &part->matrix;
     size_t size = scalar->size;
-    for (int64_t begin = 0; begin < part->view->rows; begin += REALS) {
-        size_t rows = (size_t)hs_min(REALS, part->view->rows - begin);
+    for (int64_t begin = 0; begin < part->view->rows; begin += PARITY_ROWS) {
+        size_t rows = (size_t)hs_min(PARITY_ROWS, part->view->rows - begin);
         for (int64_t j = 0; j < part->cols; j++)
             fold_column(size, rows * size,
                         (const unsigned char *)matrix->base + (size_t)(begin + j * matrix->ld) * size,

@@ -15,7 +15,7 @@
 
 /* Rows of a block, if there are not too many blocks.  The bound is proportional to it, and so are blocks to the cost.
  */
-enum { HEIGHT = 64 };
+enum { HEIGHT = 128 };
 
 /* A sum over all processes. */
 struct travel {
@@ -80,6 +80,21 @@ static void add(const hsumma_plan *plan, const struct hs_local_part *part, void 
     }
     if (sums->parity)
         hs_parity_add(scalar, part, sums->parity);
+}
+
+/* The same for pieces of a part that fit into a cache, where the second reading finds them. */
+static void add_by_pieces(const hsumma_plan *plan, const struct hs_local_part *part, void *sums)
+{
+    enum { PIECE = 1 << 20 };
+    const size_t column = (size_t)part->view->rows * plan->problem.scalar->size;
+    const int64_t width = PIECE / (int64_t)column + 1;
+    struct hs_local_part piece = *part;
+    for (int64_t done = 0; done < part->cols; done += piece.cols) {
+        piece.first = part->first + done;
+        piece.cols = hs_min(width, part->cols - done);
+        piece.matrix.base = part->matrix.base + (size_t)(done * part->matrix.ld) * plan->problem.scalar->size;
+        add(plan, &piece, sums);
+    }
 }
 
 static hsumma_status make_travel(const hsumma_plan *plan, struct travel *travel, int64_t columns, size_t planes)
@@ -203,7 +218,7 @@ static void take(hsumma_plan *plan, int x, const double *vectors, double *sum)
     hs_bits_clear(plan, x, &guard->parity[x]);
     hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha)
                                ? HSUMMA_OK
-                               : hs_read_own_part(plan, x, plan->guard->slab, add, &sums);
+                               : hs_read_own_part(plan, x, plan->guard->slab, vectors ? add : add_by_pieces, &sums);
     plan->failure = plan->failure ? plan->failure : status;
 }
 
@@ -325,7 +340,7 @@ double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k,
 {
     const double roundoff = 0x1p-53, adds = ((double)k + 8) * scalar->epsilon;
     const double product = adds * (terms + fmin(result, terms)) / 2 + (3 * scalar->epsilon + 2 * adds * adds) * terms;
-    const double check = (HS_CHECKSUM_DEPTH + 2) * scalar->epsilon +
+    const double check = ((double)hs_min(k, HS_CHECKSUM_DEPTH) + 2) * scalar->epsilon +
                          ((double)k / 8 + 2 * (double)height + 4 * processes + 64) * roundoff;
     return 1.01 * (scalar->complex_type ? 4 : 1) * (product + check * terms);
 }

@@ -203,10 +203,11 @@ static int exceeds(const hsumma_plan *plan, const struct gemm_case *c, const str
                    const struct gemm_part *reference)
 {
     const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
-    const int64_t height = c->m < 64 ? 64 : plan ? hs_guard_height(plan) : 64, count = c->n * (c->m / height + 1);
+    const int64_t height = c->m < 128 || !plan ? 128 : hs_guard_height(plan), count = c->n * (c->m / height + 1);
     const double e = single ? 0x1p-24 : 0x1p-53, adds = (double)(c->k + 8) * e, k = (double)c->k;
     const double relative = 1.01 * (is_complex ? 4 : 1) *
-                            (adds + 2 * adds * adds + 133 * e + (k / 8 + 2 * (double)height + 4 * size + 64) * 0x1p-53);
+                            (adds + 2 * adds * adds + (k < 256 ? k : 256) * e + 5 * e +
+                             (k / 8 + 2 * (double)height + 4 * size + 64) * 0x1p-53);
     const double tiny = 2 * (double)(height + 1) * (k * (1 + fabs(creal(c->alpha))) + 2) * (single ? FLT_MIN : DBL_MIN);
     double complex *difference = calloc((size_t)count + 1, sizeof *difference);
     double *terms = calloc((size_t)count + 1, sizeof *terms);
@@ -280,7 +281,7 @@ static struct drawn draw_plan(hsumma_context *ctx)
     struct drawn drawn = {.grid = gemm_draw_grid(ctx)};
     drawn.c = gemm_draw_product(drawn.grid, draw(9), 1 + draw(8));
     if (!draw(4)) /* several blocks of rows with checksums of their own, if there is a grid that has few processes */
-        drawn.c = gemm_case_of(drawn.grid, drawn.c.type, drawn.c.ta, drawn.c.tb, 65 + draw(200), 20 + draw(60),
+        drawn.c = gemm_case_of(drawn.grid, drawn.c.type, drawn.c.ta, drawn.c.tb, 129 + draw(200), 20 + draw(60),
                                100 + draw(100), 1 + draw(50));
     if (draw(2))
         gemm_draw_layouts(&drawn.c);

@@ -92,7 +92,7 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
     }
     for (int64_t j = 0; j < outs; j++) {
         const double complex got = sum[j] + (planes > 2 ? sum[outs + j] : 0) * I;
-        const double rounding = times ? 4 * 130 * scalar->epsilon : 1e-12, claimed = sum[(planes - 1) * outs + j];
+        const double rounding = times ? 4 * 260 * scalar->epsilon : 1e-12, claimed = sum[(planes - 1) * outs + j];
         /* a product's sizes may be larger, but not than with the greatest size in all vectors */
         const double most = times ? greatest * (double)(drawn.in + 1) : size[j];
         right = right && cabs(got - want[j]) <= rounding * (1e-9 + size[j]) && claimed >= size[j] * (1 - 1e-12) &&

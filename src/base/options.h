@@ -79,7 +79,7 @@ struct hs_settings {
     struct hs_names bcast, reduce;
     int64_t segment; /* bytes per segment of pipelined broadcasts; 0: choose */
     int exchange;    /* panels that are not aligned go to a root (0) or to all that need them (1); -1: choose */
-    int guard;       /* 1 to check the results of executions (hsumma/plan/guard.h) */
+    int guard;       /* HS_GUARD_PRODUCT, HS_GUARD_MESSAGES (hsumma/plan/guard.h), both, or 0 */
     int layers;      /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
     int lookahead;   /* panels in flight beyond the one that is multiplied; -1: choose */
     int owners;      /* pairs of owners per batch; 0: choose */

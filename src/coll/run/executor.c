@@ -1,13 +1,15 @@
+#include "base/crc.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/executor_device.h"
 #include "coll/run/executor_parts.h"
 #include "coll/schedule/registry.h"
 
+#include <inttypes.h>
 #include <mpi.h>
 #include <string.h>
 
 /*
- * Lays out the six arrays of an instance consecutively in `memory`; only computes their total size if memory is NULL.
+ * Lays out the arrays of an instance consecutively in `memory`; only computes their total size if memory is NULL.
  */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
@@ -20,6 +22,7 @@ static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
         {(void **)&instance->traced, open, sizeof *instance->traced},
         {(void **)&instance->open.request, open,
          sizeof *instance->open.request}, /* messages in flight belong to steps of one window */
+        {(void **)&instance->crc, open, sizeof *instance->crc},
         {(void **)&instance->request_step, open, sizeof *instance->request_step},
         {(void **)&instance->completed, open, sizeof *instance->completed},
         {(void **)&instance->state, all, sizeof *instance->state},
@@ -165,6 +168,49 @@ static hsumma_status performer_failed(const struct hs_instance *instance, const 
     return HSUMMA_ERR_MPI;
 }
 
+/* Posts a message, followed by its CRC if messages are checked. */
+static int post_message(struct hs_instance *instance, int index, char *data, int count, MPI_Request *request)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    const struct hs_comm *comm = instance->comm;
+    const int rank = hs_rank_of(instance, step->peer), tag = instance->bound.tag, sends = step->kind == HS_SEND;
+    uint32_t *crc = &instance->crc[index % HS_STEP_WINDOW];
+    if (!instance->checked)
+        return sends ? MPI_Isend(data, count, MPI_BYTE, rank, tag, comm->comm, request)
+                     : MPI_Irecv(data, count, MPI_BYTE, rank, tag, comm->comm, request);
+    MPI_Datatype both;
+    const int length[2] = {count, sizeof *crc};
+    MPI_Aint at[2];
+    *crc = sends ? hs_crc32c(data, (size_t)count) : 0;
+    MPI_Get_address(data, &at[0]);
+    MPI_Get_address(crc, &at[1]);
+    int code = MPI_Type_create_hindexed(2, length, at, MPI_BYTE, &both);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_Type_commit(&both);
+    if (code == MPI_SUCCESS)
+        code = sends ? MPI_Isend(MPI_BOTTOM, 1, both, rank, tag, comm->comm, request)
+                     : MPI_Irecv(MPI_BOTTOM, 1, both, rank, tag, comm->comm, request);
+    MPI_Type_free(&both); /* once the message is complete */
+    return code;
+}
+
+/* Compares the CRC of the piece that a RECV has received last. */
+static void check_message(struct hs_instance *instance, int index)
+{
+    struct hs_comm *comm = instance->comm;
+    const struct hs_step *step = &instance->bound.list->step[index];
+    const int64_t end = instance->moved[index], begin = end > 0 ? (end - 1) / comm->cut * comm->cut : 0;
+    if (!instance->checked || step->kind != HS_RECV)
+        return;
+    const uint32_t crc = hs_crc32c(address(instance, step->dst) + begin, (size_t)(end - begin));
+    if (crc != instance->crc[index % HS_STEP_WINDOW] && comm->damaged++ == 0)
+        hs_fail(&comm->damage, HSUMMA_ERR_DATA,
+                "a message of %" PRId64 " bytes from rank %d to rank %d has arrived damaged (CRC32C %08" PRIx32
+                ", expected %08" PRIx32 ")",
+                end - begin, hs_rank_of(instance, step->peer), comm->rank, crc, instance->crc[index % HS_STEP_WINDOW]);
+}
+
 /* Posts the next piece of a SEND or RECV, or an MPI collective. */
 static hsumma_status post(struct hs_instance *instance, int index)
 {
@@ -179,14 +225,12 @@ static hsumma_status post(struct hs_instance *instance, int index)
                                request);
         if (code != MPI_SUCCESS && instance->bound.list->joint[step->peer].alg->performer)
             return performer_failed(instance, step, code);
-    } else if (step->kind == HS_SEND) {
-        code = MPI_Isend(address(instance, step->left) + at, (int)count, MPI_BYTE, rank, instance->bound.tag,
-                         comm->comm, request);
-        comm->bytes_sent += count;
-        comm->messages_sent++;
     } else {
-        code = MPI_Irecv(address(instance, step->dst) + at, (int)count, MPI_BYTE, rank, instance->bound.tag, comm->comm,
-                         request);
+        const int sends = step->kind == HS_SEND;
+        code =
+            post_message(instance, index, address(instance, sends ? step->left : step->dst) + at, (int)count, request);
+        comm->bytes_sent += sends ? count : 0;
+        comm->messages_sent += sends;
     }
     if (code != MPI_SUCCESS)
         return hs_mpi_status(code);
@@ -243,6 +287,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
             continue;
         }
         hs_trace_close(instance->comm->trace, instance->traced[i]);
+        check_message(instance, step);
         if (instance->moved[step] < instance->bound.list->step[step].count)
             again[agains++] = step;
         else
@@ -367,6 +412,7 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
         return HSUMMA_ERR_INTERNAL;
     instance->bound = *binding;
     instance->comm = comm;
+    instance->checked = comm->checks_messages;
     instance->head = instance->open.count = instance->open.collected = 0;
     instance->open.polls = binding->by_function;
     instance->left = steps;

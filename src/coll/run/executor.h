@@ -73,6 +73,8 @@ struct hs_instance {
     int64_t *moved;                /* bytes of each SEND or RECV that have been posted, indexed by step */
     struct hs_in_flight open;      /* messages that are posted but not completed */
     int *request_step, *completed; /* request_step: step of each open message; completed: scratch for MPI_Testsome */
+    int checked;                   /* 1 if a CRC follows the data of each message */
+    uint32_t *crc;                 /* of the message in flight of each step, indexed by step modulo their window */
     int64_t *traced;               /* number of each open message's entry in the timeline */
 };
 

@@ -68,12 +68,14 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
 /* Begins the product; with a guard, first its checksums. */
 static hsumma_status start_product(hsumma_plan *plan)
 {
-    if (!plan->guard) {
-        begin(plan, &plan->alpha, plan->matrix, &plan->beta);
-        return HSUMMA_OK;
-    }
+    int sums = 0;
     plan->phase = HS_PLAN_SUMMING;
-    return hs_guard_start(plan);
+    hsumma_status status = plan->guard ? hs_guard_start(plan, &sums) : HSUMMA_OK;
+    if (sums)
+        return status;
+    plan->phase = HS_PLAN_MULTIPLYING;
+    begin(plan, &plan->alpha, plan->matrix, &plan->beta);
+    return status;
 }
 
 /* Begins the product once more, from the caller's matrices. */
@@ -210,6 +212,7 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
     const int most = (int)sizeof ctx->message.text - 160;
     const char *news = hs_local_news(ctx->local);
     ctx->running = NULL;
+    ctx->comm.checks_messages = 0;
     plan->phase = HS_PLAN_COMPLETE;
     trace_product(plan);
     const int broken = hs_status_is_final(status) || status == HSUMMA_ERR_INTERNAL ||
@@ -244,8 +247,10 @@ static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 /* Continues after the multiplication: with the check of C, if there is a guard. */
 static hsumma_status check(hsumma_plan *plan)
 {
-    plan->phase = plan->guard ? HS_PLAN_CHECKING : HS_PLAN_COMPLETE;
-    return plan->guard ? hs_guard_check(plan) : HSUMMA_OK;
+    int sums = 0;
+    hsumma_status status = plan->guard ? hs_guard_check(plan, &sums) : HSUMMA_OK;
+    plan->phase = !plan->guard ? HS_PLAN_COMPLETE : sums ? HS_PLAN_CHECKING : HS_PLAN_JUDGING;
+    return status || sums || !plan->guard ? status : hs_guard_judge(plan);
 }
 
 /* Ends the multiplication on this process.  Also ends the execution, unless errors of devices must be reported first.

@@ -27,6 +27,7 @@ struct travel {
 };
 
 struct hs_guard {
+    int parts; /* HS_GUARD_PRODUCT, HS_GUARD_MESSAGES */
     struct hs_group group;
     struct travel of_a, of_c, *moving;
     int64_t height, blocks; /* of rows of C */
@@ -37,6 +38,7 @@ struct hs_guard {
     char *kept; /* a copy of this process's part of C */
     size_t kept_bytes;
     int has_kept; /* 0 if C is to be restored but could not be copied */
+    int explains; /* 1 if this process prints what has been found */
     int repeated; /* 1 in the second attempt of an execution */
     struct hs_guard_figures figures;
 };
@@ -128,7 +130,7 @@ static void free_travel(const struct hs_allocator *memory, struct travel *travel
     hs_put(memory, travel->work);
 }
 
-hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message)
+hsumma_status hs_guard_create(hsumma_plan *plan, int parts, struct hs_message *message)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
     const struct hs_problem *problem = &plan->problem;
@@ -136,7 +138,10 @@ hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message)
     struct hs_guard *guard = plan->guard = hs_get_zero(memory, 1, sizeof *guard);
     if (!guard)
         return HSUMMA_ERR_MEMORY;
+    guard->parts = parts;
     guard->group = hs_grid_all(&plan->grid->grid);
+    if (!(parts & HS_GUARD_PRODUCT))
+        return HSUMMA_OK;
     guard->height = hs_guard_height(plan);
     guard->blocks = (problem->extent[HS_M] + guard->height - 1) / guard->height;
     guard->blocks += guard->blocks == 0;
@@ -222,18 +227,6 @@ static void take(hsumma_plan *plan, int x, const double *vectors, double *sum)
     plan->failure = plan->failure ? plan->failure : status;
 }
 
-hsumma_status hs_guard_start(hsumma_plan *plan)
-{
-    struct hs_guard *guard = plan->guard;
-    double began = hs_now();
-    guard->repeated = 0;
-    guard->figures.news.text[0] = 0;
-    memset(guard->of_a.in, 0, (size_t)guard->of_a.bytes);
-    take(plan, HS_A, NULL, guard->of_a.in);
-    guard->figures.seconds = hs_now() - began;
-    return depart(plan, &guard->of_a);
-}
-
 static double complex value_of(const struct hs_scalar *scalar, const union hs_value *value)
 {
     const int single = hs_is_single(scalar);
@@ -298,6 +291,27 @@ static void keep_c(hsumma_plan *plan)
                                                   hs_own_matrix(plan, HS_C, &on_device), view->rows, view->cols);
 }
 
+hsumma_status hs_guard_start(hsumma_plan *plan, int *sums)
+{
+    struct hs_guard *guard = plan->guard;
+    struct hs_comm *comm = &plan->ctx->comm;
+    double began = hs_now();
+    guard->repeated = guard->explains = 0;
+    guard->figures.news.text[0] = 0;
+    guard->figures.seconds = 0;
+    comm->checks_messages = (guard->parts & HS_GUARD_MESSAGES) != 0;
+    comm->damaged = 0;
+    *sums = (guard->parts & HS_GUARD_PRODUCT) != 0;
+    if (!*sums) {
+        keep_c(plan);
+        return HSUMMA_OK;
+    }
+    memset(guard->of_a.in, 0, (size_t)guard->of_a.bytes);
+    take(plan, HS_A, NULL, guard->of_a.in);
+    guard->figures.seconds = hs_now() - began;
+    return depart(plan, &guard->of_a);
+}
+
 void hs_guard_expect(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
@@ -321,9 +335,12 @@ void hs_guard_expect(hsumma_plan *plan)
     guard->figures.seconds += hs_now() - began;
 }
 
-hsumma_status hs_guard_check(hsumma_plan *plan)
+hsumma_status hs_guard_check(hsumma_plan *plan, int *sums)
 {
     struct hs_guard *guard = plan->guard;
+    *sums = (guard->parts & HS_GUARD_PRODUCT) != 0;
+    if (!*sums)
+        return HSUMMA_OK;
     double began = hs_now(), *sum = guard->of_c.in;
     const int64_t elements = guard->of_c.elements, values = elements * (hs_checksum_planes(plan->problem.scalar) - 1);
     memset(sum, 0, (size_t)guard->of_c.bytes);
@@ -385,38 +402,57 @@ static int64_t count_wrong(const hsumma_plan *plan, struct wrong *first)
     return wrong;
 }
 
-hsumma_status hs_guard_judge(hsumma_plan *plan)
+/* Judges the checksums, and says what is wrong with them. */
+static int64_t judge_checksums(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
-    double began = hs_now();
-    struct hs_vote vote = {.status = plan->failure};
+    const int64_t *extent = plan->problem.extent;
     struct wrong first = {0};
     const int64_t wrong = count_wrong(plan, &first), row = first.block * guard->height;
     if (wrong)
         hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64 " checksums of C are wrong (column %" PRId64 ", rows %" PRId64
                 " to %" PRId64 ": off by %.3g; rounding explains at most %.3g)",
-                wrong, guard->of_c.elements, first.column, row,
-                hs_min(row + guard->height, plan->problem.extent[HS_M]) - 1, first.by, first.allowed);
+                wrong, guard->of_c.elements, first.column, row, hs_min(row + guard->height, extent[HS_M]) - 1, first.by,
+                first.allowed);
     else if (guard->figures.unchecked && !guard->repeated)
         hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64
                 " columns of C could not be checked, because the sums in their checksums overflow or are not numbers",
-                guard->figures.unchecked, plan->problem.extent[HS_N]);
-    vote.value = wrong > 0;
-    if (wrong && !vote.status) {
-        const char *why = NULL;
-        for (int x = 0; x < 2 && !why; x++)
-            why = hs_bits_restore(plan, x, &guard->parity[x], guard->slab) ? NULL
-                  : x                                                      ? "B has changed and cannot be restored"
-                                                                           : "A has changed and cannot be restored";
-        if (!why && !guard->has_kept)
-            why = "there was no memory for a copy of C";
-        if (!why && guard->repeated)
-            why = "the recomputed C failed the check, too";
-        if (why)
-            vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s", guard->figures.news.text, why);
-    }
+                guard->figures.unchecked, extent[HS_N]);
+    return wrong;
+}
+
+/* Restores what the product reads.  Returns the reason if that is impossible, or useless. */
+static const char *prepare_repetition(hsumma_plan *plan)
+{
+    const struct hs_guard *guard = plan->guard;
+    static const char *const changed[2] = {"A has changed and cannot be restored",
+                                           "B has changed and cannot be restored"};
+    for (int x = 0; x < 2 && (guard->parts & HS_GUARD_PRODUCT); x++)
+        if (!hs_bits_restore(plan, x, &guard->parity[x], guard->slab))
+            return changed[x];
+    if (!guard->has_kept)
+        return "there was no memory for a copy of C";
+    return guard->repeated ? "the recomputed C failed the check, too" : NULL;
+}
+
+hsumma_status hs_guard_judge(hsumma_plan *plan)
+{
+    struct hs_guard *guard = plan->guard;
+    struct hs_comm *comm = &plan->ctx->comm;
+    const double began = hs_now();
+    struct hs_vote vote = {.status = plan->failure};
+    const int wrong = (guard->parts & HS_GUARD_PRODUCT) && judge_checksums(plan) > 0;
+    const int damaged = comm->damaged > 0;
+    if (damaged) /* the cause, if the checksums are wrong, too */
+        hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: %s", comm->damage.text);
+    comm->damaged = 0;
+    guard->explains |= damaged || (wrong && guard->group.me == 0);
+    vote.value = wrong || damaged;
+    const char *why = vote.value && !vote.status ? prepare_repetition(plan) : NULL;
+    if (why)
+        vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s", guard->figures.news.text, why);
     guard->figures.seconds += hs_now() - began;
     return hs_agreement_start(&plan->agreement, vote);
 }
@@ -431,7 +467,9 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     guard->figures.checked += !guard->repeated;
     guard->figures.found += !guard->repeated && verdict.value;
     guard->figures.repaired += guard->repeated && !verdict.status;
-    if (verdict.value && !guard->repeated && guard->group.me == 0 && (*again || verdict.status == HSUMMA_ERR_DATA))
+    if (verdict.value && !guard->figures.news.text[0])
+        hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: a message to another process has arrived damaged");
+    if (verdict.value && !guard->repeated && guard->explains && (*again || verdict.status == HSUMMA_ERR_DATA))
         fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; C is computed again" : "");
     if (guard->repeated && !verdict.status)
         hs_append(guard->figures.news.text, sizeof guard->figures.news.text, "; C was computed again and is right");

@@ -13,6 +13,9 @@
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
+ * guard=messages: each message of a product carries its CRC32C.  A receiver that finds another CRC goes on, since other
+ * processes wait for what it sends.  After the product all processes agree on whether it is computed again, as above.
+ *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.
  */
@@ -21,6 +24,9 @@
 
 #include "coll/run/agree.h"
 #include "summa/checksum.h"
+
+/* The parts of a guard. */
+enum { HS_GUARD_PRODUCT = 1, HS_GUARD_MESSAGES = 2 };
 
 struct hs_guard;
 
@@ -32,8 +38,8 @@ struct hs_guard_figures {
     struct hs_message news;           /* what was found in the last execution; empty if C was right at once */
 };
 
-/* Makes plan->guard.  HSUMMA_ERR_MEMORY. */
-hsumma_status hs_guard_create(hsumma_plan *plan, struct hs_message *message);
+/* Makes plan->guard with some of its parts.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_guard_create(hsumma_plan *plan, int parts, struct hs_message *message);
 void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard);
 const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
 
@@ -49,15 +55,16 @@ int64_t hs_guard_height(const hsumma_plan *plan);
 double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
                       double result);
 
-/* Begins an execution: starts the sum of w op(A). */
-hsumma_status hs_guard_start(hsumma_plan *plan);
+/* Begins an execution: starts the sum of w op(A), and sets *sums to 1, if there are checksums; else the product may
+ * begin. */
+hsumma_status hs_guard_start(hsumma_plan *plan, int *sums);
 /* Before the product, after hs_guard_advance is done: computes what w C must become, and copies C if needed. */
 void hs_guard_expect(hsumma_plan *plan);
-/* After the product: starts the sum of the differences. */
-hsumma_status hs_guard_check(hsumma_plan *plan);
+/* After the product: starts the sum of the differences, if hs_guard_start has set *sums to 1. */
+hsumma_status hs_guard_check(hsumma_plan *plan, int *sums);
 /* Advances a sum; sets *over to 1 when it is complete. */
 hsumma_status hs_guard_advance(hsumma_plan *plan, int *worked, int *over);
-/* Judges the differences and starts the agreement on the result. */
+/* Judges the differences and the messages, and starts the agreement on the result. */
 hsumma_status hs_guard_judge(hsumma_plan *plan);
 /* After the agreement: returns its status, and sets *again to 1 if the product has to be computed again; A, B and C are
  * then as before the execution. */

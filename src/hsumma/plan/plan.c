@@ -182,17 +182,18 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
                              &plan->ctx->memory);
 }
 
-/* Refuses what guard=product does not support. */
+/* Refuses what a guard does not support. */
 static hsumma_status check_guard(const hsumma_plan *plan, const struct hs_settings *settings,
                                  struct hs_message *message)
 {
     const struct hs_compute *compute = plan->ctx->compute;
     if (compute && !compute->real)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=product: matrices have no contents with compute=time; expected compute=auto");
+        return hs_fail(
+            message, HSUMMA_ERR_UNSUPPORTED,
+            "guard=product, messages and all: matrices have no contents with compute=time; expected compute=auto");
     if (settings->tune == HS_TUNE_MEASURE)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=product does not support tune=measure; expected tune=estimate or off");
+                       "guard=product, messages and all do not support tune=measure; expected tune=estimate or off");
     return HSUMMA_OK;
 }
 
@@ -242,7 +243,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
     if (!status && settings->guard)
-        status = hs_guard_create(plan, message);
+        status = hs_guard_create(plan, settings->guard, message);
     if (plan->layered)
         return status;
     if (!status && plan->member && plan->by_node)

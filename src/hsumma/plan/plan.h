@@ -74,7 +74,7 @@ struct hsumma_plan {
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
-    struct hs_guard *guard;         /* NULL unless guard=product */
+    struct hs_guard *guard;         /* NULL with guard=off */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL if there are none */
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */

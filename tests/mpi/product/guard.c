@@ -2,12 +2,13 @@
  * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
  * checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
+ * With guard=messages, every message with a flipped bit is found.
  *
  *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
  *
  * makes TRIALS of each kind of fault, and ten executions without a fault of each of PLANS plans (default: TRIALS).
  *
- * The program's own cblas_?gemm plants the faults; it calls the BLAS's.
+ * The program's own cblas_?gemm and MPI_Isend plant the faults; they call the BLAS's and MPI's.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -20,12 +21,13 @@
 
 static int trials = 60, plans = 60;
 
-enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, EVERY_RESULT, TWO_IN_A };
+enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, MESSAGE, EVERY_RESULT, TWO_IN_A, EVERY_MESSAGE };
 static const char *const kind_name[] = {[RESULT] = "a local product's result",
                                         [LEFT] = "a panel of A that is read",
                                         [RIGHT] = "a panel of B that is read",
                                         [OWN_A] = "the caller's A",
-                                        [OWN_B] = "the caller's B"};
+                                        [OWN_B] = "the caller's B",
+                                        [MESSAGE] = "a message"};
 
 /* The fault to be planted in local product number `at` of this process, and what has happened. */
 static struct {
@@ -35,7 +37,17 @@ static struct {
     uint64_t bits;
     const struct gemm_case *c;
     struct gemm_part *local;
+    int sent;         /* messages of the product */
+    void *packed[64]; /* messages with a flipped bit */
+    int flipped;
 } plant;
+
+static void plant_nothing(void)
+{
+    for (int i = 0; i < plant.flipped; i++)
+        free(plant.packed[i]);
+    memset(&plant, 0, sizeof plant);
+}
 
 static void flip(void *matrix, int64_t rows, int64_t cols, int64_t ld, size_t unit, uint64_t bits)
 {
@@ -101,12 +113,35 @@ static void change_a(void)
         flip_own(0, i * (uint64_t)(plant.local[0].rows + 1));
 }
 
+/* Whether a bit of the message that is being sent, one of the product, is to be flipped. */
+static int is_to_be_flipped(void)
+{
+    if (!plant.plan || plant.plan->phase != HS_PLAN_MULTIPLYING)
+        return 0;
+    int now = plant.sent++ == plant.at;
+    return (plant.kind == MESSAGE && now) || (plant.kind == EVERY_MESSAGE && plant.flipped < 64);
+}
+
+static int send_flipped(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                        MPI_Request *request)
+{
+    int bytes;
+    MPI_Type_size(type, &bytes);
+    bytes *= count;
+    void *packed = plant.packed[plant.flipped++] = malloc((size_t)bytes);
+    MPI_Sendrecv(buffer, count, type, 0, 0, packed, bytes, MPI_BYTE, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    flip(packed, bytes, 1, bytes, 1, plant.bits);
+    return PMPI_Isend(packed, bytes, MPI_BYTE, to, tag, comm, request);
+}
+
 /* While checksums of A travel, which are the first messages after they have been taken, A may change: later than its
  * checksums and before its panels leave. */
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     if (plant.plan && plant.plan->phase == HS_PLAN_SUMMING)
         change_a();
+    if (is_to_be_flipped())
+        return send_flipped(buffer, count, type, to, tag, comm, request);
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
@@ -155,7 +190,7 @@ static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struc
                              int victim, int at, uint64_t bits)
 {
     gemm_make(c, local);
-    memset(&plant, 0, sizeof plant);
+    plant_nothing();
     plant.plan = plan;
     plant.kind = rank == victim ? kind : NOTHING;
     plant.at = at;
@@ -233,11 +268,11 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     int victim = draw(size);
     uint64_t bits = draw_bits();
     hsumma_status status = execute(plan, c, reference, NOTHING, 0, 0, 0);
-    int64_t calls = plant.calls, hash = gemm_hash_of_c(c, &reference[2]);
+    int64_t calls = kind == MESSAGE ? plant.sent : plant.calls, hash = gemm_hash_of_c(c, &reference[2]);
     int at = (int)(draw_bits() >> 8 & 0xffffff);
     const int64_t false_alarms = plan_query(plan).guard_found;
     /* a change in the caller's matrices has an effect only while panels still have to leave */
-    at = calls > 0 && kind < OWN_A ? (int)(at % calls) : 0;
+    at = calls > 0 && (kind < OWN_A || kind == MESSAGE) ? (int)(at % calls) : 0;
     status = status ? status : execute(plan, c, local, kind, victim, at, bits);
     int planted = (int)world_reduce(plant.planted, MPI_MAX);
     hsumma_plan_info info = plan_query(plan);
@@ -245,7 +280,7 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     int found = (int)world_reduce(info.guard_found - false_alarms, MPI_MAX);
     int repaired = (int)world_reduce(info.guard_repaired, MPI_MAX), changed = gemm_hash_of_c(c, &local[2]) != hash;
     int beyond = !found && exceeds(plan, c, &local[2], &reference[2]);
-    int wrong = status != HSUMMA_OK || false_alarms ||
+    int wrong = status != HSUMMA_OK || false_alarms || (kind == MESSAGE && planted != found) ||
                 (found && (changed || gemm_changed(c, local) || repaired != found || !planted));
     counts->planted += planted;
     counts->changed += world_reduce(changed, MPI_MAX) || found;
@@ -254,19 +289,25 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     counts->missed += world_reduce(beyond, MPI_MAX);
     counts->wrong += world_reduce(wrong, MPI_MAX);
     if (world_reduce(wrong, MPI_MAX) && wrong)
-        tap_diag("rank %d: status %d, %s, found %d, repaired %d, C %s, A and B: %d changed", rank, (int)status,
-                 kind_name[kind], found, repaired, changed ? "differs" : "equal", (int)gemm_changed(c, local));
+        tap_diag("rank %d: status %d (%s), %s, found %d, repaired %d, C %s, A and B: %d changed", rank, (int)status,
+                 hsumma_message(plan->ctx), kind_name[kind], found, repaired, changed ? "differs" : "equal",
+                 (int)gemm_changed(c, local));
     gemm_drop(reference);
     gemm_drop(local);
 }
 
-static void draw_options(const struct gemm_case *c, char *text, size_t room)
+static void draw_options(const struct gemm_case *c, enum kind kind, char *text, size_t room)
 {
     char words[220] = "";
-    int layers = !draw(5);
+    int layers = kind != MESSAGE && !draw(5);
     if (!layers && draw(2))
         gemm_draw_hierarchy(c, 0, words, sizeof words);
-    snprintf(text, room, "guard=product %s%s", words, layers ? " layers=2 workspace_limit=1M" : "");
+    snprintf(text, room, "guard=%s %s%s%s",
+             kind != MESSAGE ? "product"
+             : draw(2)       ? "messages"
+                             : "all",
+             words, layers ? " layers=2 workspace_limit=1M" : "",
+             kind == MESSAGE && !strstr(words, "node=") ? " node=messages" : "");
 }
 
 struct drawn {
@@ -275,7 +316,7 @@ struct drawn {
     struct gemm_case c;
 };
 
-static struct drawn draw_plan(hsumma_context *ctx)
+static struct drawn draw_plan(hsumma_context *ctx, enum kind kind)
 {
     char options[300];
     struct drawn drawn = {.grid = gemm_draw_grid(ctx)};
@@ -285,7 +326,7 @@ static struct drawn draw_plan(hsumma_context *ctx)
                                100 + draw(100), 1 + draw(50));
     if (draw(2))
         gemm_draw_layouts(&drawn.c);
-    draw_options(&drawn.c, options, sizeof options);
+    draw_options(&drawn.c, kind, options, sizeof options);
     drawn.c.options = options;
     drawn.c.fractions = 1;
     if (!everywhere(drawn.grid && !gemm_plan_create(ctx, &drawn.c, &drawn.plan)))
@@ -296,10 +337,10 @@ static struct drawn draw_plan(hsumma_context *ctx)
 
 static void test_faults(hsumma_context *ctx)
 {
-    for (enum kind kind = RESULT; kind <= OWN_B; kind++) {
+    for (enum kind kind = RESULT; kind <= (size > 1 ? MESSAGE : OWN_B); kind++) {
         struct counts counts = {0};
         for (int i = 0; i < trials; i++) {
-            struct drawn drawn = draw_plan(ctx);
+            struct drawn drawn = draw_plan(ctx, kind);
             if (drawn.plan)
                 try_fault(drawn.plan, &drawn.c, kind, &counts);
             hsumma_plan_free(&drawn.plan);
@@ -334,14 +375,14 @@ static void test_false_alarms(hsumma_context *ctx)
     enum { EXECUTIONS = 10 };
     int64_t failed = 0, alarms = 0, unchecked = 0;
     for (int i = 0; i < plans; i++) {
-        struct drawn drawn = draw_plan(ctx);
+        struct drawn drawn = draw_plan(ctx, NOTHING);
         struct gemm_case c = drawn.c;
         hsumma_plan *plan = drawn.plan;
         int made = plan != NULL, single = c.type % 2 == 0;
         for (int e = 0; made && e < EXECUTIONS; e++) {
             struct gemm_part local[3];
             int range = draw(single ? 70 : 520), special = !draw(4);
-            memset(&plant, 0, sizeof plant);
+            plant_nothing();
             c.alpha = draw(6) ? ldexp(1 - 2 * draw(2), draw(61) - 30) : 0;
             c.beta = draw(3) ? ldexp(1 - 2 * draw(2), draw(61) - 30) : 0;
             gemm_make(&c, local);
@@ -363,27 +404,32 @@ static void test_false_alarms(hsumma_context *ctx)
 /* Faults that a repetition does not cure, and what is refused. */
 static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    for (enum kind kind = EVERY_RESULT; kind <= TWO_IN_A; kind++) {
+    static const char *const what[] = {[EVERY_RESULT] = "all products wrong",
+                                       [TWO_IN_A] = "two elements of A in different rows and columns",
+                                       [EVERY_MESSAGE] = "all messages damaged"};
+    for (enum kind kind = EVERY_RESULT; kind <= (size > 1 ? EVERY_MESSAGE : TWO_IN_A); kind++) {
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 40, 40, 40, 5);
         struct gemm_part local[3];
         hsumma_plan *plan = NULL;
         const uint64_t top_byte = 0x0037000000000006; /* bit 62: the highest bit of the exponent */
-        c.options = "guard=product";
+        c.options = kind == EVERY_MESSAGE ? "guard=messages node=messages" : "guard=product";
         c.fractions = 1;
         int made = !gemm_plan_create(ctx, &c, &plan);
         hsumma_status status = execute(plan, &c, local, kind, size - 1, 0, top_byte | 512 * (kind == TWO_IN_A));
         hsumma_plan_info info = plan_query(plan);
         /* one rank explains the error, the others name that rank */
-        const char *word = rank != (kind == TWO_IN_A ? size - 1 : 0) ? "wrong result"
-                           : kind == TWO_IN_A                        ? "A has changed and cannot be restored"
-                                                                     : "the recomputed C failed the check, too";
+        const int sees = kind == TWO_IN_A ? rank == size - 1 : kind == EVERY_MESSAGE ? 0 : rank == 0;
+        const char *word = !sees              ? "wrong result"
+                           : kind == TWO_IN_A ? "A has changed and cannot be restored"
+                                              : "the recomputed C failed the check, too";
+        if (kind == EVERY_MESSAGE && strstr(hsumma_message(ctx), "arrived damaged"))
+            word = "the recomputed C failed the check, too";
         tap_ok(everywhere(made && status == HSUMMA_ERR_DATA && info.guard_found == 1 && info.guard_repaired == 0 &&
                           strstr(hsumma_message(ctx), word)),
-               "%s: HSUMMA_ERR_DATA on all ranks",
-               kind == TWO_IN_A ? "two elements of A in different rows and columns" : "all products wrong");
+               "%s: HSUMMA_ERR_DATA on all ranks", what[kind]);
         tap_diag("%s", hsumma_message(ctx));
         gemm_drop(local);
-        memset(&plant, 0, sizeof plant);
+        plant_nothing();
         tap_ok(everywhere(!gemm_execution_fault(plan, &c, GEMM_AT_ONCE)), "the plan can be executed again");
         hsumma_plan_free(&plan);
     }

@@ -1,5 +1,6 @@
 /* Checksums of a process's part, and products with them, against direct sums; and parities: changed elements are found
  * and told apart. */
+#include "base/crc.h"
 #include "summa/parity.h"
 #include "support/entry.h"
 #include "support/random.h"
@@ -165,9 +166,25 @@ static int flips_are_found(const struct hs_scalar *scalar, int along, int count)
     return right;
 }
 
+/* CRC32C against its published check value, and the instruction against the portable form. */
+static void test_crc(void)
+{
+    unsigned char bytes[300];
+    int equal = 0;
+    for (int i = 0; i < CASES; i++) {
+        const size_t begin = (size_t)draw(9), count = (size_t)draw(290);
+        for (size_t b = 0; b < sizeof bytes; b++)
+            bytes[b] = (unsigned char)draw(256);
+        equal += hs_crc32c(bytes + begin, count) == ~hs_crc32c_portable(~0u, bytes + begin, count);
+    }
+    tap_ok(hs_crc32c("123456789", 9) == 0xe3069283, "CRC32C of 123456789");
+    tap_ok(equal == CASES, "CRC32C by instruction and bit by bit: equal in %d of %d cases", equal, CASES);
+}
+
 int main(void)
 {
     draw_seed(1);
+    test_crc();
     for (int type = 0; type < 4; type++) {
         const struct hs_scalar *scalar = &hs_scalars[type];
         int sums[2] = {0}, flips[3] = {0};

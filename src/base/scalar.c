@@ -42,11 +42,11 @@ static CBLAS_TRANSPOSE cblas_op(char trans)
 #include "base/scalar.inc"
 
 const struct hs_scalar hs_scalars[4] = {
-    {'s', HSUMMA_S, sizeof(float), 0, 0x1p-24, hs_sum_float, gemm_s, update_s, is_zero_s, &zero_s, &one_s, NULL},
-    {'d', HSUMMA_D, sizeof(double), 0, 0x1p-53, hs_sum_double, gemm_d, update_d, is_zero_d, &zero_d, &one_d, NULL},
-    {'c', HSUMMA_C, sizeof(float complex), 1, 0x1p-24, hs_sum_float, gemm_c, update_c, is_zero_c, &zero_c, &one_c,
+    {'s', HSUMMA_S, sizeof(float), 0, 0x1p-24, hs_sum_float, gemm_s, update_s, is_zero_s, &zero_s, &one_s, 0, NULL},
+    {'d', HSUMMA_D, sizeof(double), 0, 0x1p-53, hs_sum_double, gemm_d, update_d, is_zero_d, &zero_d, &one_d, 0, NULL},
+    {'c', HSUMMA_C, sizeof(float complex), 1, 0x1p-24, hs_sum_float, gemm_c, update_c, is_zero_c, &zero_c, &one_c, 0,
      NULL},
-    {'z', HSUMMA_Z, sizeof(double complex), 1, 0x1p-53, hs_sum_double, gemm_z, update_z, is_zero_z, &zero_z, &one_z,
+    {'z', HSUMMA_Z, sizeof(double complex), 1, 0x1p-53, hs_sum_double, gemm_z, update_z, is_zero_z, &zero_z, &one_z, 0,
      NULL},
 };
 

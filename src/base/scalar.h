@@ -20,6 +20,10 @@ typedef void hs_combine(void *dst, const void *left, const void *right, int64_t 
 /* The dimensions of a product: C is m x n, op(A) m x k, op(B) k x n. */
 enum hs_dim { HS_M, HS_N, HS_K };
 
+/* C = alpha op(A) op(B) + beta C, local to the process; beta = 0 never reads C.  Sizes are below 2^31. */
+typedef void hs_gemm(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
+                     int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+
 struct hs_scalar {
     char letter; /* 's', 'd', 'c' or 'z' */
     hsumma_type type;
@@ -28,13 +32,13 @@ struct hs_scalar {
     double epsilon; /* unit roundoff: 2^-24 or 2^-53 */
 
     hs_combine *add; /* its state argument is unused */
-    /* C = alpha op(A) op(B) + beta C, local to the process; beta = 0 never reads C.  Sizes are below 2^31. */
-    void (*gemm)(char transa, char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a,
-                 int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+    hs_gemm *gemm;   /* the BLAS's, or that of summa/local/ordered.h */
     /* C = beta C + S for rows x cols; S = NULL stands for zero; beta = 0 never reads C. */
     void (*update)(int64_t rows, int64_t cols, const void *beta, void *c, int64_t ldc, const void *s, int64_t lds);
     int (*is_zero)(const void *value);
     const void *zero, *one;
+    /* 1 if gemm adds the terms of k to C one by one in ascending order, so the product must, too (bits=anywhere). */
+    int ordered;
     const struct hs_compute *compute; /* costs in a simulated run (compute.h); NULL on a real machine */
 };
 

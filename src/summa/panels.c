@@ -20,15 +20,23 @@ static void add_interval(struct hs_pairs *pairs, int32_t *index, const int owner
     pairs->width_max = pair->width > pairs->width_max ? pair->width : pairs->width_max;
 }
 
-/* Collects all intervals in ascending order; pairs are numbered by first occurrence. */
-static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
+/* The end of the interval that begins at `at`. */
+static int64_t interval_end(const struct hs_pairs *pairs, int64_t at)
+{
+    return hs_min(hs_axis_block_end(pairs->axis[0], at), hs_axis_block_end(pairs->axis[1], at));
+}
+
+/* Collects all intervals in ascending order; pairs are numbered by first occurrence.  ordered: as in hs_pairs_make. */
+static void collect_pairs(struct hs_pairs *pairs, int ordered, int32_t *place)
 {
     const struct hs_axis *x = pairs->axis[0], *y = pairs->axis[1];
     for (int64_t at = 0; at < x->n;) {
-        int64_t end = hs_axis_block_end(x, at), other = hs_axis_block_end(y, at);
-        end = other < end ? other : end;
+        int64_t end = interval_end(pairs, at);
         int owner[2] = {hs_axis_owner(x, at), hs_axis_owner(y, at)};
-        add_interval(pairs, &place[(int64_t)owner[0] * y->nprocs + owner[1]], owner, at, end);
+        int32_t *index = &place[(int64_t)owner[0] * y->nprocs + owner[1]];
+        if (ordered && *index != pairs->count - 1)
+            *index = -1;
+        add_interval(pairs, index, owner, at, end);
         at = end;
     }
     for (int i = 0; i < pairs->count; i++)
@@ -36,15 +44,18 @@ static void collect_pairs(struct hs_pairs *pairs, int32_t *place)
             pairs->changes[o] += pairs->pair[i].owner[o] != pairs->pair[i ? i - 1 : pairs->count - 1].owner[o];
 }
 
-hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
-                            struct hs_pairs *pairs)
+hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, int ordered,
+                            const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
-    size_t most = (size_t)x->nprocs * (size_t)y->nprocs;
-    *pairs = (struct hs_pairs){.axis = {x, y}, .pair = hs_get(memory, most, sizeof *pairs->pair), .in_place = {1, 1}};
-    int32_t *place = hs_get(memory, most, sizeof *place);
+    size_t owners = (size_t)x->nprocs * (size_t)y->nprocs, most = ordered ? 0 : owners;
+    *pairs = (struct hs_pairs){.axis = {x, y}, .in_place = {1, 1}};
+    for (int64_t at = 0; ordered && at < x->n; at = interval_end(pairs, at))
+        most++;
+    int32_t *place = hs_get(memory, owners, sizeof *place);
+    pairs->pair = most > INT32_MAX ? NULL : hs_get(memory, most + 1, sizeof *pairs->pair);
     if (place && pairs->pair) {
-        memset(place, -1, most * sizeof *place);
-        collect_pairs(pairs, place);
+        memset(place, -1, owners * sizeof *place);
+        collect_pairs(pairs, ordered, place);
     }
     int failed = !place || !pairs->pair;
     hs_put(memory, place);

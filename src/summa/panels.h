@@ -32,8 +32,12 @@ struct hs_pairs {
     int in_place[2]; /* for each operand, 1 if the indices of every pair are consecutive in the owner's memory */
 };
 
-hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, const struct hs_allocator *memory,
-                            struct hs_pairs *pairs);
+/*
+ * ordered: 1 if each run of consecutive indices with the same owners is a pair of its own, so that with HS_WHOLE_TURN
+ * the panels are in ascending order of their indices.  HSUMMA_ERR_MEMORY.
+ */
+hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, int ordered,
+                            const struct hs_allocator *memory, struct hs_pairs *pairs);
 
 /*
  * Reorders the pairs so that, as far as possible, consecutive pairs have owners on different nodes, for both operands.

@@ -49,6 +49,7 @@ struct hs_role {
 
 struct hs_variant {
     int stationary, looped;
+    int ordered; /* 1 if panels are multiplied in ascending order of their indices (hs_scalar.ordered) */
     struct hs_role role[3];
     const struct hs_axis *axis[3]; /* axis of each pinned dimension in the stationary operand; NULL for `looped` */
     int axis_of[3];                /* grid axis of each pinned dimension in the stationary operand */

@@ -93,6 +93,9 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
 {
     memset(variant, 0, sizeof *variant);
     variant->stationary = stationary;
+    variant->ordered = problem->scalar->ordered;
+    if (variant->ordered && stationary != HS_C)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "bits=anywhere: expected stationary=C or auto");
     for (int dim = 0; dim < 3; dim++) {
         int axis = axis_of(problem, stationary, dim);
         if (axis < 0) {

@@ -71,8 +71,8 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
     if (!shim)
         return NULL;
     MPI_Comm_rank(comm, &rank);
-    const char *guard = hs_environment("HSUMMA_GUARD");
-    shim->guarded = guard && strcmp(guard, "off") != 0;
+    const char *guard = hs_environment("HSUMMA_GUARD"), *bits = hs_environment("HSUMMA_BITS");
+    shim->guarded = (guard && strcmp(guard, "off") != 0) || (bits && strcmp(bits, "plan") != 0);
     shim->log = rank == 0 ? hs_log_open() : -1;
     if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
         return shim;

@@ -40,6 +40,8 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
         hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, limit, sizeof limit);
         ADD(text, " workspace_limit=%s", limit);
     }
+    if (options->settings.bits)
+        ADD(text, " bits=anywhere");
 }
 
 /* The value of the option `node` that the line needs; -1 if it needs none.  A product inside a node needs it; so do

@@ -116,16 +116,17 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
                                struct hs_layered_price *result)
 {
     struct hs_problem problem;
-    struct hs_scalar simulated;
-    hs_plan_problem(request, &simulated, &problem);
+    struct hs_scalar scalar;
+    hs_plan_problem(request, &ctx->options.settings, &scalar, &problem);
     const struct question question = {.request = request, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 
 int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *settings)
 {
-    return settings->layers == HS_LAYERS_AUTO && !ctx->profile.one_node && !ctx->device && settings->levels <= 0 &&
-           settings->tune != HS_TUNE_MEASURE && settings->steps == 0 && !hs_named_row_of_mpi(settings, &ctx->own);
+    return settings->layers == HS_LAYERS_AUTO && !settings->bits && !ctx->profile.one_node && !ctx->device &&
+           settings->levels <= 0 && settings->tune != HS_TUNE_MEASURE && settings->steps == 0 &&
+           !hs_named_row_of_mpi(settings, &ctx->own);
 }
 
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
@@ -136,8 +137,8 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     static const double CLEARLY = 0.9;
     const int *extent = request->desc[HS_A]->grid->grid.extent;
     struct hs_problem problem;
-    struct hs_scalar simulated;
-    hs_plan_problem(request, &simulated, &problem);
+    struct hs_scalar scalar;
+    hs_plan_problem(request, settings, &scalar, &problem);
     const struct hs_view *const views[3] = {&problem.view[0], &problem.view[1], &problem.view[2]};
     struct question question = {.request = request,
                                 .problem = &problem,

@@ -3,22 +3,23 @@
 #include "base/simulator.h"
 #include "dist/cover.h"
 #include "hsumma/search/candidate.h"
+#include "summa/local/ordered.h"
 #include "summa/messages/mpi_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem)
+void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
+                     struct hs_problem *problem)
 {
     hsumma_context *ctx = request->desc[0]->grid->ctx;
     memset(problem, 0, sizeof *problem);
-    problem->scalar = &hs_scalars[request->type];
-    if (ctx->compute) {
-        *simulated = hs_scalars[request->type];
-        simulated->compute = ctx->compute;
-        problem->scalar = simulated;
-    }
+    *scalar = hs_scalars[request->type];
+    scalar->compute = ctx->compute;
+    if (settings->bits)
+        hs_scalar_order(scalar);
+    problem->scalar = scalar;
     problem->grid = request->desc[0]->grid->grid;
     problem->local = ctx->local;
     problem->trace = ctx->comm.trace;
@@ -99,6 +100,8 @@ hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], 
 
 static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
 {
+    if (settings->bits) /* the BLAS is not called */
+        return 0;
     return settings->threads >= 0 ? settings->threads : ctx->threads;
 }
 
@@ -157,7 +160,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
-    if (!request->afresh && hs_trial_recall(ctx, request, options, &remembered)) {
+    if (!request->afresh && !settings->bits && hs_trial_recall(ctx, request, options, &remembered)) {
         keep_to_one_level(plan, &remembered.settings);
         hsumma_status status = hs_choose(&plan->problem, &remembered.settings, &planner, &plan->ranking, message);
         plan->remembered = status == HSUMMA_OK;
@@ -333,6 +336,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status)
         status = hs_request_check(request, ctx, &mine);
+    if (!status && settings.bits)
+        status = hs_request_check_bits(request, ctx, &settings, &mine);
     /* A process proceeds to the agreement also after an error, because others may have a different status. */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
@@ -345,7 +350,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         hold(plan, ctx, request, cached);
         plan->mark = (uint32_t)hash;
         plan->layered = layered;
-        hs_plan_problem(request, &plan->scalar, &plan->problem);
+        hs_plan_problem(request, &settings, &plan->scalar, &plan->problem);
         status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)

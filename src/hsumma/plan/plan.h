@@ -59,7 +59,7 @@ struct hsumma_plan {
     int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
                  */
     struct hs_problem problem;
-    struct hs_scalar scalar; /* the problem's scalar type in a simulated run */
+    struct hs_scalar scalar; /* the problem's scalar type */
     int64_t local_rows[3];   /* local rows of the whole matrices, to check leading dimensions */
     /* The choice for the host, taken from ranking.choice[0]; that for devices is device.choice.  With layers only
      * spec.threads is set. */
@@ -96,6 +96,10 @@ hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, 
 /* Checks the global arguments, without communication: processes with the same arguments get the same status. */
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message);
 
+/* Refuses what bits=anywhere does not support: HSUMMA_ERR_UNSUPPORTED.  The request must have been checked. */
+hsumma_status hs_request_check_bits(const struct hs_request *request, const hsumma_context *ctx,
+                                    const struct hs_settings *settings, struct hs_message *message);
+
 /* Hashes the fields of a descriptor that must agree on all processes; layout: as for hs_request_hash. */
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of the arguments that must agree on all processes.  The request must have been checked.  layout: 1 to leave
@@ -109,8 +113,9 @@ int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given gi
 hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *request,
                                const struct hs_settings *settings, hsumma_status mine, struct hs_verdict verdict);
 
-/* The problem of a request; simulated: storage for its scalar in a simulated run. */
-void hs_plan_problem(const struct hs_request *request, struct hs_scalar *simulated, struct hs_problem *problem);
+/* The problem of a request.  scalar: storage for its scalar type. */
+void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
+                     struct hs_problem *problem);
 
 /* Implemented in imagined.c: makes a grid for plans that only this process makes and that never run.  Puts the
  * grid's ranks, rank[], into order 'A', and assumes that the ranks of a node share memory.  The plans must be destroyed

@@ -85,6 +85,27 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
     return HSUMMA_OK;
 }
 
+hsumma_status hs_request_check_bits(const struct hs_request *request, const hsumma_context *ctx,
+                                    const struct hs_settings *settings, struct hs_message *message)
+{
+    const char *expected = NULL;
+    if (settings->stationary >= 0 && settings->stationary != HS_C)
+        expected = "stationary=C or auto, so that no partial results are summed";
+    else if (settings->turn && settings->turn != HS_WHOLE_TURN)
+        expected = "turn=all or auto, so that k is summed in ascending order";
+    else if (settings->layers > 1)
+        expected = "layers=1 or auto, so that no partial results are summed";
+    else if (settings->threads > 1)
+        expected = "threads=1, auto or user; a process computes with one thread";
+    else if (settings->tune == HS_TUNE_MEASURE)
+        expected = "tune=estimate or off";
+    else if (hs_layered_wanted(request, settings))
+        expected = "A, B and C on one grid";
+    else if (ctx->device)
+        expected = "a context without a device";
+    return expected ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "bits=anywhere: expected %s", expected) : HSUMMA_OK;
+}
+
 enum { GRID_NUMBER = 10 }; /* index of the grid's number among the fields of hs_desc_given */
 
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])

@@ -131,13 +131,14 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     return 1;
 }
 
-/* The turn: the caller's, else one outermost panel if that can help, else a whole turn.  Short turns can help between
- * nodes with several panels in flight, which then have different roots. */
+/* The turn: the caller's, else one outermost panel if that can help, else a whole turn, which keeps the order.  Short
+ * turns can help between nodes with several panels in flight, which then have different roots. */
 static int64_t turn_for(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
     if (chooser->settings->turn)
         return chooser->settings->turn;
-    return hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN : spec->width[0];
+    return chooser->variant.ordered || hs_spec_ahead(spec) == 0 || chooser->profile->one_node ? HS_WHOLE_TURN
+                                                                                              : spec->width[0];
 }
 
 /* Sets the innermost width to `block`, the outer widths to the caller's or to `times` blocks, and the turn. */

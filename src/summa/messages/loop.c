@@ -9,7 +9,7 @@ hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs
                                struct hs_pairs *pairs)
 {
     int first = variant->stationary == HS_A ? HS_B : HS_A, second = variant->stationary == HS_C ? HS_B : HS_C;
-    return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, memory, pairs);
+    return hs_pairs_make(variant->role[first].looped, variant->role[second].looped, variant->ordered, memory, pairs);
 }
 
 /* With short turns, orders the pairs so that, as far as possible, roots that send concurrently are on different nodes

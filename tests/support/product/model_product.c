@@ -48,7 +48,7 @@ struct hs_prediction model_price(const struct hs_problem *problem, const struct 
     struct hs_message message;
     int x = spec->stationary == HS_A ? HS_B : HS_A, y = spec->stationary == HS_C ? HS_B : HS_C;
     if (hs_variant_make(problem, spec->stationary, &variant, &message) ||
-        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs))
+        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, 0, &hs_heap, &pairs))
         return none;
     hs_clock_memo_begin(&memo, profile, &hs_heap);
     hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem->grid, &hs_heap);

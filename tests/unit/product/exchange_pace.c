@@ -36,7 +36,7 @@ static int add_process(struct model_product product, const struct model_how *how
     struct hs_cache lists;
     int x = how->stationary == HS_A ? HS_B : HS_A, y = how->stationary == HS_C ? HS_B : HS_C, list[512];
     if (hs_variant_make(&problem, how->stationary, &variant, &message) || !variant.role[operand].exchanged ||
-        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, &hs_heap, &pairs) ||
+        hs_pairs_make(variant.role[x].looped, variant.role[y].looped, 0, &hs_heap, &pairs) ||
         hs_panels_make(&pairs, spec.levels, spec.width, spec.turn, &hs_heap, &cut))
         return 0;
     hs_mover_init(&mover, &problem, &variant, &spec, &cut, nodes, NULL, operand);

@@ -158,6 +158,8 @@ static const struct row {
                               .accepts = {{"auto", "-1"}, {"0", "0"}, {"1", "1"}}, .refuses = {"2", "on", "", "yes"}},
     [HS_OPT_WAIT] = {FIELD(INT, wait), .expected = "auto, poll or block",
                      .accepts = {{"auto", "0"}, {"poll", "1"}, {"block", "2"}}, .refuses = {"sleep", "", "1"}},
+    [HS_OPT_BITS] = {FIELD(INT, bits), .expected = "plan or anywhere", .accepts = {{"plan", "0"}, {"anywhere", "1"}},
+                     .refuses = {"", "any", "1"}},
     [HS_OPT_GUARD] = {FIELD(INT, guard), .expected = "off, product, messages or all",
                       .accepts = {{"off", "0"}, {"product", "1"}, {"messages", "2"}, {"all", "3"}},
                       .refuses = {"on", "panels", ""}},

@@ -31,8 +31,8 @@ int main(void)
         struct hs_pairs pairs, natural;
         for (int o = 0; o < 2; o++)
             axis[o] = hs_axis_make(240, 1, 1, 0, cases[c].procs[o]);
-        if (hs_pairs_make(&axis[0], &axis[1], &hs_heap, &natural) ||
-            hs_pairs_make(&axis[0], &axis[1], &hs_heap, &pairs) ||
+        if (hs_pairs_make(&axis[0], &axis[1], 0, &hs_heap, &natural) ||
+            hs_pairs_make(&axis[0], &axis[1], 0, &hs_heap, &pairs) ||
             hs_pairs_alternate(&pairs, cases[c].mates, &hs_heap)) {
             lost++;
             continue;

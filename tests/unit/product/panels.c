@@ -165,7 +165,7 @@ enum { WIDTHS = sizeof widths / sizeof *widths };
 static int make(const struct hs_axis *x, const struct hs_axis *y, const struct widths *w, struct hs_panels *panels)
 {
     struct hs_pairs pairs;
-    return hs_pairs_make(x, y, &hs_heap, &pairs) ||
+    return hs_pairs_make(x, y, 0, &hs_heap, &pairs) ||
            hs_panels_make(&pairs, w->tiers, w->width, w->turn, &hs_heap, panels);
 }
 

@@ -206,8 +206,8 @@ typedef struct hsumma_plan_info {
     double wait_seconds;
     int64_t bytes_sent;    /**< bytes passed to MPI */
     int64_t messages_sent; /**< messages passed to MPI */
-    /** What computes the local GEMM of this process: "BLAS"; the kind of its device, such as "cuda" (matrices in host
-     * memory pass through it tile by tile); or "none" if the process owns nothing. */
+    /** What computes the local GEMM of this process: "BLAS"; "hsumma" with bits=anywhere; the kind of its device, such
+     * as "cuda" (matrices in host memory pass through it tile by tile); or "none" if the process owns nothing. */
     const char *local;
     int steps;     /**< number of panels of the outermost level; 0 if all panels pass through a node's memory, or this
                         process owns nothing */

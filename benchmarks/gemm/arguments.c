@@ -9,8 +9,8 @@
 #include "commands.h"
 #include "product/pblas.h"
 
-const char *const compared_names[COMPARE_COUNT] = {"plan",   "call",      "pdgemm", "guarded",
-                                                   "shared", "scalapack", "device"};
+const char *const compared_names[COMPARE_COUNT] = {"plan",     "call",   "pdgemm",    "guarded",
+                                                   "anywhere", "shared", "scalapack", "device"};
 const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
 
 static void print_help(void)
@@ -42,7 +42,8 @@ static void print_help(void)
         "  --best                  grids and layouts of hsumma_desc_best; --order, --nb and --layout have no effect,\n"
         "                          --layers L has; not with --grid, --link, pdgemm or scalapack\n"
         "  --compare LIST          also run these, separated by commas, in turns, and print the ratios: scalapack,\n"
-        "                          plan, call or pdgemm as above; guarded (plan with option guard=product); shared\n"
+        "                          plan, call or pdgemm as above; guarded (plan with option guard=product);\n"
+        "                          anywhere (plan with option bits=anywhere); shared\n"
         "                          (the timed routine with matrices of hsumma_malloc; with a device, in its memory,\n"
         "                          as contender resident); device (the whole product by one process on its device,\n"
         "                          which the column \"of GEMM\" then refers to)\n"
@@ -123,8 +124,8 @@ static int read_compare(const argument_given *given, void *at)
 #define AT(member) .field = offsetof(gemm_arguments, member)
 static const argument own_arguments[] = {
     {.rows = arguments_all, AT(common)},
-    {"compare", .read = read_compare, AT(compare), .words = "plan|call|pdgemm|guarded|shared|scalapack|device",
-     .expected = "a list NAME,... of plan, call, pdgemm, guarded, shared, scalapack, device"},
+    {"compare", .read = read_compare, AT(compare), .words = "plan|call|pdgemm|guarded|anywhere|shared|scalapack|device",
+     .expected = "a list NAME,... of plan, call, pdgemm, guarded, anywhere, shared, scalapack, device"},
     {"plant-error", .read = read_plant, .expected = "VALUE@I,J with I and J at least 0, e.g. 1e-9@3,4"},
     {"api", .read = argument_word, AT(how), .words = "plan|call|pdgemm|scalapack",
      .expected = "plan, call, pdgemm or scalapack"},

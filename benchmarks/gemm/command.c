@@ -76,15 +76,16 @@ static int add_alone(contest *r)
     return code;
 }
 
-static int add_guarded(contest *r)
+/* Adds a plan with one more option. */
+static int add_with(contest *r, compared i, const char *option)
 {
     hsumma_plan_info info;
-    int code = problem_plan(&r->p, "guard=product", &r->guarded, &info, r->text, sizeof r->text);
+    int code = problem_plan(&r->p, option, &r->with[i], &info, r->text, sizeof r->text);
 
-    if (command_fail(r->p.comm, code, "--compare guarded: %s", r->text))
+    if (command_fail(r->p.comm, code, "--compare %s: %s", compared_names[i], r->text))
         return code;
-    code = add_contender(r, compared_names[COMPARE_GUARDED], API_PLAN, r->measured);
-    r->contenders[r->count - 1].who.plan = r->guarded;
+    code = add_contender(r, compared_names[i], API_PLAN, r->measured);
+    r->contenders[r->count - 1].who.plan = r->with[i];
     return code;
 }
 
@@ -97,9 +98,13 @@ static int add_compared(contest *r, compared i)
         [COMPARE_PDGEMM] = API_PDGEMM,
         [COMPARE_SCALAPACK] = API_SCALAPACK,
     };
+    static const char *const option[COMPARE_COUNT] = {
+        [COMPARE_GUARDED] = "guard=product",
+        [COMPARE_ANYWHERE] = "bits=anywhere",
+    };
 
-    if (i == COMPARE_GUARDED)
-        return add_guarded(r);
+    if (option[i])
+        return add_with(r, i, option[i]);
     if (i == COMPARE_SHARED)
         return add_resident(r);
     if (i == COMPARE_DEVICE)
@@ -363,7 +368,8 @@ int gemm_run(const void *args, const char *options, MPI_Comm comm)
     gemm_link_free(&r.link);
     pblas_free(&r.blacs);
     hsumma_plan_free(&r.plan);
-    hsumma_plan_free(&r.guarded);
+    for (int i = 0; i < COMPARE_COUNT; i++)
+        hsumma_plan_free(&r.with[i]);
     gemm_alone_free(&r.alone);
     gemm_floor_free(&r.floor, &r.p);
     problem_unshare(&r.shared);

@@ -20,8 +20,9 @@ typedef enum compared {
     COMPARE_PLAN,
     COMPARE_CALL,
     COMPARE_PDGEMM,
-    COMPARE_GUARDED, /* a plan with guard=product */
-    COMPARE_SHARED,  /* the measured routine, with A, B and C in memory of hsumma_malloc */
+    COMPARE_GUARDED,  /* a plan with guard=product */
+    COMPARE_ANYWHERE, /* a plan with bits=anywhere */
+    COMPARE_SHARED,   /* the measured routine, with A, B and C in memory of hsumma_malloc */
     COMPARE_SCALAPACK,
     COMPARE_DEVICE, /* the whole product on one process's device */
     COMPARE_COUNT
@@ -107,12 +108,12 @@ typedef struct contest {
     double *rate_times; /* one per round */
     double *least;      /* one per round: seconds of the link plus the local GEMM */
     spread rate_seconds;
-    hsumma_plan *plan;     /* NULL: there is none */
-    hsumma_plan *guarded;  /* the plan of --compare guarded, or NULL */
-    hsumma_plan_info info; /* of the plan, or of one that stands for a plan hidden by an API */
-    char text[400];        /* why there is no plan */
-    progress bar;          /* on rank 0 */
-    char warning[400];     /* the first finding of the doctor that disturbs measurements, or "" */
+    hsumma_plan *plan;                /* NULL: there is none */
+    hsumma_plan *with[COMPARE_COUNT]; /* plans of --compare guarded and anywhere, or NULL */
+    hsumma_plan_info info;            /* of the plan, or of one that stands for a plan hidden by an API */
+    char text[400];                   /* why there is no plan */
+    progress bar;                     /* on rank 0 */
+    char warning[400];                /* the first finding of the doctor that disturbs measurements, or "" */
     contender contenders[CONTENDERS];
     int count;
     turn *turns;   /* storage of all contenders' turns */

@@ -144,6 +144,8 @@ const char *hs_plan_maker(const hsumma_plan *plan)
     int64_t extent[3], whole = plan->problem.extent[variant->looped], width = spec->width[spec->levels - 1];
     memcpy(extent, plan->by_node ? plan->node.local : plan->loop.local, sizeof extent);
     extent[variant->looped] = width < whole ? width : whole;
+    if (plan->member && plan->problem.scalar->ordered)
+        return "hsumma";
     return plan->member ? hs_local_maker(plan->ctx->local, plan->problem.scalar, extent) : "none";
 }
 

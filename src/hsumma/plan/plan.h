@@ -197,7 +197,8 @@ static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 
 /* Implemented in describe.c: writes the line of options that gives the same plan, and the origin of each choice. */
 void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
-/* Where this process's local products are computed: "BLAS" or its device's kind; "none" if it is not a member. */
+/* Where this process's local products are computed: "BLAS", "hsumma" (bits=anywhere) or its device's kind; "none" if it
+ * is not a member. */
 const char *hs_plan_maker(const hsumma_plan *plan);
 
 #endif

@@ -74,20 +74,21 @@ static void draw_options(const struct gemm_case *c, char *text, size_t room)
 }
 
 struct counts {
-    int64_t products, different, wrong, plain, failed;
+    int64_t products, different, wrong, plain, failed, alarms;
 };
 
 /* One product with bits=anywhere, with the options of its plan's line, and with bits=plan. */
 static void try_product(hsumma_context *ctx, int64_t number, struct counts *counts)
 {
-    char words[300], options[320], line[1200];
+    char words[300], options[400], line[1200];
     hsumma_grid *grid = gemm_draw_grid(ctx);
     struct gemm_case c = draw_product(grid);
     draw_options(&c, words, sizeof words);
     for (int pass = 0, passes = draw(4) ? 1 : 3; pass < passes; pass++) {
         struct gemm_part local[3];
         hsumma_plan *plan = NULL;
-        snprintf(options, sizeof options, "%s bits=%s", words, pass < 2 ? "anywhere" : "plan");
+        snprintf(options, sizeof options, "%s bits=%s%s", words, pass < 2 ? "anywhere" : "plan",
+                 draw(6) ? "" : " guard=product");
         c.options = pass == 1 ? line : options;
         gemm_make(&c, local);
         hsumma_status status = gemm_plan_create(ctx, &c, &plan);
@@ -95,6 +96,7 @@ static void try_product(hsumma_context *ctx, int64_t number, struct counts *coun
             status = gemm_step_through(plan, &c, local, draw(2) ? 1000000 : GEMM_AT_ONCE);
         snprintf(line, sizeof line, "%s", plan_query(plan).line);
         int64_t bad = status ? 0 : different(&c, &local[2]), wrong = status ? 0 : gemm_wrong(&c, &local[2], 0);
+        counts->alarms += plan_query(plan).guard_found;
         int named = status || !line[0] || (strstr(line, "bits=anywhere") != NULL) == (pass < 2);
         const char *maker = status ? "none" : plan_query(plan).local;
         named &= !strcmp(maker, "none") || !strcmp(maker, pass < 2 ? "hsumma" : "BLAS");
@@ -118,6 +120,7 @@ static void test_products(hsumma_context *ctx)
         try_product(ctx, i, &counts);
     int64_t plain = world_reduce(counts.plain, MPI_SUM);
     tap_ok(world_worst(counts.failed) == 0, "%d products: all complete", (int)counts.products);
+    tap_ok(world_worst(counts.alarms) == 0, "no false alarm of guard=product");
     tap_ok(world_worst(counts.different) == 0, "bits=anywhere: every element has the bits of its definition");
     tap_ok(world_worst(counts.wrong) == 0, "every element is within the error bound of the triple loop");
     tap_ok(plain > 0 || products < 40, "bits=plan: %" PRId64 " elements have other bits", plain);

@@ -21,8 +21,10 @@
  * that fits applies. A tuned file has a first line "hsumma tuned 2" and then lines "COLLECTIVE RANKS NODES RANGE
  * ALGORITHM", in which a star stands for any number or all sizes, and a hash begins a comment. The model and the
  * default choose built-in algorithms only. An algorithm that cannot serve a call (because of its shape, or an operator
- * that does not commute) is replaced by one that can. MPI's own collective, or a function of the caller, is never
- * replaced as a stage, as in "dpml(outer=mpi)": where it cannot serve, the call returns HSUMMA_ERR_UNSUPPORTED.
+ * that does not commute) is replaced by one that can. The algorithm "exact", whose bits no other has, is never
+ * replaced: with HSUMMA_USER the call returns HSUMMA_ERR_UNSUPPORTED. MPI's own collective, or a function of the
+ * caller, is never replaced as a stage, as in "dpml(outer=mpi)": where it cannot serve, the call returns
+ * HSUMMA_ERR_UNSUPPORTED.
  */
 #ifndef HSUMMA_COLL_H
 #define HSUMMA_COLL_H
@@ -117,9 +119,9 @@ typedef struct hsumma_coll {
 /**
  * Runs one collective. Collective over the context.
  *
- * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (a stage of the algorithm
- * cannot serve this call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER, HSUMMA_ERR_DEVICE (on all processes; the
- * context can only be freed).
+ * Errors: HSUMMA_ERR_ARGUMENT, HSUMMA_ERR_OPTION (no such algorithm), HSUMMA_ERR_UNSUPPORTED (the algorithm exact, or
+ * a stage of the algorithm, cannot serve this call), HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER,
+ * HSUMMA_ERR_DEVICE (on all processes; the context can only be freed).
  *
  * The processes check the first call of a kind (collective, sizes, root, algorithm) together: all return the same
  * error, and no buffer is changed. Each process checks later calls of the same kind alone: if a process passes a NULL
@@ -188,7 +190,9 @@ enum hsumma_algorithm_flags {
     HSUMMA_KEEPS_ORDER_ON_BLOCKS = 4, /**< keeps the order of ranks if each node has consecutive ranks */
     HSUMMA_UNIFORM = 8,               /**< brackets the sum of every element in the same manner */
     HSUMMA_SHARED = 16,               /**< uses shared memory inside a node if available */
-    HSUMMA_BY_MPI = 32                /**< calls MPI's own collective, or a function of the caller */
+    HSUMMA_BY_MPI = 32,               /**< calls MPI's own collective, or a function of the caller */
+    HSUMMA_EXACT = 64                 /**< results depend on neither the number of processes nor their order and
+                                           placement; not for HSUMMA_USER */
 };
 
 /** A row of the registry. Strings are valid as long as the context. */

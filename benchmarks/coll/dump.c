@@ -56,7 +56,7 @@ static hsumma_status print_proof(const struct hs_alg *alg, const struct hs_shape
     if (alg->collective == HS_ALLREDUCE)
         printf("; %s on all ranks", report.same_bits ? "the same bits" : "NOT the same bits");
     if (alg->collective == HS_REDUCE_TO || alg->collective == HS_ALLREDUCE || alg->collective == HS_REDUCE_SCATTER)
-        printf("; sums %s", report.keeps_order ? "in the order of the ranks" : "in any order");
+        printf("; sums %s", report.exact ? "exact" : report.keeps_order ? "in the order of the ranks" : "in any order");
     puts("\n");
     return HSUMMA_OK;
 }

@@ -13,6 +13,7 @@ static const struct {
     {HS_KEEPS_ORDER, "keeps_order", "keeps order"},
     {HS_KEEPS_ORDER_IF, "keeps_order_on_blocks", "keeps order if the ranks of each node are consecutive"},
     {HS_UNIFORM, "uniform", "uniform"},
+    {HS_EXACT_SUMS, "exact", "exact"},
     {HS_TRUE_ROOT, "true_root", NULL},
     {HS_USES_TOPOLOGY, "topology", "node-aware"},
     {HS_USES_SHARED, "shared", "shared memory"},

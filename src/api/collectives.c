@@ -153,6 +153,7 @@ int hsumma_coll_algorithm(const hsumma_context *ctx, int i, hsumma_algorithm_inf
         {HS_TRUE_ROOT, HSUMMA_TRUE_ROOT}, {HS_KEEPS_ORDER, HSUMMA_KEEPS_ORDER},
         {HS_UNIFORM, HSUMMA_UNIFORM},     {HS_KEEPS_ORDER_IF, HSUMMA_KEEPS_ORDER_ON_BLOCKS},
         {HS_USES_SHARED, HSUMMA_SHARED},  {HS_BY_MPI, HSUMMA_BY_MPI},
+        {HS_EXACT_SUMS, HSUMMA_EXACT},
     };
     const struct hs_alg *alg = hs_alg_at_in(ctx ? &ctx->own : NULL, i);
     if (!alg)

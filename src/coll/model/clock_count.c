@@ -36,7 +36,7 @@ void hs_clock_count(const struct hs_list *list, const struct hs_topology *topolo
                 add(node_between, step->count);
             }
         }
-        reduced += step->kind == HS_REDUCE ? step->count : 0;
+        reduced += step->kind == HS_REDUCE ? step->count : step->kind == HS_EXACT ? step->peer * step->count : 0;
         report->signals += step->kind == HS_SIGNAL;
         if (step->kind == HS_COPY && hs_copies_shared(step))
             report->shared_copies += step->count;

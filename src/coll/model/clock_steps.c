@@ -2,6 +2,7 @@
  * Converts the lists of all ranks, or of a sample, to the clock's form: each list is built, read and freed before the
  * next one.
  */
+#include "base/compute.h"
 #include "coll/model/clock_parts.h"
 
 #include <limits.h>
@@ -81,8 +82,9 @@ struct reader {
 static enum queue queue_of(int kind)
 {
     static const unsigned char queue[HS_KINDS] = {
-        [HS_SEND] = OUT_PORT, [HS_RECV] = IN_PORT, [HS_COPY] = ARITHMETIC, [HS_REDUCE] = ARITHMETIC,
-        [HS_SIGNAL] = QUEUES, [HS_WAIT] = QUEUES,  [HS_JOIN] = QUEUES,     [HS_MPI] = OUT_PORT};
+        [HS_SEND] = OUT_PORT,     [HS_RECV] = IN_PORT,     [HS_COPY] = ARITHMETIC,
+        [HS_REDUCE] = ARITHMETIC, [HS_EXACT] = ARITHMETIC, [HS_SIGNAL] = QUEUES,
+        [HS_WAIT] = QUEUES,       [HS_JOIN] = QUEUES,      [HS_MPI] = OUT_PORT};
     return (enum queue)queue[kind];
 }
 
@@ -114,6 +116,8 @@ static double work(const struct hs_machine *machine, const struct hs_step *step)
 
     if (step->kind == HS_REDUCE)
         return (double)step->count * machine->gamma;
+    if (step->kind == HS_EXACT)
+        return (double)(step->peer * step->count) * HS_EXACT_WORK * machine->gamma;
     if (step->kind != HS_COPY)
         return 0;
     if (priced && hs_copies_shared(step))
@@ -163,6 +167,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_list 
         return HSUMMA_OK;
     case HS_COPY:
     case HS_REDUCE:
+    case HS_EXACT:
     case HS_JOIN:
         step->seconds = work(reader->machine, from);
         return HSUMMA_OK;
@@ -236,7 +241,9 @@ static double own_seconds(const struct hs_clock_steps *steps, int g)
     const struct hs_link *price = &steps->price[step->price];
     if (step->kind == HS_SEND || step->kind == HS_RECV)
         return (price->gap > 0 ? price->gap : price->alpha) + (double)step->count * price->beta;
-    return step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_MPI ? step->seconds : 0;
+    return step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_EXACT || step->kind == HS_MPI
+               ? step->seconds
+               : 0;
 }
 
 static hsumma_status read_list(struct reader *reader, int rank, const struct hs_list *list)

@@ -45,8 +45,10 @@ static int append(const struct embedding *e, const struct hs_list *list, const s
     int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT, peer = -1;
     if (step->kind == HS_MPI)
         peer = outer_joint(e, &list->joint[step->peer]);
-    else if (step->peer >= 0)
+    else if (hs_peer_is_rank(step->kind) && step->peer >= 0)
         peer = outer_rank(e, step->peer);
+    else
+        peer = step->peer;
     return hs_emit_step(e->builder, step->kind, peer, touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
                         touches & HS_TOUCHES_LEFT ? outer_ref(e, step->left) : step->left,
                         touches & HS_TOUCHES_RIGHT ? outer_ref(e, step->right) : step->right,

@@ -6,7 +6,9 @@
 static const struct hs_alg *fitting(const struct hs_alg *alg, const struct hs_shape *stage)
 {
     int parts = alg && (alg->collective == HS_ALLGATHER || alg->collective == HS_REDUCE_SCATTER);
-    return alg && !(alg->flags & HS_BY_MPI && parts) && !hs_alg_unfit(alg, stage) ? alg : NULL;
+    return alg && !(alg->flags & HS_BY_MPI && parts) && !(alg->flags & HS_EXACT_SUMS) && !hs_alg_unfit(alg, stage)
+               ? alg
+               : NULL;
 }
 
 static const struct hs_alg *given(const struct hs_stage *stage, const struct hs_shape *shape)

@@ -43,7 +43,8 @@ int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *acce
     unsigned touches = hs_step_touches(step);
     int n = 0;
     if (touches & HS_TOUCHES_LEFT)
-        access[n++] = (struct hs_access){index, 0, step->left, step->left.at + step->count};
+        access[n++] = (struct hs_access){index, 0, step->left,
+                                         step->left.at + hs_left_bytes(step->kind, step->peer, step->count)};
     if (touches & HS_TOUCHES_RIGHT)
         access[n++] = (struct hs_access){index, 0, step->right, step->right.at + step->count};
     if (touches & HS_TOUCHES_DST)
@@ -156,7 +157,7 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
         proof.options = *options;
     if (proof.options.instances < 1)
         proof.options.instances = 1;
-    *report = (struct hs_verify_report){.same_bits = 1, .keeps_order = 1, .uniform = 1};
+    *report = (struct hs_verify_report){.same_bits = 1, .keeps_order = 1, .uniform = 1, .exact = 1};
 
     hsumma_status status = check_shape(&proof);
     if (!status)
@@ -184,6 +185,8 @@ static hsumma_status judge_row(const struct hs_alg *alg, const struct hs_shape *
         return HSUMMA_ERR_INTERNAL; /* hs_verify_lists has stored a text */
     if (alg->collective == HS_ALLREDUCE && !report->same_bits)
         snprintf(report->text, sizeof report->text, "the ranks end with different bits");
+    else if (alg->flags & HS_EXACT_SUMS && !report->exact)
+        snprintf(report->text, sizeof report->text, "not exact: an element is not one EXACT step over all ranks");
     else if (alg->flags & HS_UNIFORM && !report->uniform)
         snprintf(report->text, sizeof report->text, "not uniform: elements are bracketed differently");
     else

@@ -42,6 +42,7 @@ struct hs_verify_report {
      */
     int keeps_order;
     int uniform; /* true if all elements of OUT have the same bracketing */
+    int exact;   /* true if each element of OUT is the result of one EXACT step over the contributions of all ranks */
     /*
      * Hash of the bracketing of the sums in OUT of the root (reduce), of rank 0 (allreduce) or of all ranks
      * (reduce_scatter), in instance 0.

@@ -51,15 +51,19 @@ hsumma_status hs_verify_fill(struct hs_proof *proof)
     return HSUMMA_OK;
 }
 
-/* The expected value in OUT at a position in the part of `owner`. For a sum, `form` is not set. */
+/* The expected value in OUT at a position in the part of `owner`. For a sum, `form` is that of an EXACT step. */
 static struct hs_cell expected(const struct hs_proof *proof, int instance, int64_t position, int owner)
 {
     const struct hs_shape *shape = proof->shape;
     if (!hs_sums(proof))
         return leaf(instance, proof->collective == HS_BCAST ? shape->root : owner, position);
     struct hs_cell sum = {.low = 0, .end = shape->size};
-    for (int r = 0; r < shape->size; r++)
-        sum.bag += leaf(instance, r, position).bag;
+    for (int r = 0; r < shape->size; r++) {
+        struct hs_cell one = leaf(instance, r, position);
+        sum.bag += one.bag;
+        sum.form += one.form;
+    }
+    sum.form = hs_exact_form(sum.form);
     return sum;
 }
 
@@ -101,6 +105,7 @@ static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_
         if (instance == 0 && i == 0)
             proof->form = form;
         report->uniform &= form == proof->form;
+        report->exact &= form == want.form;
         if (instance == 0)
             report->bracketing = scramble(report->bracketing + form);
     }

@@ -19,6 +19,13 @@ struct hs_cell {
     int low, end;  /* all contributing ranks are in low .. end - 1; end = 0 if the element has not been written */
 };
 
+/* The form of an EXACT step from the sum of the forms of its operands, in any order. */
+static inline uint64_t hs_exact_form(uint64_t forms)
+{
+    forms = (forms ^ (forms >> 32)) * 0xd6e8feb86659fd93u;
+    return forms ^ (forms >> 32);
+}
+
 struct hs_proof {
     enum hs_collective collective;
     const struct hs_list *list;

@@ -138,6 +138,33 @@ static hsumma_status reduce(struct proof_run *run, int instance, int g)
     return HSUMMA_OK;
 }
 
+/* An EXACT step, whose operands may have any order. */
+static hsumma_status exact(struct proof_run *run, int instance, int g)
+{
+    const struct hs_step *step = hs_lists_step(run->lists, g);
+    struct cell_range dst = place_of(run, instance, g, step->dst), left = place_of(run, instance, g, step->left);
+    int64_t elements = step->count / run->proof->shape->unit;
+
+    for (int64_t i = 0; i < elements; i++) {
+        struct hs_cell sum = *cell_at(run, &left, i);
+        for (int j = 0; j < step->peer; j++) {
+            const struct hs_cell *one = cell_at(run, &left, j * elements + i);
+            if (one->end == 0)
+                return unwritten(run, g);
+            if (j > 0 && sum.end != one->low)
+                note_order(run, g, &sum, one);
+            sum.bag += j > 0 ? one->bag : 0;
+            sum.form += j > 0 ? one->form : 0;
+            sum.low = sum.low < one->low ? sum.low : one->low;
+            sum.end = sum.end > one->end ? sum.end : one->end;
+        }
+        sum.form = hs_exact_form(sum.form);
+        *cell_at(run, &dst, i) = sum;
+    }
+    complete(run, instance, g);
+    return HSUMMA_OK;
+}
+
 /* Copies the elements of step `reader`, which reads them, and checks that they have been written. */
 static hsumma_status copy(struct proof_run *run, int reader, struct cell_range from, struct cell_range to)
 {
@@ -158,6 +185,8 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
     hsumma_status status = HSUMMA_OK;
     if (step->kind == HS_REDUCE)
         return reduce(run, instance, g);
+    if (step->kind == HS_EXACT)
+        return exact(run, instance, g);
     if (step->kind == HS_COPY)
         status = copy(run, g, place_of(run, instance, g, step->left), place_of(run, instance, g, step->dst));
     complete(run, instance, g);

@@ -138,9 +138,12 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
     hsumma_status status = HSUMMA_OK;
     for (int a = 0; a < n && !status; a++)
         status = check_access(proof, rank, i, &access[a]);
+    if (!status && step->kind == HS_EXACT && step->peer < 1)
+        status = hs_wrong(proof, "rank %d step %d (EXACT): %d operands; expected 1 or more", rank, i, step->peer);
     /* The dst of a REDUCE or MPI step may be one of its operands, but must not overlap one at another offset. */
     for (int a = 0; a < n - 1 && !status; a++)
-        if (overlap(&access[a], &access[n - 1]) && (step->kind == HS_COPY || access[a].ref.at != access[n - 1].ref.at))
+        if (overlap(&access[a], &access[n - 1]) &&
+            (step->kind == HS_COPY || step->kind == HS_EXACT || access[a].ref.at != access[n - 1].ref.at))
             status = hs_wrong(proof, "rank %d step %d (%s): source and destination overlap", rank, i, kind);
     return status;
 }

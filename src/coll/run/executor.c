@@ -1,4 +1,5 @@
 #include "base/crc.h"
+#include "base/operators.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/executor_device.h"
 #include "coll/run/executor_parts.h"
@@ -101,17 +102,29 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
 /* The kind of work of a COPY or REDUCE in a simulated run, which determines its cost. */
 static enum hs_work work_of(const struct hs_step *step)
 {
-    if (step->kind == HS_REDUCE)
+    if (step->kind == HS_REDUCE || step->kind == HS_EXACT)
         return HS_WORK_SUM;
     return hs_copies_shared(step) ? HS_WORK_SHARED_COPY : HS_WORK_COPY;
 }
 
-/* Executes a COPY or REDUCE. */
+static hsumma_status add_exactly(const hsumma_operator *op, const struct hs_step *step, void *dst, const void *left)
+{
+    hs_exact *reduce = op ? hs_exact_of(op->element, op->op) : NULL;
+    if (!reduce)
+        return HSUMMA_ERR_UNSUPPORTED;
+    reduce(dst, left, step->peer, step->count);
+    return HSUMMA_OK;
+}
+
+/* Executes a COPY, REDUCE or EXACT. */
 static hsumma_status copy_or_add(const struct hs_instance *instance, const struct hs_step *step)
 {
-    if (!hs_compute_bytes(instance->bound.compute, work_of(step), step->count))
+    int64_t work = step->kind == HS_EXACT ? HS_EXACT_WORK * step->peer * step->count : step->count;
+    if (!hs_compute_bytes(instance->bound.compute, work_of(step), work))
         return HSUMMA_OK;
     char *dst = address(instance, step->dst), *left = address(instance, step->left);
+    if (step->kind == HS_EXACT)
+        return add_exactly(instance->bound.operation, step, dst, left);
     if (step->kind == HS_COPY && !left)
         return read_peer(instance, step->left, 0, dst, step->count);
     if (step->kind == HS_COPY) {
@@ -136,7 +149,7 @@ static hsumma_status compute(const struct hs_instance *instance, const struct hs
                                                  .peer = -1,
                                                  .tag = instance->bound.tag,
                                                  .panel = -1,
-                                                 .kind = step->kind == HS_REDUCE ? HS_TRACE_SUM : HS_TRACE_COPY,
+                                                 .kind = step->kind == HS_COPY ? HS_TRACE_COPY : HS_TRACE_SUM,
                                                  .operand = -1});
     return status;
 }
@@ -330,7 +343,7 @@ static hsumma_status host_step(struct hs_instance *instance, int index, int *wor
         *worked = 1;
         return post(instance, index);
     }
-    if (step->kind == HS_COPY || step->kind == HS_REDUCE)
+    if (step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_EXACT)
         status = compute(instance, step);
     else if (step->kind == HS_SIGNAL)
         hs_shm_signal(instance->bound.shm, instance->bound.instance, step->count);

@@ -43,7 +43,7 @@ struct hs_binding {
     int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */
-    const hsumma_operator *operation; /* of a reduction */
+    const hsumma_operator *operation; /* of a reduction; also for EXACT steps */
     int by_function; /* true if a function of the caller performs steps on some rank; if it fails, that rank sends a
                         notice */
     /*

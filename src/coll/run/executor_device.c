@@ -236,6 +236,7 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
     case HS_JOIN:
         hs_step_finish(instance, index);
         return HSUMMA_OK;
+    case HS_EXACT:
     case HS_MPI:
     case HS_KINDS:
         break;

@@ -55,7 +55,7 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
         return spec->alg->performer           ? "the algorithm is a function of the caller"
                : spec->alg->flags & HS_BY_MPI ? "the algorithm is MPI's own"
                                               : "a stage is performed by MPI or by a function of the caller";
-    if (alg && alg->flags & HS_ON_HOST)
+    if (alg && alg->flags & (HS_ON_HOST | HS_EXACT_SUMS))
         return "the algorithm requires it";
     return alg && hs_alg_may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
 }
@@ -76,6 +76,7 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
                                             .shape = &chosen->shape,
                                             .ordered = hs_call_ordered(call),
                                             .on_device = on_device,
+                                            .own_operator = call->reduces && call->op.op == HSUMMA_USER,
                                             .no_mpi = no_mpi(call),
                                             .spec = algorithm};
     return hs_select(maker->selector, &chosen->question, &chosen->answer, message);

@@ -36,7 +36,9 @@ static void print_step(FILE *file, const struct hs_list *list, const struct hs_s
     if (touches & HS_TOUCHES_DST)
         print_range(file, " ", step->dst, step->count);
     if (touches & HS_TOUCHES_LEFT)
-        print_range(file, " <- ", step->left, step->count);
+        print_range(file, " <- ", step->left, hs_left_bytes(step->kind, step->peer, step->count));
+    if (step->kind == HS_EXACT)
+        fprintf(file, " of %d", step->peer);
     if (touches & HS_TOUCHES_RIGHT)
         print_range(file, " op ", step->right, step->count);
 }

@@ -14,7 +14,7 @@ static void turn_ref(struct hs_ref *ref, int shift, int size)
 /* Replaces rotated ranks by true ones. */
 static void turn(struct hs_step *step, int shift, int size)
 {
-    if (step->kind != HS_MPI && step->peer >= 0 && step->peer < size)
+    if (hs_peer_is_rank(step->kind) && step->peer >= 0 && step->peer < size)
         step->peer = (step->peer + shift) % size;
     turn_ref(&step->dst, shift, size);
     turn_ref(&step->left, shift, size);

@@ -119,7 +119,7 @@ hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, c
     mine.with = used(alg, &shape->with);
     hs_list_begin(&builder, memory);
     builder.alg = alg;
-    if (alg->own || alg->flags & HS_BY_MPI || (shape->size > 1 && shape->bytes > 0))
+    if (alg->own || alg->flags & HS_BY_MPI || (shape->bytes > 0 && (shape->size > 1 || alg->flags & HS_EXACT_SUMS)))
         alg->build(&builder, &mine);
     else if (alg->collective != HS_BCAST)
         hs_emit_copy(&builder, hs_out(0), hs_in(0), shape->bytes, -1);

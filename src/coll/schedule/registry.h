@@ -84,6 +84,12 @@ enum hs_alg_flags {
     /* an algorithm that MPI libraries use; the model prices row "mpi" as the cheapest such row */
     HS_LIKE_MPI = 524288,
     HS_USES_RINGS = 1048576, /* parameters rings and rest */
+    /*
+     * Reduces by EXACT steps: results depend on neither the number of ranks, nor their order and placement, nor
+     * parameters. Not for operators of the caller, as a stage, in products, or at the model's choice; for device memory
+     * the host does the work.
+     */
+    HS_EXACT_SUMS = 2097152,
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,
     HS_KNOWS_NODES = HS_USES_TOPOLOGY | HS_USES_SHARED
 };
@@ -103,7 +109,10 @@ struct hs_alg {
      * single rank. The pointer is NULL if the row serves all shapes.
      */
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
-    /* Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows and row "mpi". */
+    /*
+     * Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows, row "mpi" and,
+     * if size is 1, rows with HS_EXACT_SUMS.
+     */
     void (*build)(struct hs_builder *builder, const struct hs_shape *shape);
     /*
      * Sets those of the row's parameters that are 0 to the cheapest values at the prices; NULL stands for the built-in

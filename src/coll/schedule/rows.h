@@ -23,6 +23,7 @@
     ALG(reduce_shared_buffer)              \
     ALG(reduce_spread)                     \
     ALG(reduce_smp)                        \
+    ALG(reduce_exact)                      \
     ALG(reduce_host_staged)                \
     ALG(reduce_mpi)                        \
     ALG(allreduce_recursive_doubling)      \
@@ -41,6 +42,7 @@
     ALG(allreduce_smp)                     \
     ALG(allreduce_nap)                     \
     ALG(allreduce_dpml)                    \
+    ALG(allreduce_exact)                   \
     ALG(allreduce_host_staged)             \
     ALG(allreduce_mpi)                     \
     ALG(allgather_ring)                    \
@@ -58,6 +60,7 @@
     ALG(reduce_scatter_shared_buffer)      \
     ALG(reduce_scatter_spread)             \
     ALG(reduce_scatter_node_aware)         \
+    ALG(reduce_scatter_exact)              \
     ALG(reduce_scatter_host_staged)        \
     ALG(reduce_scatter_mpi)
 

@@ -5,7 +5,8 @@
 
 const char *hs_kind_name(enum hs_kind kind)
 {
-    static const char *const names[HS_KINDS] = {"SEND", "RECV", "COPY", "REDUCE", "SIGNAL", "WAIT", "JOIN", "MPI"};
+    static const char *const names[HS_KINDS] = {"SEND",   "RECV", "COPY", "REDUCE", "EXACT",
+                                                "SIGNAL", "WAIT", "JOIN", "MPI"};
     return (unsigned)kind < HS_KINDS ? names[kind] : "?";
 }
 
@@ -58,7 +59,7 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
     if (touches & HS_TOUCHES_DST)
         touch(list, dst, count);
     if (touches & HS_TOUCHES_LEFT)
-        touch(list, left, count);
+        touch(list, left, hs_left_bytes(kind, peer, count));
     if (touches & HS_TOUCHES_RIGHT)
         touch(list, right, count);
     struct hs_step *step = &list->step[list->steps];
@@ -104,6 +105,12 @@ int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref 
                    int64_t count, int after)
 {
     return emit_after(builder, HS_REDUCE, -1, dst, left, right, count, after);
+}
+
+int hs_emit_exact(struct hs_builder *builder, struct hs_ref dst, struct hs_ref first, int operands, int64_t count,
+                  int after)
+{
+    return emit_after(builder, HS_EXACT, operands, dst, first, nowhere, count, after);
 }
 
 int hs_emit_signal(struct hs_builder *builder, int64_t value, int after)

@@ -39,10 +39,12 @@
 #include "base/status.h"
 
 /*
- * JOIN only combines dependencies. MPI is a whole collective among some ranks (hs_joint), performed by MPI (row "mpi")
- * or by a function of the caller. For each set of ranks, the i-th MPI step of one rank matches the i-th of every other.
+ * EXACT reduces several operands at once, with bits that depend on neither their order nor their number (base/exact.c);
+ * its operands must be contributions, not sums. JOIN only combines dependencies. MPI is a whole collective among some
+ * ranks (hs_joint), performed by MPI (row "mpi") or by a function of the caller. For each set of ranks, the i-th MPI
+ * step of one rank matches the i-th of every other.
  */
-enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
+enum hs_kind { HS_SEND, HS_RECV, HS_COPY, HS_REDUCE, HS_EXACT, HS_SIGNAL, HS_WAIT, HS_JOIN, HS_MPI, HS_KINDS };
 const char *hs_kind_name(enum hs_kind kind); /* "SEND" for HS_SEND, ... */
 
 /* Symbolic buffers. An offset counts bytes in a packed buffer (64-bit), even if the executor binds another layout. */
@@ -71,12 +73,14 @@ struct hs_ref {
 
 struct hs_step {
     enum hs_kind kind;
-    int peer;           /* SEND, RECV, WAIT: the other rank in the group, rotated as the builder's rank is; MPI: the
-                           index of its ranks in list->joint */
-    struct hs_ref dst;  /* RECV, COPY, REDUCE: a slot of this rank; COPY, REDUCE: or a peer's SHARED */
-    struct hs_ref left; /* SEND, COPY: the source; REDUCE: dst = left op right, in this order; dst may be one of them */
+    int peer;            /* SEND, RECV, WAIT: the other rank in the group, rotated as the builder's rank is; MPI: the
+                            index of its ranks in list->joint; EXACT: the number of operands */
+    struct hs_ref dst;   /* RECV, COPY, REDUCE, EXACT: a slot of this rank; COPY, REDUCE: or a peer's SHARED */
+    struct hs_ref left;  /* SEND, COPY: the source; REDUCE: dst = left op right, in this order; dst may be one of them;
+                            EXACT: the first operand, which the others follow, in a slot of this rank */
     struct hs_ref right; /* REDUCE: the right operand */
-    int64_t count;       /* bytes, at least 1; SIGNAL, WAIT: the value of the flag, 1 .. HS_SIGNAL_MAX; JOIN: 1 */
+    int64_t count;       /* bytes, of EXACT those of one operand, at least 1; SIGNAL, WAIT: the value of the flag, 1 ..
+                            HS_SIGNAL_MAX; JOIN: 1 */
     int first_dep, deps; /* list->dep[first_dep .. first_dep + deps): indices of earlier steps */
 };
 
@@ -92,6 +96,7 @@ static inline unsigned hs_kind_touches(enum hs_kind kind, struct hs_ref dst, str
         [HS_RECV] = HS_TOUCHES_DST,
         [HS_COPY] = HS_TOUCHES_DST | HS_TOUCHES_LEFT,
         [HS_REDUCE] = HS_TOUCHES_DST | HS_TOUCHES_LEFT | HS_TOUCHES_RIGHT,
+        [HS_EXACT] = HS_TOUCHES_DST | HS_TOUCHES_LEFT,
     };
     if (kind == HS_MPI)
         return (dst.slot != HS_SLOTS ? HS_TOUCHES_DST : 0u) | (left.slot != HS_SLOTS ? HS_TOUCHES_LEFT : 0u);
@@ -100,6 +105,17 @@ static inline unsigned hs_kind_touches(enum hs_kind kind, struct hs_ref dst, str
 static inline unsigned hs_step_touches(const struct hs_step *step)
 {
     return hs_kind_touches(step->kind, step->dst, step->left);
+}
+
+/* The bytes that a step reads from `left`, if it reads from there. */
+static inline int64_t hs_left_bytes(enum hs_kind kind, int peer, int64_t count)
+{
+    return kind == HS_EXACT ? peer * count : count;
+}
+/* True if hs_step.peer is a rank, unless it is -1. */
+static inline int hs_peer_is_rank(enum hs_kind kind)
+{
+    return kind != HS_MPI && kind != HS_EXACT;
 }
 
 enum { HS_SIGNAL_MAX = 1 << 30 };
@@ -169,6 +185,9 @@ int hs_emit_recv(struct hs_builder *builder, int peer, struct hs_ref dst, int64_
 int hs_emit_copy(struct hs_builder *builder, struct hs_ref dst, struct hs_ref source, int64_t count, int after);
 int hs_emit_reduce(struct hs_builder *builder, struct hs_ref dst, struct hs_ref left, struct hs_ref right,
                    int64_t count, int after);
+/* `count` is the length of an operand. */
+int hs_emit_exact(struct hs_builder *builder, struct hs_ref dst, struct hs_ref first, int operands, int64_t count,
+                  int after);
 int hs_emit_signal(struct hs_builder *builder, int64_t value, int after);
 /* Appends a step of any kind, without dependencies. Fields that the kind does not use are stored as given. */
 int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct hs_ref dst, struct hs_ref left,

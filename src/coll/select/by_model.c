@@ -23,7 +23,7 @@ enum { MOST_RANKS_FOR_STAGES = 64 };
  */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
-    unsigned others = HS_BY_MPI | HS_ON_HOST | (question->on_device ? 0u : HS_FOR_DEVICES);
+    unsigned others = HS_BY_MPI | HS_ON_HOST | HS_EXACT_SUMS | (question->on_device ? 0u : HS_FOR_DEVICES);
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
@@ -120,7 +120,7 @@ static int has_stages(const struct hs_shape *shape)
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
-    const unsigned others = HS_BY_MPI | HS_ON_HOST | HS_FOR_DEVICES | HS_KNOWS_NODES;
+    const unsigned others = HS_BY_MPI | HS_ON_HOST | HS_EXACT_SUMS | HS_FOR_DEVICES | HS_KNOWS_NODES;
     const struct hs_alg *row;
     hsumma_status status = try_segments(selector, question, spec, price, best);
     if (question->shape->size > MOST_RANKS_FOR_STAGES || !has_stages(question->shape))

@@ -37,6 +37,8 @@ const char *hs_alg_spec_unfit(const struct hs_alg_spec *spec, const struct hs_qu
     for (int i = 0; i < 3; i++)
         if (by_mpi(row[i]) && !row[i]->performer && question->no_mpi)
             return question->no_mpi;
+    if (alg->flags & HS_EXACT_SUMS && question->own_operator)
+        return "the operator is user-defined";
     if (question->ordered) {
         if (!keeps_order(alg, question, spec->with.level))
             return alg->flags & HS_KEEPS_ORDER_IF
@@ -87,6 +89,12 @@ static hsumma_status said(const struct hs_selector *selector, const struct hs_qu
     return HSUMMA_OK;
 }
 
+/* True for a stage by MPI or by a function of the caller, and for a row whose bits others cannot give. */
+static int is_never_replaced(const struct hs_alg_spec *spec)
+{
+    return spec->alg->flags & HS_EXACT_SUMS || (hs_alg_spec_by_mpi(spec) && !by_mpi(spec->alg));
+}
+
 static hsumma_status select_spec(struct hs_selector *selector, const struct hs_question *question,
                                  struct hs_answer *answer, struct hs_message *message)
 {
@@ -96,7 +104,7 @@ static hsumma_status select_spec(struct hs_selector *selector, const struct hs_q
         return status;
     if (answer->spec.alg) {
         const char *why = hs_alg_spec_unfit(&answer->spec, question);
-        if (why && hs_alg_spec_by_mpi(&answer->spec) && !by_mpi(answer->spec.alg)) {
+        if (why && is_never_replaced(&answer->spec)) {
             char text[HS_ALG_SPEC_TEXT];
             hs_alg_spec_write(&answer->spec, text, sizeof text);
             return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "%s algorithm %s cannot serve this call: %s",

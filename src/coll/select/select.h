@@ -106,6 +106,7 @@ struct hs_question {
     const struct hs_shape *shape; /* shape of the call; its rank is ignored, its root is the true root */
     int ordered;                  /* true if the operator does not commute */
     int on_device;                /* true if the buffers are in device memory and the device does the work */
+    int own_operator;             /* true if the operator is the caller's */
     const char *no_mpi;           /* reason why MPI cannot serve the call; NULL if it can */
     const char *spec;             /* spec given with the call; NULL if none */
 };

@@ -20,6 +20,9 @@ static const char *name_for(const struct hs_names *names, int level, int levels)
 static hsumma_status refuse_stages(const struct hs_chooser *chooser, const char *option, const char *word,
                                    const struct hs_alg_spec *read)
 {
+    if (read->alg->flags & HS_EXACT_SUMS)
+        return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
+                       "%s=%s: this algorithm serves calls only; expected another algorithm", option, word);
     if (!hs_alg_spec_by_mpi(read) || (read->alg->flags & HS_BY_MPI && !read->alg->performer))
         return HSUMMA_OK;
     return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,

@@ -208,7 +208,8 @@ void matrix_test_row(const hsumma_algorithm_info *info, const char *options, con
                 else
                     test.irregular = variant >> 1;
                 if ((variant & 2 && collective == HSUMMA_ALLREDUCE) ||
-                    (k > 1 && (counts[c] != 257 || variant != k % 2)))
+                    (k > 1 && (counts[c] != 257 || variant != k % 2)) ||
+                    (info->flags & HSUMMA_EXACT && coll_kinds[k].op == HSUMMA_USER))
                     continue;
                 cases++;
                 prepare(&test);

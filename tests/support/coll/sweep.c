@@ -102,7 +102,7 @@ struct coll_work coll_work_of(const struct hs_alg *alg, const struct hs_shape *s
         for (const struct hs_step *step = list[r].step; step < list[r].step + list[r].steps; step++) {
             work.signals += step->kind == HS_SIGNAL;
             work.copied += step->kind == HS_COPY ? step->count : 0;
-            summed += step->kind == HS_REDUCE ? step->count : 0;
+            summed += step->kind == HS_REDUCE ? step->count : step->kind == HS_EXACT ? step->peer * step->count : 0;
             joins += step->kind == HS_JOIN;
         }
         work.summed += summed;

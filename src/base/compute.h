@@ -11,7 +11,7 @@
 
 enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
 /* The time of an exact sum (base/exact.c) per byte of an operand, as a multiple of that of an ordinary sum. */
-enum { HS_EXACT_WORK = 3 };
+enum { HS_EXACT_WORK = 4 };
 
 struct hs_compute {
     int real; /* 1: data have contents, so work is done as well as charged */

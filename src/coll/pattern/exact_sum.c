@@ -20,7 +20,7 @@
 #include "coll/schedule/rows.h"
 
 /* Default of b: the bytes that a rank receives if vectors are gathered whole. */
-enum { GATHERED_BYTES = 16 * 1024 };
+enum { GATHERED_BYTES = 64 * 1024 };
 
 struct exact {
     struct hs_builder *builder;

@@ -102,7 +102,8 @@ static double best_of_all(const struct hs_question *question, const struct hs_ma
     double least = HUGE_VAL;
     for (int i = 0; (alg = hs_alg_at(i)); i++) {
         struct hs_alg_spec spec = {.alg = alg};
-        if (alg->collective != question->collective || alg->flags & (HS_BY_MPI | HS_ON_HOST | HS_FOR_DEVICES) ||
+        if (alg->collective != question->collective ||
+            alg->flags & (HS_BY_MPI | HS_ON_HOST | HS_EXACT_SUMS | HS_FOR_DEVICES) ||
             hs_alg_spec_unfit(&spec, question))
             continue;
         double seconds = price_of(alg, question->shape, machine, NULL);

@@ -85,6 +85,9 @@ static const struct planted_fault faults[] = {
     {"  and", NULL, 0, SET_LEFT_AT, 1, 2, HS_SEND, 4 * UNIT, "wrong data at element 0"},
     {"an operand summed twice", &hs_alg_reduce_binomial, 2, SET_LEFT_SLOT, 0, 1, HS_REDUCE, HS_SCRATCH, "wrong data"},
     {"a sum left out", &hs_alg_allreduce_recursive_doubling, 4, TAKE_OUT, 2, 5, HS_REDUCE, 0, "wrong data"},
+    {"an EXACT step with an operand too few", &hs_alg_allreduce_exact, 4, SET_PEER, 0, 6, HS_EXACT, 3, "wrong data"},
+    {"an EXACT step with an operand too many", &hs_alg_allreduce_exact, 4, SET_PEER, 0, 6, HS_EXACT, 40, "outside"},
+    {"an EXACT step without operands", &hs_alg_allreduce_exact, 4, SET_PEER, 0, 6, HS_EXACT, 0, "0 operands"},
     {"the wrong part of the vector sent", &hs_alg_reduce_scatter_pairwise, 3, SET_LEFT_AT, 1, 0, HS_SEND, BYTES / 3,
      "wrong data"},
     /* Deadlocks. */
@@ -92,6 +95,39 @@ static const struct planted_fault faults[] = {
     {"both send first, rendezvous", &sending, 2, SET_EAGER, 0, 0, 0, 0, "waits for rank"},
     {"a window too small for the ring", &hs_alg_allgather_ring, 4, SET_WINDOW, 0, 0, 0, 1, "deadlock"},
 };
+
+/* Sums of sums are not exact, although each is an EXACT step and the result has every contribution once. */
+static void exact_in_pairs(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    int received[4] = {-1, -1, -1, -1};
+    for (int r = 0; r < shape->size; r++) {
+        if (r == shape->rank) {
+            received[r] = hs_emit_copy(builder, hs_scratch(r * BYTES), hs_in(0), BYTES, -1);
+        } else {
+            hs_emit_send(builder, r, hs_in(0), BYTES, -1);
+            received[r] = hs_emit_recv(builder, r, hs_scratch(r * BYTES), BYTES, -1);
+        }
+    }
+    int pairs = hs_emit_join(builder);
+    for (int r = 0; r < shape->size; r++)
+        hs_after(builder, pairs, received[r]);
+    int first = hs_emit_exact(builder, hs_scratch(4 * BYTES), hs_scratch(0), 2, BYTES, pairs);
+    int second = hs_emit_exact(builder, hs_scratch(5 * BYTES), hs_scratch(2 * BYTES), 2, BYTES, pairs);
+    int sum = hs_emit_exact(builder, hs_out(0), hs_scratch(4 * BYTES), 2, BYTES, first);
+    hs_after(builder, sum, second);
+}
+
+static void sums_of_sums(void)
+{
+    static const struct hs_alg in_pairs = {HS_ALLREDUCE, "in_pairs", "", HS_EXACT_SUMS, .build = exact_in_pairs};
+    const struct hs_shape shape = {.size = 4, .bytes = BYTES, .unit = UNIT};
+    struct hs_verify_report report;
+    hsumma_status status = hs_verify(&in_pairs, &shape, NULL, &hs_heap, &report);
+    tap_ok(status == HSUMMA_ERR_INTERNAL && strstr(report.text, "not exact"), "exact sums of sums: \"%s\"",
+           report.text);
+    status = hs_verify(&hs_alg_allreduce_exact, &shape, NULL, &hs_heap, &report);
+    tap_ok(status == HSUMMA_OK && report.exact, "exact sums of contributions");
+}
 
 /* A wrong shape, with right lists. */
 static void partition(void)
@@ -188,6 +224,7 @@ int main(void)
     tap_ok(hs_verify(&sending, &two, &(struct hs_verify_options){.eager = 1}, &hs_heap, &report) == HSUMMA_OK,
            "both send first: goes well with eager messages");
     partition();
+    sums_of_sums();
     order();
     circles();
     return tap_done();

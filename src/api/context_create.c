@@ -119,6 +119,7 @@ static hsumma_status make_team(hsumma_context *ctx)
     team->selector.own = &ctx->own;
     team->selector.machine = &ctx->profile.machine;
     team->selector.device_machine = &ctx->profile.device_machine;
+    team->selector.anywhere = settings->bits;
     team->segment = settings->segment;
     team->compute = ctx->compute;
     team->check_always = settings->check_always;

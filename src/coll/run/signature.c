@@ -60,6 +60,13 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
     return alg && hs_alg_may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
 }
 
+/* Whether the order of the operands may change bits of the result; integers wrap. */
+static int may_round(const struct hs_call *call)
+{
+    return call->reduces &&
+           (call->op.op == HSUMMA_USER || (call->op.element != HSUMMA_INT32 && call->op.element != HSUMMA_INT64));
+}
+
 static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *algorithm,
                             int on_device, struct hs_chosen *chosen, struct hs_message *message)
 {
@@ -77,6 +84,7 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
                                             .ordered = hs_call_ordered(call),
                                             .on_device = on_device,
                                             .own_operator = call->reduces && call->op.op == HSUMMA_USER,
+                                            .rounds = may_round(call),
                                             .no_mpi = no_mpi(call),
                                             .spec = algorithm};
     return hs_select(maker->selector, &chosen->question, &chosen->answer, message);

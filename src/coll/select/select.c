@@ -95,11 +95,29 @@ static int is_never_replaced(const struct hs_alg_spec *spec)
     return spec->alg->flags & HS_EXACT_SUMS || (hs_alg_spec_by_mpi(spec) && !by_mpi(spec->alg));
 }
 
+/* Replaces an answer that nobody or a tuned file has given by row "exact"; the caller's must be this row. */
+static hsumma_status demand_exact(const struct hs_selector *selector, const struct hs_question *question,
+                                  struct hs_answer *answer, struct hs_message *message)
+{
+    static const char name[] = "exact";
+    if (answer->spec.alg && answer->spec.alg->flags & HS_EXACT_SUMS)
+        return HSUMMA_OK;
+    if (answer->spec.alg && answer->by != HS_CHOSEN_BY_TUNED)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "bits=anywhere: %s algorithm %s rounds partial results; expected exact or auto",
+                       hs_collective_name(question->collective), answer->spec.alg->name);
+    answer->by = HS_CHOSEN_BY_BITS;
+    return hs_alg_spec_read(selector->own, question->collective, name, sizeof name - 1, "bits=anywhere", &answer->spec,
+                            message);
+}
+
 static hsumma_status select_spec(struct hs_selector *selector, const struct hs_question *question,
                                  struct hs_answer *answer, struct hs_message *message)
 {
     *answer = (struct hs_answer){.by = HS_CHOSEN_BY_DEFAULT};
     hsumma_status status = said(selector, question, answer, message);
+    if (!status && selector->anywhere && question->rounds)
+        status = demand_exact(selector, question, answer, message);
     if (status)
         return status;
     if (answer->spec.alg) {
@@ -196,8 +214,8 @@ static void write_seconds(double seconds, char *text, size_t size)
 
 void hs_answer_write(const struct hs_question *question, const struct hs_answer *answer, char *text, size_t size)
 {
-    static const char *const by[] = {"by the call", "by the option coll", "by the tuned file", "by the model",
-                                     "by default"};
+    static const char *const by[] = {"by the call",        "by the option coll", "by the tuned file",
+                                     "by the option bits", "by the model",       "by default"};
     const struct hs_shape *shape = question->shape;
     char bytes[32], nodes[32] = "", spec[HS_ALG_SPEC_TEXT], more[HS_ALG_SPEC_TEXT + 160] = "", other[HS_ALG_SPEC_TEXT],
                     seconds[2][32];

@@ -97,6 +97,7 @@ enum hs_chosen_by {
     HS_CHOSEN_BY_CALL,
     HS_CHOSEN_BY_OPTION,
     HS_CHOSEN_BY_TUNED,
+    HS_CHOSEN_BY_BITS, /* the option bits=anywhere leaves no other */
     HS_CHOSEN_BY_MODEL,
     HS_CHOSEN_BY_DEFAULT
 };
@@ -107,6 +108,7 @@ struct hs_question {
     int ordered;                  /* true if the operator does not commute */
     int on_device;                /* true if the buffers are in device memory and the device does the work */
     int own_operator;             /* true if the operator is the caller's */
+    int rounds;                   /* true if the call reduces and the order of the operands may change bits */
     const char *no_mpi;           /* reason why MPI cannot serve the call; NULL if it can */
     const char *spec;             /* spec given with the call; NULL if none */
 };
@@ -137,6 +139,7 @@ struct hs_selector {
     const struct hs_machine *machine, *device_machine; /* device_machine: for calls on devices; if it is NULL, `machine`
                                                           serves these, too */
     struct hs_rules coll, tuned;
+    int anywhere; /* true with the option bits=anywhere: calls that round are served by the row "exact" alone */
     struct hs_price *price;
     int prices;
     size_t price_capacity;
@@ -146,7 +149,8 @@ struct hs_selector {
 void hs_selector_free(struct hs_selector *selector);
 /*
  * Answers a question. Errors: HSUMMA_ERR_OPTION if the spec to use is invalid or names no algorithm;
- * HSUMMA_ERR_UNSUPPORTED if MPI or a function of the caller cannot perform the stage for which the spec names it;
+ * HSUMMA_ERR_UNSUPPORTED if MPI or a function of the caller cannot perform the stage for which the spec names it, or if
+ * row "exact" is named or demanded and cannot serve the call;
  * HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_select(struct hs_selector *selector, const struct hs_question *question, struct hs_answer *answer,

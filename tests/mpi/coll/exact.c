@@ -18,7 +18,8 @@
 
 enum { MOST_BYTES = 4 << 20, MOST_VECTORS = 12, MOST_RANKS = 64 };
 
-static const char *const contexts[] = {"", "topology=nodes:2", "shared=0", "direct=off", "segment=4k topology=nodes:3"};
+static const char *const contexts[] = {
+    "", "topology=nodes:2", "shared=0", "direct=off", "segment=4k topology=nodes:3", "bits=anywhere"};
 static const char *const algorithms[] = {"exact", "exact(b=1)", "exact(b=64M)"};
 
 /* One drawn case, equal on all processes. */
@@ -145,6 +146,8 @@ static void test_context(const char *options, int processes, int cases)
     for (int i = 0; i < cases; i++) {
         struct exact_case c;
         draw_case(&c, processes, MOST_VECTORS);
+        if (strstr(options, "bits="))
+            c.algorithm = "auto";
         if (member && ctx && !is_right(&c, ctx, rank, processes)) {
             if (!wrong)
                 tap_diag("rank %d of %d, case %d: %s, %s of %d vectors of %lld %s, in place %d", rank, processes, i,
@@ -191,6 +194,37 @@ static void test_refusal(void)
     tap_ok(everywhere(right), "an operator of the caller is refused; the option coll names the algorithm: %s", text);
 }
 
+/* With bits=anywhere no other algorithm serves a sum of floating-point numbers. */
+static void test_option(void)
+{
+    hsumma_context *ctx = NULL;
+    double one = 1, sum = 0;
+    int32_t ones = 1, total = 0;
+    hsumma_coll call = {.collective = HSUMMA_ALLREDUCE,
+                        .in = &one,
+                        .out = &sum,
+                        .count = 1,
+                        .op = {.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE},
+                        .algorithm = "ring"};
+    int right = hsumma_create(MPI_COMM_WORLD, "bits=anywhere", &ctx, NULL, 0) == HSUMMA_OK;
+    right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0 &&
+             strstr(hsumma_message(ctx), "bits=anywhere") != NULL;
+    call.algorithm = NULL;
+    char text[200] = "";
+    right &= hsumma_coll_describe(ctx, &call, text, sizeof text) == HSUMMA_OK && strstr(text, "exact") != NULL;
+    call.op = (hsumma_operator){.op = HSUMMA_USER, .combine = sum_twice, .size = sizeof one, .commutative = 1};
+    right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0;
+    call.in = &ones;
+    call.out = &total;
+    call.algorithm = "ring";
+    call.op = (hsumma_operator){.op = HSUMMA_SUM, .element = HSUMMA_INT32};
+    right &= hsumma_coll_run(ctx, &call) == HSUMMA_OK && total == size;
+    hsumma_free(&ctx);
+    tap_ok(everywhere(right),
+           "bits=anywhere: other algorithms and operators of the caller are refused, sums of integers are not: %s",
+           text);
+}
+
 int main(int argc, char **argv)
 {
     world_begin(&argc, &argv);
@@ -205,6 +239,7 @@ int main(int argc, char **argv)
             for (unsigned o = 0; o < sizeof contexts / sizeof *contexts; o++)
                 test_context(contexts[o], p, cases);
         test_refusal();
+        test_option();
     }
     free(vectors);
     free(in);

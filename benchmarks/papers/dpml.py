@@ -35,6 +35,7 @@ def leaders(machine, ranks, nodes):
 
 # The machines of the profiles for the simulator, by messages; costs of copies and sums come from the profile.
 SIMULATED = {"Xeon, InfiniBand": "bw=11.5GBps,flow=3.03GBps,lat=1.3us,node_bw=6GBps,node_lat=200ns",
+             "Xeon, Omni-Path": "bw=11.5GBps,flow=2.5GBps,lat=1.1us,node_bw=6GBps,node_lat=200ns",
              "KNL, Omni-Path": "bw=10GBps,flow=1.2GBps,lat=3.5us,node_bw=2GBps,node_lat=700ns"}
 
 
@@ -58,11 +59,12 @@ def simulated_leaders(machine, nodes, ppn, counts, first, last, factor):
 
 
 # by figure: leaders, and sizes FROM, TO by FACTOR
-IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 7: [((1, 4, 16), "8k", "8k", 2)]}
+SHORT = [((1, 4, 16), "8", "8k", 1024)]
+IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 5: SHORT, 6: SHORT, 7: SHORT}
 
 
 def figure_4_to_7(number, machine, ranks, nodes):
-    return leaders(machine, ranks, nodes) + [simulated_leaders(machine, nodes, ranks // nodes, *which) for which in IN_SIMULATOR.get(number, ())]
+    return leaders(machine, ranks, nodes) + [simulated_leaders(machine, nodes, ranks // nodes, *which) for which in IN_SIMULATOR[number]]
 
 
 # 4 emulated nodes of 8 ranks on 2 cores, and the MPI libraries' own allreduce for Figure 9

@@ -6,7 +6,8 @@
  *
  * Cost: that of the default row, plus copies of at most m bytes to the host and m bytes back. MPI libraries treat
  * device memory in this way, and it is the baseline in Faraji and Afsahi, GPU-Aware Intranode MPI_Allreduce
- * (EuroMPI/ASIA 2014), Section 3; with shared memory it is their shared buffer in host memory (Section 3.3).
+ * (EuroMPI/ASIA 2014), Section 3. Their variant with buffers in host memory (Section 3.3) only stages data there;
+ * these rows also sum there.
  */
 #include "coll/pattern/embed.h"
 #include "coll/schedule/rows.h"

@@ -93,7 +93,7 @@ static void print_table(const coll_arguments *args, FILE *file)
           "whole; rings, rest: rings of odd factors, and the protocol of the remaining one; level: node or socket;\n"
           "outer, inner: algorithms between and inside nodes; segment: bytes\n"
           "keeps order: also for operators that do not commute; uniform: every element is summed in the same order;\n"
-          "exact: the same bits for any number of ranks; auto never takes it;\n"
+          "exact: the same bits for any number of ranks; auto takes it only with bits=anywhere;\n"
           "device memory: auto takes it for device memory only; staged: auto never takes it\n",
           file);
 }

@@ -86,8 +86,8 @@ enum hs_alg_flags {
     HS_USES_RINGS = 1048576, /* parameters rings and rest */
     /*
      * Reduces by EXACT steps: results depend on neither the number of ranks, nor their order and placement, nor
-     * parameters. Not for operators of the caller, as a stage, in products, or at the model's choice; for device memory
-     * the host does the work.
+     * parameters. Not for operators of the caller, as a stage, in products, or at the model's choice (the option
+     * bits=anywhere demands it); for device memory the host does the work.
      */
     HS_EXACT_SUMS = 2097152,
     HS_SUMS_IN_ORDER = HS_KEEPS_ORDER | HS_UNIFORM,

@@ -101,7 +101,7 @@ class DeviceError(Error):
 
 
 class PeerError(Error):
-    """HSUMMA_ERR_PEER"""
+    """Another process has ended, or has freed its context; the context can only be freed."""
 
 
 _ERRORS = [None, ArgumentError, OptionError, UnsupportedError, OutOfMemoryError, WorkspaceError, BusyError, MPIError,

@@ -212,8 +212,8 @@ typedef struct hsumma_plan_info {
     int steps;     /**< number of panels of the outermost level; 0 if all panels pass through a node's memory, or this
                         process owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
-    int64_t guard_checked;   /**< with guard=product, checked executions of this plan so far */
-    int64_t guard_found;     /**< of these, executions whose C was wrong */
+    int64_t guard_checked;   /**< with a guard, checked executions of this plan so far */
+    int64_t guard_found;     /**< of these, executions with a wrong C or a damaged message */
     int64_t guard_repaired;  /**< of these, executions whose C was correct once recomputed */
     int64_t guard_unchecked; /**< columns of C that the last check left out, because the sums of absolute values in
                                   their checksums overflow or are not a number */
@@ -468,7 +468,8 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * and B may be changed.
  *
  * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and
- * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed).
+ * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed
+ * its check twice, or A or B has changed and could not be restored; C is undefined).
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. If
  * all parts of C are on devices and all processes on one node, the product runs on the devices: parts of A and B in

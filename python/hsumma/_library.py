@@ -104,8 +104,12 @@ class PeerError(Error):
     """Another process has ended, or has freed its context; the context can only be freed."""
 
 
+class DataError(Error):
+    """A result failed its check and could not be repaired (option guard)."""
+
+
 _ERRORS = [None, ArgumentError, OptionError, UnsupportedError, OutOfMemoryError, WorkspaceError, BusyError, MPIError,
-           Error, DeviceError, PeerError]
+           Error, DeviceError, PeerError, DataError]
 
 
 def error(status, message):

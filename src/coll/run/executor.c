@@ -1,4 +1,4 @@
-#include "base/crc.h"
+#include "base/hash.h"
 #include "base/operators.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/run/executor_device.h"

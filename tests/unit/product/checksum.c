@@ -1,6 +1,6 @@
 /* Checksums of a process's part, and products with them, against direct sums; and parities: changed elements are found
  * and told apart. */
-#include "base/crc.h"
+#include "base/hash.h"
 #include "summa/parity.h"
 #include "support/entry.h"
 #include "support/random.h"

@@ -119,8 +119,8 @@ static void designs(void)
     tap_ok(apart, "on a device each: a copy in, the sum, a copy out");
 }
 
-/* Every algorithm: a device per rank costs as much as a processor per rank; a device per node is not faster than its
- * work. */
+/* Every algorithm that a device can run: a device per rank costs as much as a processor per rank; a device per node is
+ * not faster than its work. */
 static void rows(void)
 {
     static const struct hs_machine tiers = {.alpha = 3.0e-6,
@@ -143,8 +143,9 @@ static void rows(void)
                     struct hs_clock_load load;
                     m.inject = inject ? m.inject : 0;
                     struct hs_shape shape = {.size = p, .bytes = 8000, .unit = 8, .topology = &topology};
-                    double plain =
-                        alg->flags & HS_BY_MPI || hs_alg_unfit(alg, &shape) ? -1 : price_of(alg, &shape, &m, NULL);
+                    double plain = alg->flags & (HS_BY_MPI | HS_EXACT_SUMS) || hs_alg_unfit(alg, &shape)
+                                       ? -1
+                                       : price_of(alg, &shape, &m, NULL);
                     if (plain >= 0) {
                         m.devices = p;
                         m.turn = 1;

@@ -172,6 +172,9 @@ $(kernels): $(BUILD)/obj/%.o: %.cu $(BUILD)/obj/nvcc.stamp
 	$(call say,NVCC,$<)
 	$(Q)$(nvcc) -c -o $@ $<
 
+# Error-free additions need the order of operations that the C standard demands, whatever the user's CFLAGS say.
+$(BUILD)/obj/src/base/exact.o: private compile += -fno-fast-math
+
 $(BUILD)/obj/src/gpu/cuda_%.o $(BUILD)/obj/tests/device/unit_kernels.o: private compile += $(CUDA_CFLAGS)
 
 # The CUDA kernels compiled for the host, where a test runs them; by the C++ compiler that belongs to CC.

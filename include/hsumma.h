@@ -261,7 +261,8 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device,
  * or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not initialised, or the
  * program runs with another MPI than the library was built with). After an error *ctx is NULL and, if message is not
- * NULL, up to size bytes of explanation are stored there. Free with hsumma_free().
+ * NULL, up to size bytes of explanation are stored there. Free with hsumma_free(). If the option on_timeout=error ends
+ * the call, a barrier on comm may be left incomplete; comm must then not be used any more.
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);
@@ -469,7 +470,8 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  *
  * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and
  * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed
- * its check twice, or A or B has changed and could not be restored; C is undefined).
+ * its check twice, A or B has changed and could not be restored, C could not be copied, or messages were damaged twice;
+ * C is undefined). With check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid.
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. If
  * all parts of C are on devices and all processes on one node, the product runs on the devices: parts of A and B in

@@ -21,12 +21,11 @@
  * that fits applies. A tuned file has a first line "hsumma tuned 2" and then lines "COLLECTIVE RANKS NODES RANGE
  * ALGORITHM", in which a star stands for any number or all sizes, and a hash begins a comment. The model and the
  * default choose built-in algorithms only. An algorithm that cannot serve a call (because of its shape, or an operator
- * that does not commute) is replaced by one that can. The algorithm "exact", whose bits no other has, is never
- * replaced: with HSUMMA_USER the call returns HSUMMA_ERR_UNSUPPORTED. With the option bits=anywhere it serves all
+ * that does not commute) is replaced by one that can. The algorithm "exact" of a call, whose bits no other has, is
+ * never replaced: with HSUMMA_USER the call returns HSUMMA_ERR_UNSUPPORTED. With the option bits=anywhere it serves all
  * reductions whose bits depend on the order (all but those of integers); another algorithm named for them is refused
- * likewise. MPI's own collective, or a function of the
- * caller, is never replaced as a stage, as in "dpml(outer=mpi)": where it cannot serve, the call returns
- * HSUMMA_ERR_UNSUPPORTED.
+ * likewise. MPI's own collective, or a function of the caller, is never replaced as a stage, as in "dpml(outer=mpi)":
+ * where it cannot serve, the call returns HSUMMA_ERR_UNSUPPORTED.
  */
 #ifndef HSUMMA_COLL_H
 #define HSUMMA_COLL_H

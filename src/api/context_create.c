@@ -324,7 +324,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             snprintf(ctx->message.text, sizeof ctx->message.text, "%.*s", (int)sizeof ctx->message.text - 1, ctx->note);
     } else {
         hs_put(&hs_heap, ctx);
-        if (own != MPI_COMM_NULL)
+        if (own != MPI_COMM_NULL && !hs_status_is_final(status)) /* else MPI_Comm_free might wait for ever */
             MPI_Comm_free(&own);
     }
     if (status && message && size)

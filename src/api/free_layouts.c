@@ -248,7 +248,10 @@ static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_req
     for (int x = 0; x < 3; x++)
         request.desc[x] = &desc[x];
     request.alone = 0;
-    status = agree_on(ctx, &request, settings->layers, extent, hs_request_check(&request, ctx, &ctx->message));
+    status = hs_request_check(&request, ctx, &ctx->message);
+    if (!status && settings->bits)
+        status = hs_request_check_bits(&request, ctx, settings, &ctx->message);
+    status = agree_on(ctx, &request, settings->layers, extent, status);
     if (!status)
         status = hs_layered_layouts(ctx, &request, settings, grid, desc);
     hs_grid_release(all);

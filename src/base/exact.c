@@ -15,7 +15,7 @@
 struct format {
     int size, fraction; /* bytes of a number, bits of its fraction */
     uint64_t infinity, nan;
-    int digits; /* enough for 2^31 of the largest numbers, and two more */
+    int digits; /* enough for 2^30 of the largest numbers, and two more */
 };
 static const struct format binary32 = {4, 23, 0x7f800000, 0x7fc00000, 13};
 static const struct format binary64 = {8, 52, 0x7ff0000000000000, 0x7ff8000000000000, 70};

@@ -28,8 +28,8 @@ static inline uint64_t hs_random(uint64_t *state)
 }
 
 /*
- * CRC32C (Castagnoli), which finds every change of up to three bits, and of up to 32 consecutive ones, in a message.
- * This continues with four bits at a time, for processors without an instruction.
+ * CRC32C (Castagnoli), which finds every change of up to three bits, and of up to 32 consecutive ones, in a message
+ * below 256 MiB. This continues with four bits at a time, for processors without an instruction.
  */
 static inline uint32_t hs_crc32c_portable(uint32_t crc, const unsigned char *bytes, size_t count)
 {

@@ -183,6 +183,7 @@ static hsumma_status make_room(struct hs_shim *shim, struct gathered *room)
 static hsumma_status gather(hsumma_context *ctx, const struct whereabouts mine[2], struct whereabouts *all)
 {
     hsumma_status status = hs_mpi_allgather(mine, 2 * sizeof *mine, all, ctx->comm.comm, ctx->comm.watch);
+    ctx->broken |= status != HSUMMA_OK;
     return status ? hs_context_ended_early(ctx, status, "p?gemr2d") : HSUMMA_OK;
 }
 

@@ -55,7 +55,8 @@ static enum hs_outcome give_up(const struct hs_shim *shim, const struct hs_pgemm
                                hsumma_status status, int c_is_intact)
 {
     int all = hs_shim_is_of_all(status);
-    hsumma_pgemm *original = c_is_intact && all ? hs_original(call) : NULL;
+    const int may_leave = c_is_intact && all && !(shim && shim->guarded); /* ScaLAPACK obeys neither option */
+    hsumma_pgemm *original = may_leave ? hs_original(call) : NULL;
     const hsumma_context *ctx = shim ? shim->ctx : NULL;
     if (ctx && (!all || shim->reports) && hs_shim_first_time(HS_NO_PLAN))
         hs_shim_complain(hs_pgemm_name(call->type), hsumma_message(ctx), original != NULL, status);
@@ -155,7 +156,7 @@ void hs_pgemm(const struct hs_pgemm *call)
     if (!status && !shim->explain && !shim->guarded && shim->left == 0 && hs_do_locally(shim, call, &args))
         return;
     if (status) {
-        give_up(NULL, call, args.context, status, 1);
+        give_up(shim, call, args.context, status, 1);
         return;
     }
     double began = hs_now();

@@ -72,7 +72,7 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
         return NULL;
     MPI_Comm_rank(comm, &rank);
     const char *guard = hs_environment("HSUMMA_GUARD"), *bits = hs_environment("HSUMMA_BITS");
-    shim->guarded = (guard && strcmp(guard, "off") != 0) || (bits && strcmp(bits, "plan") != 0);
+    shim->guarded = (guard && *guard && strcmp(guard, "off") != 0) || (bits && *bits && strcmp(bits, "plan") != 0);
     shim->log = rank == 0 ? hs_log_open() : -1;
     if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
         return shim;
@@ -120,7 +120,8 @@ static hsumma_status connect_first(struct hs_shim *shim, MPI_Comm comm, const in
         MPI_Comm_rank(comm, &rank);
         if (rank == 0 && hs_shim_first_time(HS_NO_CONTEXT))
             fprintf(stderr, "hsumma: %s; p?gemm and p?gemr2d %s\n", text[0] ? text : hsumma_status_string(to->status),
-                    hs_shim_is_of_all(to->status) ? "are left to ScaLAPACK" : "end with PBLAS's error exit");
+                    hs_shim_is_of_all(to->status) && !to->guarded ? "are left to ScaLAPACK"
+                                                                  : "end with PBLAS's error exit");
         hsumma_grid_free(&to->grid);
         hsumma_free(&to->ctx);
     }

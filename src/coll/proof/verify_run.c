@@ -116,8 +116,9 @@ static void note_order(struct proof_run *run, int g, const struct hs_cell *left,
     if (!run->proof->report->keeps_order)
         return;
     run->proof->report->keeps_order = 0;
-    hs_wrong(run->proof, "rank %d step %d (REDUCE): order not kept: ranks %d..%d op %d..%d", rank,
-             g - run->lists->base[rank], left->low, left->end - 1, right->low, right->end - 1);
+    hs_wrong(run->proof, "rank %d step %d (%s): order not kept: ranks %d..%d op %d..%d", rank,
+             g - run->lists->base[rank], hs_kind_name(hs_lists_step(run->lists, g)->kind), left->low, left->end - 1,
+             right->low, right->end - 1);
 }
 
 static hsumma_status reduce(struct proof_run *run, int instance, int g)

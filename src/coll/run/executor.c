@@ -188,7 +188,7 @@ static int post_message(struct hs_instance *instance, int index, char *data, int
     const struct hs_comm *comm = instance->comm;
     const int rank = hs_rank_of(instance, step->peer), tag = instance->bound.tag, sends = step->kind == HS_SEND;
     uint32_t *crc = &instance->crc[index % HS_STEP_WINDOW];
-    if (!instance->checked)
+    if (!instance->bound.checked)
         return sends ? MPI_Isend(data, count, MPI_BYTE, rank, tag, comm->comm, request)
                      : MPI_Irecv(data, count, MPI_BYTE, rank, tag, comm->comm, request);
     MPI_Datatype both;
@@ -214,7 +214,7 @@ static void check_message(struct hs_instance *instance, int index)
     struct hs_comm *comm = instance->comm;
     const struct hs_step *step = &instance->bound.list->step[index];
     const int64_t end = instance->moved[index], begin = end > 0 ? (end - 1) / comm->cut * comm->cut : 0;
-    if (!instance->checked || step->kind != HS_RECV)
+    if (!instance->bound.checked || step->kind != HS_RECV)
         return;
     const uint32_t crc = hs_crc32c(address(instance, step->dst) + begin, (size_t)(end - begin));
     if (crc != instance->crc[index % HS_STEP_WINDOW] && comm->damaged++ == 0)
@@ -425,7 +425,6 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
         return HSUMMA_ERR_INTERNAL;
     instance->bound = *binding;
     instance->comm = comm;
-    instance->checked = comm->checks_messages;
     instance->head = instance->open.count = instance->open.collected = 0;
     instance->open.polls = binding->by_function;
     instance->left = steps;

@@ -41,6 +41,7 @@ struct hs_binding {
     const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL in a real run */
     struct hs_shm *shm;               /* shared memory that covers the group, for lists that use it; else NULL */
     int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
+    int checked;                      /* 1 if a CRC follows the data of each message; equal on all members */
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */
     const hsumma_operator *operation; /* of a reduction; also for EXACT steps */
@@ -73,7 +74,6 @@ struct hs_instance {
     int64_t *moved;                /* bytes of each SEND or RECV that have been posted, indexed by step */
     struct hs_in_flight open;      /* messages that are posted but not completed */
     int *request_step, *completed; /* request_step: step of each open message; completed: scratch for MPI_Testsome */
-    int checked;                   /* 1 if a CRC follows the data of each message */
     uint32_t *crc;                 /* of the message in flight of each step, indexed by step modulo their window */
     int64_t *traced;               /* number of each open message's entry in the timeline */
 };

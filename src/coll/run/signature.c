@@ -7,11 +7,19 @@
 #include <limits.h>
 #include <string.h>
 
+/* Whether the order of the operands may change bits of the result; integers wrap. */
+static int may_round(const struct hs_call *call)
+{
+    return call->reduces &&
+           (call->op.op == HSUMMA_USER || (call->op.element != HSUMMA_INT32 && call->op.element != HSUMMA_INT64));
+}
+
 int hs_signature_serves(const struct hs_signature *signature, const struct hs_call *call, int size)
 {
     if (signature->collective != call->collective || signature->bytes != call->bytes || signature->unit != call->unit ||
         signature->root != call->root || signature->user != (call->reduces && call->op.op == HSUMMA_USER) ||
         signature->ordered != hs_call_ordered(call) || signature->on_device != call->on_device ||
+        signature->rounds != may_round(call) ||
         strcmp(signature->algorithm, call->algorithm ? call->algorithm : "") != 0)
         return 0;
     for (int r = 0; r < size; r++) {
@@ -58,13 +66,6 @@ static const char *why_host(const struct hs_signature_maker *maker, const struct
     if (alg && alg->flags & (HS_ON_HOST | HS_EXACT_SUMS))
         return "the algorithm requires it";
     return alg && hs_alg_may_share(alg) && maker->device->note.text[0] ? maker->device->note.text : NULL;
-}
-
-/* Whether the order of the operands may change bits of the result; integers wrap. */
-static int may_round(const struct hs_call *call)
-{
-    return call->reduces &&
-           (call->op.op == HSUMMA_USER || (call->op.element != HSUMMA_INT32 && call->op.element != HSUMMA_INT64));
 }
 
 static hsumma_status choose(const struct hs_signature_maker *maker, const struct hs_call *call, const char *algorithm,
@@ -210,6 +211,7 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
     signature->ordered = hs_call_ordered(call);
     signature->user = call->reduces && call->op.op == HSUMMA_USER;
     signature->on_device = call->on_device;
+    signature->rounds = may_round(call);
     signature->device = call->on_device ? maker->device : NULL;
     signature->unit = call->unit;
     signature->bytes = call->bytes;

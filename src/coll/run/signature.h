@@ -42,6 +42,7 @@ struct hs_signature {
     /* The fields up to `algorithm` are the key. */
     enum hs_collective collective;
     int root, ordered, user, on_device; /* user: true if the operator is user-defined */
+    int rounds;                         /* as in hs_question */
     int64_t unit, bytes;
     int64_t *part; /* size + 1 byte offsets of irregular parts; NULL for equal parts, and for collectives without
                       parts */

@@ -188,6 +188,7 @@ static hsumma_status depart(hsumma_plan *plan, struct travel *travel)
         .list = &travel->list,
         .group = guard->group,
         .tag = hs_tag(HS_CHANNEL_AGREE, HS_GUARD),
+        .checked = plan->ctx->comm.checks_messages,
         .slot = {[HS_IN] = travel->in, [HS_OUT] = travel->out, [HS_SCRATCH] = travel->scratch},
         .combine = hs_sum_double,
         .unit = sizeof(double),

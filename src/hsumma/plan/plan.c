@@ -153,7 +153,9 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                                  .own = &ctx->own,
                                  .coll = &ctx->team.selector.coll,
                                  .tuned = &ctx->team.selector.tuned,
-                                 .threads = settings->threads > 0 ? settings->threads : ctx->threads_model,
+                                 .threads = settings->bits          ? 1
+                                            : settings->threads > 0 ? settings->threads
+                                                                    : ctx->threads_model,
                                  .sharing = sharing_of(plan),
                                  .memory = &ctx->memory};
     if (request->choice) {

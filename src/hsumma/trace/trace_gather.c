@@ -33,16 +33,34 @@ static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
     return code == MPI_SUCCESS && MPI_Wait(request, MPI_STATUS_IGNORE) == MPI_SUCCESS ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
-static hsumma_status transmit(hsumma_context *ctx, const void *data, size_t bytes, int to)
+/* Sends data, or receives it into `into`, by a copy, which is not freed if the wait fails: MPI may still access it. */
+static hsumma_status exchange(hsumma_context *ctx, const void *data, void *into, size_t bytes, int peer)
 {
     MPI_Request request;
-    return await(ctx, &request, MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag(), ctx->comm.comm, &request));
+    void *copy = hs_get(&ctx->memory, bytes, 1);
+    if (!copy)
+        return HSUMMA_ERR_MEMORY;
+    if (data)
+        memcpy(copy, data, bytes);
+    hsumma_status status = await(ctx, &request,
+                                 data ? MPI_Isend(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request)
+                                      : MPI_Irecv(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request));
+    if (status)
+        return status;
+    if (into)
+        memcpy(into, copy, bytes);
+    hs_put(&ctx->memory, copy);
+    return HSUMMA_OK;
+}
+
+static hsumma_status transmit(hsumma_context *ctx, const void *data, size_t bytes, int to)
+{
+    return exchange(ctx, data, NULL, bytes, to);
 }
 
 static hsumma_status receive(hsumma_context *ctx, void *data, size_t bytes, int from)
 {
-    MPI_Request request;
-    return await(ctx, &request, MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag(), ctx->comm.comm, &request));
+    return exchange(ctx, NULL, data, bytes, from);
 }
 
 /* Broadcasts process 0's status and message; returns that status, or HSUMMA_ERR_MPI. */

@@ -38,5 +38,6 @@ hsumma_status hs_channel_start(struct hs_channel *channel, struct hs_comm *comm,
     int o = channel->next++;
     binding->list = &lists->list[channel->list[o]];
     binding->tag = hs_tag(channel->id, o);
+    binding->checked = comm->checks_messages;
     return hs_start(&channel->instance[o % channel->slots], comm, binding);
 }

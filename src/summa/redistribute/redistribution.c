@@ -305,6 +305,7 @@ void hs_redistribution_start(struct hs_redistribution *r, const struct hs_matrix
     memcpy(&r->beta, beta, r->scalar->size);
     r->to = *to;
     r->buffers = buffers;
+    r->checked = 0;
     r->next = r->done = 0;
 }
 
@@ -398,6 +399,7 @@ static hsumma_status begin_round(struct hs_redistribution *r, int64_t round)
         .group = {.table = r->rank, .stride = 1, .size = r->sends + r->recvs},
         .tag = hs_tag(r->channel, round),
         .slot = {[HS_IN] = buffer_of(r, round, 0), [HS_OUT] = buffer_of(r, round, 1)},
+        .checked = r->checked,
     };
     return hs_start(&r->instance[turn], r->comm, &binding);
 }

@@ -59,6 +59,7 @@ struct hs_redistribution {
     struct hs_matrix to, *from; /* from[i] is this process's part of source i */
     union hs_value beta;
     char *buffers;
+    int checked;        /* 1 if its messages carry CRCs; hs_redistribution_start sets it to 0 */
     int64_t next, done; /* the next round to begin; number of complete rounds */
 };
 

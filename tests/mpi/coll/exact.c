@@ -219,6 +219,15 @@ static void test_option(void)
     call.algorithm = "ring";
     call.op = (hsumma_operator){.op = HSUMMA_SUM, .element = HSUMMA_INT32};
     right &= hsumma_coll_run(ctx, &call) == HSUMMA_OK && total == size;
+    int64_t long_one = 1, long_total = 0;
+    call.in = &long_one;
+    call.out = &long_total;
+    call.op = (hsumma_operator){.op = HSUMMA_SUM, .element = HSUMMA_INT64};
+    right &= hsumma_coll_run(ctx, &call) == HSUMMA_OK && long_total == size;
+    call.in = &one; /* as many bytes, but these round */
+    call.out = &sum;
+    call.op = (hsumma_operator){.op = HSUMMA_SUM, .element = HSUMMA_DOUBLE};
+    right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0;
     hsumma_free(&ctx);
     tap_ok(everywhere(right),
            "bits=anywhere: other algorithms and operators of the caller are refused, sums of integers are not: %s",

@@ -41,7 +41,10 @@ static int64_t different(const struct gemm_case *c, const struct gemm_part *loca
             gemm_store(c->type, &rounded, 0, gemm_entry(c, 2, i, j));
             double complex want =
                 ordered_entry(c->type, c->k, alpha, a + i * c->k, b + j * c->k, beta, gemm_load(c->type, &rounded, 0));
-            count += gemm_load(c->type, local->data, row + col * c->desc[2].ld) != want;
+            gemm_store(c->type, &rounded, 0, want);
+            const size_t bytes = hs_scalars[c->type].size;
+            const char *found = (const char *)local->data + (size_t)(row + col * c->desc[2].ld) * bytes;
+            count += memcmp(found, &rounded, bytes) != 0;
         }
     free(a);
     free(b);

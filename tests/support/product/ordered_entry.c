@@ -19,14 +19,18 @@ static double complex scaled(hsumma_type type, double complex alpha, double comp
         return b;
     if (type < HSUMMA_C)
         return times(type, creal(alpha), creal(b));
-    return add(type, creal(alpha), creal(b), -times(type, cimag(alpha), cimag(b))) +
-           add(type, creal(alpha), cimag(b), times(type, cimag(alpha), creal(b))) * I;
+    return CMPLX(add(type, creal(alpha), creal(b), -times(type, cimag(alpha), cimag(b))),
+                 add(type, creal(alpha), cimag(b), times(type, cimag(alpha), creal(b))));
 }
 
 double complex ordered_entry(hsumma_type type, int64_t k, double complex alpha, const double complex *a,
                              const double complex *b, double beta, double complex c)
 {
     double re = beta == 0 ? 0 : times(type, beta, creal(c)), im = beta == 0 ? 0 : times(type, beta, cimag(c));
+    if (beta != 1) { /* -0 becomes 0 */
+        re += 0.0;
+        im += 0.0;
+    }
     for (int64_t l = 0; l < k && alpha != 0; l++) {
         double complex right = scaled(type, alpha, b[l]);
         re = add(type, creal(a[l]), creal(right), re);
@@ -36,5 +40,5 @@ double complex ordered_entry(hsumma_type type, int64_t k, double complex alpha, 
         im = add(type, cimag(a[l]), creal(right), im);
         im = add(type, creal(a[l]), cimag(right), im);
     }
-    return re + im * I;
+    return CMPLX(re, im);
 }

@@ -23,8 +23,7 @@ SIZES = (1024, 65536, 1048576)
 AT_ONCE = ("flat",)
 # Tolerances in per cent for algorithms in which a rank may send or receive two messages at a time if the number of
 # ranks is not a power of two. The clock's ports take one after the other, at full bandwidth and with a latency each; in
-# the simulator the messages share the link and their latencies overlap. The root of "reduce exact" receives the parts
-# of the sum from all ranks at once.
+# the simulator the messages share the link and their latencies overlap.
 TOGETHER = {"reduce exact": 50, "reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff": 6,
             "reduce_scatter recursive_halving": 2, "allreduce elimination_21": 4,
             **{f"allreduce {name}": 14 for name in ("elimination_32", "elimination_32_21", "smp", "dpml")}}

@@ -102,7 +102,7 @@ def test_html():
         ok(not broken, "no link is broken", *broken[:20])
         left = [name for name, text in html.items() if re.search(r"@(?:ref|subpage) page_|\]\([\w./]*\.md", text)]
         ok(not left, "all links of the pages have been made links", *left)
-        names = re.findall(r"\b(hsumma_\w+)\(", read(ROOT, "include", "hsumma.h"))
+        names = re.findall(r"^(?!typedef).*\b(hsumma_\w+)\(", read(ROOT, "include", "hsumma.h"), re.MULTILINE)
         missing = [name for name in names if f"{name}()" not in html["hsumma_8h.html"]]
         ok(len(names) > 30 and not missing, "the functions of hsumma.h are there", *missing)
         ok(os.path.exists(os.path.join(where, "doc", "html", "search", "search.js")), "it has a search")

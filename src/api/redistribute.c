@@ -143,7 +143,7 @@ static hsumma_status run_move(hsumma_context *ctx, const struct end_of_move ends
 {
     size_t size = move->scalar->size;
     const struct hs_matrix from = part_of(&ends[0], size), to = part_of(&ends[1], size);
-    hs_redistribution_start(move, &from, move->scalar->zero, &to, ctx->workspace->base);
+    hs_redistribution_start(move, &from, move->scalar->zero, &to, ctx->workspace->base, 0);
     hsumma_status status = hs_comm_wait(&ctx->comm, hs_redistribution_advance, move);
     if (status) {
         ctx->broken = 1;

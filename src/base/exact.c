@@ -185,25 +185,20 @@ EXTREME(max_double, double, y > best || (y == best && signbit(best)))
 EXTREME(min_double, double, y < best || (y == best && signbit(y)))
 
 /* Integers, whose operators are exact. */
-#define FOLD(name, type, value)                                                   \
+#define FOLD(name, element, op)                                                   \
     static void name(void *dst, const void *vectors, int operands, int64_t bytes) \
     {                                                                             \
-        int64_t count = bytes / (int64_t)sizeof(type);                            \
-        const type *x = vectors;                                                  \
-        type *d = dst;                                                            \
-        memcpy(d, x, (size_t)bytes);                                              \
-        for (int64_t j = 1; j < operands; j++)                                    \
-            for (int64_t i = 0; i < count; i++) {                                 \
-                type y = x[j * count + i];                                        \
-                d[i] = (value);                                                   \
-            }                                                                     \
+        hs_combine *const combine = hs_operator_of(element, op);                  \
+        memcpy(dst, vectors, (size_t)bytes);                                      \
+        for (int j = 1; j < operands; j++)                                        \
+            combine(dst, dst, (const char *)vectors + j * bytes, bytes, NULL);    \
     }
-FOLD(sum_int32, uint32_t, d[i] + y)
-FOLD(max_int32, int32_t, d[i] > y ? d[i] : y)
-FOLD(min_int32, int32_t, d[i] < y ? d[i] : y)
-FOLD(sum_int64, uint64_t, d[i] + y)
-FOLD(max_int64, int64_t, d[i] > y ? d[i] : y)
-FOLD(min_int64, int64_t, d[i] < y ? d[i] : y)
+FOLD(sum_int32, HSUMMA_INT32, HSUMMA_SUM)
+FOLD(max_int32, HSUMMA_INT32, HSUMMA_MAX)
+FOLD(min_int32, HSUMMA_INT32, HSUMMA_MIN)
+FOLD(sum_int64, HSUMMA_INT64, HSUMMA_SUM)
+FOLD(max_int64, HSUMMA_INT64, HSUMMA_MAX)
+FOLD(min_int64, HSUMMA_INT64, HSUMMA_MIN)
 
 hs_exact *hs_exact_of(hsumma_element element, hsumma_op op)
 {

@@ -6,7 +6,7 @@ enum {
     PARITY_ROWS = 4096,
     PARITY_WORDS = 2
 }; /* rows at a time, so that their parities stay in the cache; words at a time */
-typedef int64_t bits_of_lanes __attribute__((vector_size(PARITY_WORDS * sizeof(int64_t))));
+typedef int64_t parity_words __attribute__((vector_size(PARITY_WORDS * sizeof(int64_t))));
 
 /* into[] ^= from[] */
 static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
@@ -19,7 +19,7 @@ static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
 static void fold_column(size_t size, size_t bytes, const unsigned char *column, unsigned char *rows,
                         unsigned char *into)
 {
-    bits_of_lanes all = {0}, x, row;
+    parity_words all = {0}, x, row;
     size_t b = 0;
     for (; b + sizeof x <= bytes; b += sizeof x) {
         memcpy(&x, column + b, sizeof x);

@@ -59,8 +59,9 @@ hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict)
     const int64_t *extent = plan->problem.extent;
     if (verdict.status || verdict.alike)
         return verdict.status;
+    const uint64_t number = holder->executions--;
     return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
                    "processes execute different plans: rank %d began execution %" PRIu64
                    " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64 "; expected the same on all",
-                   plan->ctx->comm.rank, holder->executions--, extent[0], extent[1], extent[2]);
+                   plan->ctx->comm.rank, number, extent[0], extent[1], extent[2]);
 }

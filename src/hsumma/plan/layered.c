@@ -298,8 +298,8 @@ static void begin_step(hsumma_plan *plan)
     const struct hs_scalar *scalar = plan->problem.scalar;
     char *buffers = plan->workspace->base;
     if (layered->step == HS_LAYERED_OUTWARD) {
-        hs_redistribution_start(&layered->move[HS_C], layered->partial, &plan->beta, &plan->matrix[HS_C], buffers);
-        layered->move[HS_C].checked = plan->ctx->comm.checks_messages;
+        hs_redistribution_start(&layered->move[HS_C], layered->partial, &plan->beta, &plan->matrix[HS_C], buffers,
+                                plan->ctx->comm.checks_messages);
     } else if (layered->step == HS_LAYERED_PRODUCT) {
         for (int x = 0; x < 2; x++)
             layered->part[x] = layered->in_place[x] ? plan->matrix[x] : layered->part[x];
@@ -308,8 +308,8 @@ static void begin_step(hsumma_plan *plan)
     } else {
         for (int x = 0; x < 2; x++) {
             if (!layered->in_place[x])
-                hs_redistribution_start(&layered->move[x], &plan->matrix[x], scalar->zero, &layered->part[x], buffers);
-            layered->move[x].checked = plan->ctx->comm.checks_messages;
+                hs_redistribution_start(&layered->move[x], &plan->matrix[x], scalar->zero, &layered->part[x], buffers,
+                                        plan->ctx->comm.checks_messages);
             buffers += layered->move[x].buffer_bytes;
         }
     }

@@ -299,13 +299,13 @@ void hs_redistribution_free(struct hs_redistribution *r, const struct hs_allocat
 }
 
 void hs_redistribution_start(struct hs_redistribution *r, const struct hs_matrix *from, const void *beta,
-                             const struct hs_matrix *to, void *buffers)
+                             const struct hs_matrix *to, void *buffers, int checked)
 {
     memcpy(r->from, from, (size_t)r->sources * sizeof *from);
     memcpy(&r->beta, beta, r->scalar->size);
     r->to = *to;
     r->buffers = buffers;
-    r->checked = 0;
+    r->checked = checked;
     r->next = r->done = 0;
 }
 

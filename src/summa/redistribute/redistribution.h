@@ -59,7 +59,7 @@ struct hs_redistribution {
     struct hs_matrix to, *from; /* from[i] is this process's part of source i */
     union hs_value beta;
     char *buffers;
-    int checked;        /* 1 if its messages carry CRCs; hs_redistribution_start sets it to 0 */
+    int checked;        /* 1 if its messages carry CRCs */
     int64_t next, done; /* the next round to begin; number of complete rounds */
 };
 
@@ -91,11 +91,12 @@ void hs_redistribution_free(struct hs_redistribution *redistribution, const stru
 
 /*
  * Begins an execution, which can only fail by an MPI error.  from[i] (for each source on this process) and `to` point
- * to the first local element of a part.  buffers: buffer_bytes of memory.  beta = 0 never reads the target.  Afterwards
- * call hs_comm_wait(comm, hs_redistribution_advance, redistribution).
+ * to the first local element of a part.  buffers: buffer_bytes of memory.  checked: 1 if each message carries its CRC,
+ * equal on all processes.  beta = 0 never reads the target.  Afterwards call
+ * hs_comm_wait(comm, hs_redistribution_advance, redistribution).
  */
 void hs_redistribution_start(struct hs_redistribution *redistribution, const struct hs_matrix *from, const void *beta,
-                             const struct hs_matrix *to, void *buffers);
+                             const struct hs_matrix *to, void *buffers, int checked);
 hsumma_status hs_redistribution_advance(void *redistribution, int *worked, int *done);
 
 #endif

@@ -134,7 +134,7 @@ static int adds(hsumma_context *ctx)
     if (good) {
         char *buffers = malloc(r.buffer_bytes + 1);
         const struct hs_matrix whole = part_of(&target);
-        hs_redistribution_start(&r, part, &beta, &whole, buffers);
+        hs_redistribution_start(&r, part, &beta, &whole, buffers, 0);
         status = hs_comm_wait(&ctx->comm, hs_redistribution_advance, &r);
         free(buffers);
     }

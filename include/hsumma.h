@@ -252,8 +252,8 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * @{ */
 
 /**
- * Makes a context over a new communicator of comm's processes, without comm's attributes and hints. Collective over
- * comm, with the same options on all processes. MPI must be initialised.
+ * Makes a context over a duplicate of comm (MPI_Comm_idup, so the copy callbacks of comm's attributes run; comm's hints
+ * do not apply). Collective over comm, with the same options on all processes. MPI must be initialised.
  *
  * The first context over several nodes measures messages between them, in less than 0.1 s, unless a profile or the
  * tuned file describes this network, or the option profile=builtin is given.

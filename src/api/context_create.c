@@ -34,10 +34,8 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
         struct hs_texts texts;
         int threads;
     } broadcast;
-    int on_node, share = hs_share_of_node(ctx->comm.comm, ctx->comm.watch, &on_node);
+    int share = hs_share_of_node(&ctx->comm);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
-    ctx->on_machine = on_node;
-    ctx->profile.one_node = on_node == ctx->comm.size;
     memset(&broadcast, 0, sizeof broadcast);
     broadcast.threads = share;
     hs_options_default(&broadcast.options, &broadcast.texts);
@@ -74,7 +72,9 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
                                  : "device=%s: a device needs polling, but wait=block is given; expected wait=auto or "
                                    "poll, or device=none",
                        settings->device.kind);
-    return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, ctx->comm.watch, &ctx->memory) : HSUMMA_OK;
+    return blocks
+               ? hs_block_make(&ctx->comm.block, ctx->comm.comm, ctx->comm.host.comm, ctx->comm.watch, &ctx->memory)
+               : HSUMMA_OK;
 }
 
 /* Sets the costs of work in the simulator, from the profile, which must have been read. */
@@ -159,8 +159,9 @@ static hsumma_status fill(hsumma_context *ctx)
 }
 
 /*
- * Waits until all processes have arrived, because the wait in MPI_Comm_create cannot be watched; then until none has
- * given up this wait. The time limit is this process's own until read_options broadcasts rank 0's.
+ * Waits until all processes have arrived, then until none has given up this wait: a process that gave up in
+ * MPI_Comm_idup would keep a number that MPI needs for the next communicator. The time limit is this process's own
+ * until read_options broadcasts rank 0's.
  */
 static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *options)
 {
@@ -183,17 +184,6 @@ static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *o
     return status;
 }
 
-/* A communicator of the same processes without the caller's attributes and hints. A duplicate would run the caller's
- * callbacks and inherit hints, which may allow messages to overtake each other. */
-static int copy_comm(MPI_Comm comm, MPI_Comm *own)
-{
-    MPI_Group group = MPI_GROUP_NULL;
-    int made = MPI_Comm_group(comm, &group) == MPI_SUCCESS && MPI_Comm_create(comm, group, own) == MPI_SUCCESS;
-    if (group != MPI_GROUP_NULL)
-        MPI_Group_free(&group);
-    return made;
-}
-
 static void destroy(hsumma_context *ctx)
 {
     int finalised = 1;
@@ -210,6 +200,7 @@ static void destroy(hsumma_context *ctx)
     hs_device_comm_free(&ctx->comm, ctx->broken);
     hs_roster_leave(&ctx->comm.roster);
     ctx->comm.mates.own &= !ctx->broken; /* MPI_Comm_free is collective */
+    ctx->comm.host.own &= !ctx->broken;
     hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
@@ -274,8 +265,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         if (status)
             hs_fail(&text, status, "hsumma_create ended early: %.400s",
                     ctx ? hs_roster_why(&ctx->comm.roster, status) : hsumma_status_string(status));
-        else if (!copy_comm(comm, &own))
-            status = hs_fail(&text, HSUMMA_ERR_MPI, "MPI_Comm_create failed: no communicator for the context");
+        else if ((status = hs_mpi_duplicate(comm, &own, ctx ? ctx->comm.watch : NULL)) != HSUMMA_OK)
+            hs_fail(&text, status, "MPI_Comm_idup failed: no communicator for the context");
     }
     if (!status) {
         MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
@@ -288,8 +279,12 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         ctx->comm.comm = own;
         ctx->comm.cut = HS_CUT;
         ctx->profile = hs_profile_builtin;
-        status = read_options(ctx, options);
-        status = hs_agreed(own, status ? status : fill(ctx), ctx->comm.watch);
+        status = hs_comm_find_host(&ctx->comm, &ctx->memory, &ctx->message);
+        ctx->profile.one_node = ctx->comm.host.count == ctx->comm.size;
+        if (!status) {
+            status = read_options(ctx, options);
+            status = hs_agreed(own, status ? status : fill(ctx), ctx->comm.watch);
+        }
         if (!status)
             status = settle_waiting(ctx);
         if (!status)

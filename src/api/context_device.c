@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The rank of this process among those of its machine. */
-static int local_rank(const hsumma_context *ctx)
-{
-    MPI_Comm machine = MPI_COMM_NULL;
-    int rank = 0;
-    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) !=
-        MPI_SUCCESS)
-        return 0;
-    MPI_Comm_rank(machine, &rank);
-    MPI_Comm_free(&machine);
-    return rank;
-}
-
 static hsumma_status open_device(hsumma_context *ctx, const char *name, int number, int place, struct hs_message *why)
 {
     const struct hs_device_kind *kind = hs_device_kind_find(name, why);
@@ -57,20 +44,16 @@ static int count_devices(const hsumma_context *ctx)
 {
     const char *place = ctx->device->location;
     unsigned colour = 0;
-    MPI_Comm machine = MPI_COMM_NULL, mates = MPI_COMM_NULL;
+    MPI_Comm mates = MPI_COMM_NULL, machine = ctx->comm.host.comm;
     int rank = 0, devices = 0;
     for (int i = 0; place[i]; i++)
         colour = colour * 31 + (unsigned char)place[i];
-    if (MPI_Comm_split_type(ctx->comm.comm, MPI_COMM_TYPE_SHARED, ctx->comm.rank, MPI_INFO_NULL, &machine) ==
-            MPI_SUCCESS &&
-        MPI_Comm_split(machine, (int)(colour >> 1), 0, &mates) == MPI_SUCCESS) {
+    if (MPI_Comm_split(machine, (int)(colour >> 1), 0, &mates) == MPI_SUCCESS) {
         MPI_Comm_rank(mates, &rank);
         devices = rank == 0;
         hs_mpi_allreduce(&devices, 1, MPI_INT, MPI_SUM, machine, ctx->comm.watch);
         MPI_Comm_free(&mates);
     }
-    if (machine != MPI_COMM_NULL)
-        MPI_Comm_free(&machine);
     hs_mpi_allreduce(&devices, 1, MPI_INT, MPI_MAX, ctx->comm.comm, ctx->comm.watch);
     return devices;
 }
@@ -149,7 +132,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
         return HSUMMA_OK;
     int wish = strcmp(settings->device.kind, "auto") == 0; /* with auto, a missing device is not an error */
     hsumma_status status =
-        open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, local_rank(ctx), &why);
+        open_device(ctx, wish ? "cuda" : settings->device.kind, settings->device.number, ctx->comm.host.me, &why);
     hsumma_status measured = measure(ctx, status ? NULL : &why);
     status = status ? status : measured;
     status = agree_on(ctx, status, &why);

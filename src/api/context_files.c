@@ -222,7 +222,7 @@ static hsumma_status find_network_key(hsumma_context *ctx)
     int several = settings->nodes.count ? settings->nodes.count > 1 : !ctx->profile.one_node;
     if (!several || ctx->comm.size == 1 || hs_simulator() || strcmp(ctx->texts.profile, "builtin") == 0)
         return HSUMMA_OK;
-    hsumma_status status = hs_network_key(ctx->comm.comm, ctx->on_machine, settings->nodes.count,
+    hsumma_status status = hs_network_key(ctx->comm.comm, ctx->comm.host.count, settings->nodes.count,
                                           settings->nodes.sockets, ctx->comm.watch, &ctx->network_key);
     return status ? hs_fail(&ctx->message, status, "MPI failed while the names of the hosts were gathered") : HSUMMA_OK;
 }

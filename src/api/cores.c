@@ -70,25 +70,20 @@ double hs_cpu_quota(const char *root)
     return quota;
 }
 
-int hs_share_of_node(MPI_Comm comm, const struct hs_watch *watch, int *ranks)
+int hs_share_of_node(const struct hs_comm *comm)
 {
-    MPI_Comm node = MPI_COMM_NULL;
+    const struct hs_host *host = &comm->host;
     struct hs_cpus cpus;
     struct hs_core_users mine, all;
     int share = 1;
-    *ranks = 0;
+    if (hs_simulator()) /* in the simulator each process has one core */
+        return 1;
     memset(&cpus, 0, sizeof cpus);
     sched_getaffinity(0, sizeof cpus, cpus.part);
     hs_cores_of(&cpus, "", &mine);
     all = mine;
-    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
-        return 1;
-    if (MPI_Comm_size(node, ranks) == MPI_SUCCESS &&
-        !hs_mpi_allreduce(all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, node, watch))
-        share = hs_share_of(&mine, &all, hs_cpu_quota(""), *ranks);
-    MPI_Comm_free(&node);
-    if (hs_simulator()) /* in the simulator each process has one core */
-        return 1;
+    if (!hs_mpi_allreduce(all.of, HS_CPUS, MPI_UINT16_T, MPI_SUM, host->comm, comm->watch))
+        share = hs_share_of(&mine, &all, hs_cpu_quota(""), host->count);
     if (hs_threads_now() == 0) /* the BLAS has no threads */
         return 1;
     if (hs_threads_user_chose())

@@ -2,9 +2,8 @@
 #ifndef HS_API_CORES_H
 #define HS_API_CORES_H
 
-#include "base/wait.h"
+#include "coll/node/comm.h"
 
-#include <mpi.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,11 +21,10 @@ struct hs_core_users {
 };
 
 /*
- * The number of BLAS threads for this process: its share of the node's cores, at least 1; or the number that the user
- * has set; 1 if the BLAS has no threads, or in the simulator. *ranks: the number of processes of comm on the node.
- * Collective. watch: NULL, or looks after the waits.
+ * The number of BLAS threads for this process: its share of the machine's cores, at least 1; or the number that the
+ * user has set; 1 if the BLAS has no threads, or in the simulator. Collective over comm->host.
  */
-int hs_share_of_node(MPI_Comm comm, const struct hs_watch *watch, int *ranks);
+int hs_share_of_node(const struct hs_comm *comm);
 
 /* The parts of hs_share_of_node. `root` is prefixed to the paths of /proc and /sys: "", or a directory of a test. */
 

@@ -299,7 +299,7 @@ MPI_COLLECTIVE(Iallreduce,
                (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                 MPI_Request *request),
                (in, out, count, type, op, comm, request))
-MPI_COLLECTIVE(Comm_dup, (MPI_Comm comm, MPI_Comm *to), (comm, to))
+MPI_COLLECTIVE(Comm_idup, (MPI_Comm comm, MPI_Comm *to, MPI_Request *request), (comm, to, request))
 MPI_COLLECTIVE(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *to), (comm, color, key, to))
 MPI_COLLECTIVE(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *to),
                (comm, type, key, info, to))

@@ -6,7 +6,8 @@
  * for each node of senders and a column for each node of receivers. Nodes are numbered in the order of their lowest
  * ranks.
  *
- * NODE_MAP=0,0,1,...: the node of each rank, by which MPI_Comm_split_type then divides communicators.
+ * NODE_MAP=0,0,1,...: the node of each rank, as part of the name that MPI_Get_processor_name returns. Equal names mean
+ * one node to the library, different ones different nodes.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -89,11 +90,13 @@ int MPI_Init_thread(int *argc, char ***argv, int wanted, int *given)
     return code;
 }
 
-int MPI_Comm_split_type(MPI_Comm comm, int kind, int key, MPI_Info info, MPI_Comm *part)
+int MPI_Get_processor_name(char *name, int *length)
 {
-    if (kind != MPI_COMM_TYPE_SHARED || !getenv("NODE_MAP"))
-        return PMPI_Comm_split_type(comm, kind, key, info, part);
-    return PMPI_Comm_split(comm, counts.node[counts.me], key, part);
+    int code = PMPI_Get_processor_name(name, length);
+
+    if (code == MPI_SUCCESS && getenv("NODE_MAP"))
+        *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "node %d", counts.node[counts.me]);
+    return code;
 }
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

@@ -102,6 +102,51 @@ hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Co
     return finish(code, &request, watch, copy, all, bytes * (size_t)ranks);
 }
 
+/* Makes a communicator of all ranks where MPI_Comm_idup does not work. */
+static hsumma_status create_like(MPI_Comm comm, MPI_Comm *copy)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    int code = MPI_Comm_group(comm, &group);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_create(comm, group, copy);
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    return hs_mpi_status(code);
+}
+
+/* Before MPI 4 a duplicate has the hints of the original. Sets those that promise something to false. */
+static void drop_hints(MPI_Comm comm)
+{
+    static const char *const hint[] = {"mpi_assert_allow_overtaking", "mpi_assert_no_any_source",
+                                       "mpi_assert_no_any_tag", "mpi_assert_exact_length"};
+    MPI_Info info;
+    if (MPI_VERSION >= 4 || MPI_Info_create(&info) != MPI_SUCCESS)
+        return;
+    for (size_t i = 0; i < sizeof hint / sizeof *hint; i++)
+        MPI_Info_set(info, hint[i], "false");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
+hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_watch *watch)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Errhandler handler;
+    if (hs_simulator())
+        return create_like(comm, copy);
+    if (MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+        return HSUMMA_ERR_MPI;
+    MPI_Comm *made = copy_of(copy, sizeof *copy);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int code = MPI_Comm_idup(comm, made ? made : copy, &request);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    hsumma_status status = finish(code, &request, watch, made, copy, sizeof *copy);
+    if (!status)
+        drop_hints(*copy);
+    return status;
+}
+
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)
 {
     int rank = 0;

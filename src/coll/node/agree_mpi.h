@@ -30,6 +30,13 @@ hsumma_status hs_mpi_allreduce(void *data, int count, MPI_Datatype type, MPI_Op 
 hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Comm comm, const struct hs_watch *watch);
 
 /*
+ * Duplicates a communicator by MPI_Comm_idup, so the copy callbacks of its attributes run; a callback that fails is an
+ * error, not the end of the program. The caller's hints, which may allow messages to overtake each other, do not apply
+ * to the copy. Collective over comm.
+ */
+hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_watch *watch);
+
+/*
  * Combines the votes of all ranks. Collective over comm. If MPI fails or the wait is ended, the verdict is that error
  * with this rank.
  */

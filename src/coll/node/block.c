@@ -13,12 +13,10 @@
  */
 enum { CAPACITY = 512 };
 
-hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struct hs_watch *watch,
+hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
                             const struct hs_allocator *memory)
 {
     struct hs_block *block = hs_get_zero(memory, 1, sizeof *block);
-    MPI_Comm machine = MPI_COMM_NULL;
-    int rank = 0;
     *result = block;
     if (block) {
         block->bells.members = 1;
@@ -29,14 +27,8 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, const struc
     }
     hsumma_status status =
         hs_agreed(comm, block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
-    MPI_Comm_rank(comm, &rank);
-    if (!status && MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    status = hs_agreed(comm, status, watch);
     if (!status)
         status = hs_bells_make(&block->bells, comm, machine, watch, memory);
-    if (machine != MPI_COMM_NULL)
-        MPI_Comm_free(&machine);
     if (status) {
         hs_block_free(block, 1, memory);
         *result = NULL;

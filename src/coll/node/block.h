@@ -29,8 +29,8 @@ struct hs_block {
     int *index;
 };
 
-/* Collective over comm; same status on all ranks. */
-hsumma_status hs_block_make(struct hs_block **block, MPI_Comm comm, const struct hs_watch *watch,
+/* machine: communicator of the ranks of comm on this rank's machine. Collective over comm; same status on all ranks. */
+hsumma_status hs_block_make(struct hs_block **block, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
                             const struct hs_allocator *memory);
 /* Frees block; NULL is ignored. mpi: true if MPI may still be called. */
 void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *memory);

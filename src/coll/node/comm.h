@@ -12,7 +12,17 @@
 
 struct hs_device_comm; /* coll/run/device_comm.h */
 
-/* The ranks of a communicator that are on this rank's node, in the communicator's order. */
+/* The ranks of a communicator that are on this rank's host, in the communicator's order. */
+struct hs_host {
+    MPI_Comm comm; /* communicator of these ranks */
+    int own;       /* true if this struct owns comm and must free it */
+    int count, me; /* number of these ranks; this rank's index among them */
+    int *first;    /* the lowest rank on the host of each rank of the communicator */
+    int sockets;   /* true if the ranks of some host of the communicator may be bound to different sockets */
+};
+
+/* The ranks of a communicator that are on this rank's node, in the communicator's order. A node is a host, or, with
+ * virtual nodes, a part of one. */
 struct hs_mates {
     MPI_Comm comm; /* communicator of the mates; MPI_COMM_NULL if some (virtual) node spans several machines */
     int own;       /* true if this struct owns comm and must free it */
@@ -27,6 +37,7 @@ struct hs_comm {
     int rank, size;
     int64_t cut; /* largest MPI message in bytes, equal on all ranks; the messages of longer steps are split */
     int64_t bytes_sent, messages_sent;
+    struct hs_host host;
     struct hs_topology topology; /* topology of all ranks; its size is 0 if it is unknown (discover.h) */
     struct hs_mates mates;
     struct hs_roster roster;       /* what the ranks of this node show each other; empty if nothing */

@@ -1,11 +1,15 @@
 #include "coll/node/discover.h"
 
+#include "base/hash.h"
+#include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
 #include "coll/node/shm_make.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #if HSUMMA_HAVE_HWLOC
 #include <hwloc.h>
 #endif
@@ -47,66 +51,152 @@ static void find_sockets(const cpu_set_t *may_use, int ranks, int *socket)
 }
 #endif
 
-/* Sets *mine to the index of this rank's socket on its node. */
-static hsumma_status socket_of_node(MPI_Comm node, const struct hs_allocator *memory, int *mine,
-                                    const struct hs_watch *watch)
+/* A number that is equal on the ranks of one host; 0 if MPI cannot name the host. */
+static uint64_t host_number(void)
 {
-    int rank = 0, ranks = 1;
-    cpu_set_t own;
-    *mine = 0;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    if (MPI_Comm_rank(node, &rank) != MPI_SUCCESS || MPI_Comm_size(node, &ranks) != MPI_SUCCESS)
-        return HSUMMA_ERR_MPI;
-    if (ranks == 1)
-        return HSUMMA_OK;
-    cpu_set_t *all = hs_get(memory, (size_t)ranks, sizeof *all);
-    int *socket = hs_get_zero(memory, (size_t)ranks, sizeof *socket);
-    hsumma_status status = hs_agreed(node, all && socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
-    if (!status)
-        status = hs_mpi_allgather(&own, sizeof own, all, node, watch);
-    if (!status && rank == 0)
-        find_sockets(all, ranks, socket);
-    if (!status)
-        status = hs_mpi_bcast(socket, (size_t)ranks * sizeof *socket, 0, node, watch);
-    *mine = status ? 0 : socket[rank];
-    hs_put(memory, all);
-    hs_put(memory, socket);
-    return status;
+    char text[MPI_MAX_PROCESSOR_NAME + 64] = "";
+    struct stat is;
+    int length = 0;
+    if (MPI_Get_processor_name(text, &length) != MPI_SUCCESS)
+        return 0;
+    FILE *file = hs_simulator() ? NULL : fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file) {
+        size_t used = strlen(text);
+        text[used + fread(text + used, 1, 36, file)] = 0;
+        fclose(file);
+    }
+    uint64_t number = hs_simulator() || stat("/proc/self/ns/pid", &is) ? 1 : (uint64_t)is.st_ino;
+    for (const char *at = text; *at; at++)
+        number = hs_mix(number, (unsigned char)*at);
+    return number + !number;
 }
 
-/*
- * Finds the node and socket of all ranks: name[r] is equal for ranks on the same node, and name[size + r] for ranks of
- * a node on the same socket. machine: the ranks that share memory with this one according to MPI.
- */
-static hsumma_status find_places(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory, int *name)
+/* What a rank tells the others about its place. */
+struct place {
+    uint64_t host; /* equal on the ranks of a host (host_number) */
+    int64_t
+        socket; /* equal on ranks of a host whose first processors are on one socket; a number of its own if unknown */
+};
+
+/* Reads the socket of the first processor that this process may use; returns `unknown` if it cannot. */
+static int64_t first_socket(int64_t unknown)
 {
-    int mine[2] = {comm->rank, 0}, *all = hs_get(memory, (size_t)comm->size, sizeof mine);
-    hsumma_status status = socket_of_node(machine, memory, &mine[1], comm->watch);
-    hsumma_status named = hs_mpi_allreduce(mine, 1, MPI_INT, MPI_MIN, machine, comm->watch);
-    status = status ? status : named;
-    status = hs_agreed(comm->comm, all && name ? status : HSUMMA_ERR_MEMORY, comm->watch);
+    char path[96];
+    long long socket = unknown;
+    cpu_set_t own;
+    int cpu = 0;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &own))
+        cpu++;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    FILE *file = hs_simulator() ? NULL : fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%lld", &socket) != 1)
+            socket = unknown;
+        fclose(file);
+    }
+    return hs_simulator() ? 0 : socket;
+}
+
+/* Sets the fields of comm->host but for its communicator. Takes time proportional to the number of ranks if the ranks
+ * of a host are consecutive, else times the number of hosts. */
+static void group_ranks(struct hs_comm *comm, const struct place *place, int *found)
+{
+    struct hs_host *host = &comm->host;
+    int hosts = 0;
+    for (int r = 0; r < comm->size; r++) {
+        int i = 0;
+        if (r > 0 && place[r].host == place[r - 1].host) {
+            host->first[r] = host->first[r - 1];
+            continue;
+        }
+        while (i < hosts && place[found[i]].host != place[r].host)
+            i++;
+        if (i == hosts)
+            found[hosts++] = r;
+        host->first[r] = found[i];
+    }
+    for (int r = 0; r < comm->size; r++)
+        if (host->first[r] == host->first[comm->rank]) {
+            host->me += r < comm->rank;
+            host->count++;
+        }
+    for (int r = 0; r < comm->size; r++)
+        host->sockets |= place[r].socket != place[host->first[r]].socket;
+}
+
+hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message)
+{
+    struct hs_host *host = &comm->host;
+    const struct place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
+    struct place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
+    int *found = hs_get(memory, (size_t)comm->size, sizeof *found), alike = 1, alone = 1;
+    *host = (struct hs_host){.comm = MPI_COMM_NULL, .first = hs_get(memory, (size_t)comm->size, sizeof *host->first)};
+    hsumma_status status = !mine.host                         ? HSUMMA_ERR_MPI
+                           : !place || !found || !host->first ? HSUMMA_ERR_MEMORY
+                                                              : HSUMMA_OK;
+    status = hs_agreed(comm->comm, status, comm->watch);
     if (!status)
-        status = hs_mpi_allgather(mine, sizeof mine, all, comm->comm, comm->watch);
-    for (int i = 0; i < 2 * comm->size && !status; i++)
-        name[i % 2 * comm->size + i / 2] = all[i];
+        status = hs_mpi_allgather(&mine, sizeof mine, place, comm->comm, comm->watch);
+    if (!status)
+        group_ranks(comm, place, found);
+    for (int r = 0; r < comm->size && !status; r++) {
+        alike &= host->first[r] == 0;
+        alone &= host->first[r] == r;
+    }
+    host->own = !status && !alike && !alone;
+    if (host->own && MPI_Comm_split(comm->comm, host->first[comm->rank], comm->rank, &host->comm))
+        status = HSUMMA_ERR_MPI;
+    else if (!host->own)
+        host->comm = alike ? comm->comm : MPI_COMM_SELF;
+    hs_put(memory, place);
+    hs_put(memory, found);
+    return status ? hs_fail(message, status, "cannot find the hosts of the processes: %s", hsumma_status_string(status))
+                  : HSUMMA_OK;
+}
+
+/* Sets *socket, which has room for one number per rank, to the number of each rank's socket on its host. */
+static hsumma_status gather_sockets(struct hs_comm *comm, const struct hs_allocator *memory, int *socket)
+{
+    const struct hs_host *host = &comm->host;
+    int mine = 0;
+    cpu_set_t own, *all = hs_get(memory, (size_t)host->count, sizeof *all);
+    int *local = hs_get_zero(memory, (size_t)host->count, sizeof *local);
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    hsumma_status status = hs_agreed(comm->comm, all && local ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
+    if (!status && host->count > 1) {
+        status = hs_mpi_allgather(&own, sizeof own, all, host->comm, comm->watch);
+        if (!status && host->me == 0)
+            find_sockets(all, host->count, local);
+        if (!status)
+            status = hs_mpi_bcast(local, (size_t)host->count * sizeof *local, 0, host->comm, comm->watch);
+        mine = status ? 0 : local[host->me];
+    }
     hs_put(memory, all);
-    return status;
+    hs_put(memory, local);
+    status = hs_agreed(comm->comm, status, comm->watch);
+    return status ? status : hs_mpi_allgather(&mine, sizeof mine, socket, comm->comm, comm->watch);
 }
 
 /* Makes the topology specified by the user, or the real one. */
-static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options, MPI_Comm machine,
+static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discover_options *options,
                                    const struct hs_allocator *memory)
 {
     if (options->nodes)
         return hs_topology_blocks(&comm->topology, comm->size,
                                   options->nodes < comm->size ? options->nodes : comm->size,
                                   options->sockets > 1 ? options->sockets : 1, memory);
-    int *name = hs_get(memory, (size_t)comm->size, 2 * sizeof *name);
-    hsumma_status status = find_places(comm, machine, memory, name);
+    if (!comm->host.sockets)
+        return hs_topology_make(&comm->topology, comm->size, comm->host.first, NULL, memory);
+    int *socket = hs_get(memory, (size_t)comm->size, sizeof *socket);
+    hsumma_status status = hs_agreed(comm->comm, socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
     if (!status)
-        status = hs_topology_make(&comm->topology, comm->size, name, name + comm->size, memory);
-    hs_put(memory, name);
+        status = gather_sockets(comm, memory, socket);
+    if (!status)
+        status = hs_topology_make(&comm->topology, comm->size, comm->host.first, socket, memory);
+    hs_put(memory, socket);
     return status;
 }
 
@@ -137,38 +227,40 @@ hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocato
     return status;
 }
 
-/*
- * Sets the communicator of the mates, which are all on `machine` unless nodes are virtual. An existing communicator is
- * used if possible, because MPI limits their number. Returns HSUMMA_ERR_UNSUPPORTED if some node spans several
- * machines.
- */
-static hsumma_status connect_mates(struct hs_comm *comm, MPI_Comm machine)
+/* Whether each node lies on one host (*inside), and is all of it (*whole). */
+static void compare_nodes(const struct hs_comm *comm, int *inside, int *whole)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    struct hs_mates *mates = &comm->mates;
-    hsumma_status status = HSUMMA_OK;
-    int mine = node->of[comm->rank], ranks = 0;
-    MPI_Comm split = MPI_COMM_NULL;
-    if (MPI_Comm_split(machine, mine, comm->rank, &split) != MPI_SUCCESS || MPI_Comm_size(split, &ranks) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    else if (ranks != mates->count)
-        status = HSUMMA_ERR_UNSUPPORTED;
-    status = hs_agreed(comm->comm, status, comm->watch);
-    mates->own = !status && mates->count > 1 && mates->count < comm->size;
-    if (!mates->own && split != MPI_COMM_NULL)
-        MPI_Comm_free(&split);
-    if (!status)
-        mates->comm = mates->own ? split : mates->count == 1 ? MPI_COMM_SELF : comm->comm;
-    return status;
+    const int *first = comm->host.first;
+    *inside = *whole = 1;
+    for (int r = 0; r < comm->size; r++) {
+        *inside &= first[r] == first[hs_division_ranks(node, node->of[r])[0]];
+        *whole &= node->of[r] == node->of[first[r]];
+    }
+    *whole &= *inside;
 }
 
-/* Finds the mates and their communicator. Virtual nodes that span several machines are not an error. */
-static hsumma_status find_mates(struct hs_comm *comm, MPI_Comm machine, const struct hs_allocator *memory)
+/*
+ * Finds the mates and their communicator, an existing one if possible, because MPI limits their number and creates them
+ * slowly. There is none if virtual nodes span several hosts, which is not an error.
+ */
+static hsumma_status find_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
+    struct hs_mates *mates = &comm->mates;
+    int inside, whole;
     hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory), comm->watch);
-    if (!status)
-        status = connect_mates(comm, machine);
-    return status == HSUMMA_ERR_UNSUPPORTED ? HSUMMA_OK : status;
+    if (status)
+        return status;
+    compare_nodes(comm, &inside, &whole);
+    mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
+    if (mates->own) {
+        const int mine = comm->topology.division[HS_NODE].of[comm->rank];
+        int made = MPI_Comm_split(comm->host.comm, mine, comm->rank, &mates->comm) == MPI_SUCCESS;
+        return hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
+    }
+    if (inside)
+        mates->comm = whole ? comm->host.comm : MPI_COMM_SELF;
+    return HSUMMA_OK;
 }
 
 /*
@@ -205,15 +297,11 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message)
 {
-    MPI_Comm machine = MPI_COMM_NULL;
-    if (MPI_Comm_split_type(comm->comm, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &machine) != MPI_SUCCESS)
-        return hs_fail(message, HSUMMA_ERR_MPI, "MPI_Comm_split_type failed");
-    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, machine, memory), comm->watch);
+    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, memory), comm->watch);
     if (!status)
-        status = find_mates(comm, machine, memory);
+        status = find_mates(comm, memory);
     if (!status)
         status = share(comm, options, memory);
-    MPI_Comm_free(&machine);
     if (status) {
         hs_comm_forget(comm, memory);
         return hs_fail(message, status, "cannot determine the nodes and sockets of the processes: %s",
@@ -232,5 +320,9 @@ void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
         MPI_Comm_free(&comm->mates.comm);
     hs_put(memory, comm->mates.mate);
     comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL};
+    if (comm->host.own && comm->host.comm != MPI_COMM_NULL && !finalised)
+        MPI_Comm_free(&comm->host.comm);
+    hs_put(memory, comm->host.first);
+    comm->host = (struct hs_host){.comm = MPI_COMM_NULL};
     hs_topology_free(&comm->topology, memory);
 }

@@ -138,7 +138,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
                                                        boundary */
     shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
     if (!hs_mpi_allgather(&mine, sizeof mine, shm->process, mates, comm->watch))
-        shm->base = hs_mapping_make(mates, shm->bytes, 1, comm->watch, NULL);
+        shm->base = hs_mapping_make(mates, shm->bytes, 0, comm->watch, NULL);
     if (shm->base)
         return shm;
     hs_shm_free_memory(shm, memory);

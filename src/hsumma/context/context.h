@@ -40,7 +40,6 @@ struct hsumma_context {
     char note[HS_OPTION_TEXT];       /* why files or devices are not used, or results not stored; "" if none */
     int threads;       /* this process's BLAS threads (hs_share_of_node in api/cores.h); 0 if the user has set them */
     int threads_model; /* rank 0's BLAS threads (hs_share_of_node): for choices, which must be equal on all processes */
-    int on_machine;    /* number of the context's processes on this process's machine */
     uint64_t entered;  /* number of this process's calls that are collective over the context, without executions */
     int grids;         /* number of grids made so far, equal on all processes */
     uint64_t tile_bytes;               /* limit on the bytes of a grid's tiles on each node, equal on all processes */

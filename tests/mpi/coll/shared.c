@@ -89,6 +89,13 @@ static int names_left(void)
     return count;
 }
 
+static hsumma_status discover(struct hs_comm *comm, const struct hs_discover_options *options,
+                              const struct hs_allocator *memory, struct hs_message *message)
+{
+    hsumma_status status = hs_comm_find_host(comm, memory, message);
+    return status ? status : hs_comm_discover(comm, options, memory, message);
+}
+
 /* One node: right results without a message, for vectors smaller and larger than a slot, and too short and long enough
  * for direct reads. */
 static void one_node(const char *what, const struct hs_discover_options *options, int sizes)
@@ -96,7 +103,7 @@ static void one_node(const char *what, const struct hs_discover_options *options
     static const int64_t bytes[] = {8, 5 * 8, 4096 * 8, BYTES};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    hsumma_status status = hs_comm_discover(&comm, options, &hs_heap, &message);
+    hsumma_status status = discover(&comm, options, &hs_heap, &message);
     int64_t bad = status != HSUMMA_OK || (size > 1 && !comm.shm), sent = 0;
     for (int r = 0; r < ROWS && !bad; r++)
         for (int b = 0; b < sizes; b++) {
@@ -124,7 +131,7 @@ static void refused(const char *what, int rank_without, int resource)
     less.rlim_cur = 3;
     if (rank == rank_without)
         bad |= setrlimit(resource, &less) != 0;
-    bad |= hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || comm.shm || comm.topology.shared_bytes;
+    bad |= discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || comm.shm || comm.topology.shared_bytes;
     if (rank == rank_without)
         bad |= setrlimit(resource, &before) != 0;
     bad |= !run(&comm, HS_BCAST, "binomial", 4096, 3, &messages);
@@ -139,7 +146,7 @@ static void many_instances(void)
     struct hs_discover_options options = {.nodes = 1, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
+    int64_t bad = discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || !comm.shm;
     int64_t before = ((int64_t)1 << 32) - 6, messages;
     bad = world_worst(bad);
     if (!bad) {
@@ -188,7 +195,7 @@ static void virtual_nodes(int nodes)
     struct hs_discover_options options = {.nodes = nodes, .shared_bytes = -1, .direct = 1};
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
-    int64_t bad = hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK, between;
+    int64_t bad = discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK, between;
     for (int r = 3; r < ROWS && !bad; r++) /* the first rows are algorithms for a single node */
         bad += !run_on_nodes(&comm, r, &between);
     tap_ok(world_worst(bad) == 0, "%d virtual nodes: right, and messages between them only (%s)", nodes, message.text);

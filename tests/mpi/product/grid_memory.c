@@ -2,13 +2,14 @@
  * Memory of grids (hsumma/context/product_memory.c): on each node, for many grids at once, made and freed a thousand
  * times; nodes that cannot share memory, or only less; allocations that fail; calls with different arguments.
  *
- *     grid_memory [cliques] [topology=nodes:N]
+ *     grid_memory [hosts] [topology=nodes:N]
  *
- * With `cliques` MPICH is set to two nodes, over which ranks are dealt out round-robin.
+ * With `hosts` the ranks seem to be on two hosts, in turn.
  */
 #include "support/failing_memory.h"
 #include "support/process.h"
 #include "support/product/gemm_case.h"
+#include "support/product/virtual_hosts.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -265,7 +266,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "cliques") == 0)
-        setenv("MPIR_CVAR_NUM_CLIQUES", "2", 1);
+    if (argc > 1 && strcmp(argv[1], "hosts") == 0)
+        virtual_hosts(2, 1);
     return gemm_main(argc, argv, test_all);
 }

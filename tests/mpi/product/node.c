@@ -3,10 +3,11 @@
  * every stationary operand, transposition and type, any width of panels and chunks, little memory, replicas, and
  * operands read in place. Further tests: the plan's information; bits.
  *
- *     node node=shared|nodes     with "nodes" MPICH is set to two nodes, inside which memory is shared
+ *     node node=shared|nodes     with "nodes" the ranks seem to be on two hosts
  */
 #include "support/product/gemm_library.h"
 #include "support/product/gemm_random.h"
+#include "support/product/virtual_hosts.h"
 
 #include <unistd.h>
 
@@ -316,9 +317,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 int main(int argc, char **argv)
 {
     int nodes = argc > 1 && strcmp(argv[1], "nodes") == 0;
-    if (nodes) {
-        setenv("MPIR_CVAR_NUM_CLIQUES", "2", 1);
-        setenv("MPIR_CVAR_CLIQUES_BY_BLOCK", "1", 1);
-    }
+    if (nodes)
+        virtual_hosts(2, 0);
     return gemm_main(argc, argv, nodes ? test_nodes : test_all);
 }

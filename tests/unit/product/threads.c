@@ -11,6 +11,7 @@
 
 #include "api/cores.h"
 #include "base/threads.h"
+#include "hsumma/context/context.h"
 
 #include <cblas.h>
 #include <dlfcn.h>
@@ -220,8 +221,7 @@ static void refused(hsumma_context *ctx, const hsumma_grid *grid)
 
 static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    int share, on_node, outer;
-    share = hs_share_of_node(MPI_COMM_WORLD, NULL, &on_node);
+    int share = hs_share_of_node(&ctx->comm), outer;
     if (!expected_threads) {
         tap_ok(everywhere(share == 1), "serial: a share of one thread");
         product(grid, ctx, NULL, 0);

@@ -78,6 +78,12 @@ typedef struct job_network {
     struct hs_link expected;
 } job_network;
 
+/* startup.c: seconds on the slowest rank; 0 if unknown */
+typedef struct job_startup {
+    double first;      /* making the job's own context */
+    double seconds[2]; /* medians: making another context, a grid in it */
+} job_startup;
+
 typedef struct doctor_job {
     MPI_Comm comm, node; /* node: the ranks of this rank's node */
     int rank, ranks, nodes, node_ranks;
@@ -92,6 +98,7 @@ typedef struct doctor_job {
     job_memory memory;
     job_file profile, tuned;
     job_network network;
+    job_startup startup;
 } doctor_job;
 
 /* A check's finding on this rank. cure: the remedy; "" stands for the check's. */
@@ -122,7 +129,7 @@ typedef struct doctor_subject {
 
 /* subjects.c: all subjects, ending with NULL. */
 extern const doctor_subject doctor_mpi, doctor_cores, doctor_blas, doctor_memory, doctor_files, doctor_environment,
-    doctor_network, doctor_device;
+    doctor_network, doctor_device, doctor_startup;
 extern const doctor_subject *const doctor_subjects[];
 
 /* Sets the finding's text, and returns 1. */

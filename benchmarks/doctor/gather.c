@@ -9,7 +9,12 @@
 
 static void make_context(doctor_job *j)
 {
+    quiet_barrier(j->comm);
+    double begin = hs_now();
     hsumma_status status = hsumma_create(j->comm, j->options, &j->ctx, j->refused, sizeof j->refused);
+
+    j->startup.first = hs_now() - begin;
+    quiet_allreduce(MPI_IN_PLACE, &j->startup.first, 1, MPI_DOUBLE, MPI_MAX, j->comm);
 
     if (status && !j->refused[0])
         snprintf(j->refused, sizeof j->refused, "%s", hsumma_status_string(status));

@@ -4,9 +4,9 @@
 
 #include "doctor/doctor.h"
 
-const doctor_subject *const doctor_subjects[] = {&doctor_mpi,     &doctor_cores,  &doctor_blas,
-                                                 &doctor_memory,  &doctor_files,  &doctor_environment,
-                                                 &doctor_network, &doctor_device, NULL};
+const doctor_subject *const doctor_subjects[] = {
+    &doctor_mpi,         &doctor_cores,   &doctor_blas,   &doctor_memory,  &doctor_files,
+    &doctor_environment, &doctor_network, &doctor_device, &doctor_startup, NULL};
 
 int doctor_finds(finding *f, const char *format, ...)
 {

@@ -80,7 +80,8 @@ def test_good(scratch):
         if report:
             rows = [row for row in report["facts"] if row["name"] == "place"]
             ok([row["ranks"] for row in rows] == ["0", "1"] and {row["name"] for row in report["facts"]} >=
-               {"MPI", "place", "threads", "BLAS", "shared", "huge pages", "profile", "tuned file"},
+               {"MPI", "place", "threads", "BLAS", "shared", "huge pages", "profile", "tuned file",
+                "start-up"},
                "  and it says where each rank is, and the rest", report)
     process = bench(0, "doctor -q --root", root, settings=CLEAN)
     prints(process, "-q: not a word", not process.stdout)

@@ -285,6 +285,27 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);
 }
 
+/* An empty plan, in the memory of the last one that was freed, if there is any: programs whose shapes never repeat
+ * would otherwise spend most of the time for a plan on pages that the system takes and gives. */
+static hsumma_plan *new_plan(hsumma_context *ctx)
+{
+    hsumma_plan *plan = ctx->spare ? ctx->spare : hs_get(&ctx->memory, 1, sizeof *plan);
+    ctx->spare = NULL;
+    if (!plan)
+        return NULL;
+    memset(plan, 0, offsetof(hsumma_plan, ranking.choice));
+    plan->line[0] = plan->why[0] = 0;
+    for (int i = 0; i < HSUMMA_MAX_RIVALS; i++)
+        plan->rival[i][0] = 0;
+    return plan;
+}
+
+static void forget_plan(hsumma_context *ctx, hsumma_plan *plan)
+{
+    hs_put(&ctx->memory, ctx->spare);
+    ctx->spare = plan;
+}
+
 static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
 {
     for (int x = 0; x < 3; x++) {
@@ -347,7 +368,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
         return status;
-    hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
+    hsumma_plan *plan = status ? NULL : new_plan(ctx);
     if (plan) {
         hold(plan, ctx, request, cached);
         plan->mark = (uint32_t)hash;
@@ -425,7 +446,7 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_grid_release(plan->held[x]);
     if (!ctx->broken) {
         hs_put(&ctx->memory, plan->ranks);
-        hs_put(&ctx->memory, plan);
+        forget_plan(ctx, plan);
     }
     if (!cached)
         hs_context_release(ctx);

@@ -64,13 +64,12 @@ struct hsumma_plan {
     /* The choice for the host, taken from ranking.choice[0]; that for devices is device.choice.  With layers only
      * spec.threads is set. */
     struct hs_choice choice;
-    struct hs_ranking ranking; /* `choice` and its rivals */
-    struct hs_trial trial;     /* only in the plan that the caller holds, not in its rivals */
-    hsumma_plan *holder;       /* for a rival, the plan that the caller holds; else NULL */
-    int remembered;            /* 1 if the choice was remembered (hs_trial_recall) */
-    char not_recalled[200];    /* the reason why a remembered choice is not possible; empty if there is none */
-    int steps;                 /* number of outermost panels per execution; 0 for all */
-    int by_node;               /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
+    struct hs_trial trial;  /* only in the plan that the caller holds, not in its rivals */
+    hsumma_plan *holder;    /* for a rival, the plan that the caller holds; else NULL */
+    int remembered;         /* 1 if the choice was remembered (hs_trial_recall) */
+    char not_recalled[200]; /* the reason why a remembered choice is not possible; empty if there is none */
+    int steps;              /* number of outermost panels per execution; 0 for all */
+    int by_node;            /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
@@ -88,6 +87,8 @@ struct hsumma_plan {
     union hs_value alpha, beta; /* kept for the multiplication, which begins after the agreement */
     struct hs_matrix matrix[3];
     struct hs_staging staging; /* used in a context with a device */
+    /* Large, and last, so that a new plan need not be zeroed from ranking.choice on (new_plan in plan.c). */
+    struct hs_ranking ranking; /* `choice` and its rivals */
     char line[HS_LINE_TEXT], why[1280], rival[HSUMMA_MAX_RIVALS][HS_LINE_TEXT];
 };
 

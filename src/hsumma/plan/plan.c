@@ -157,7 +157,8 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                                             : settings->threads > 0 ? settings->threads
                                                                     : ctx->threads_model,
                                  .sharing = sharing_of(plan),
-                                 .memory = &ctx->memory};
+                                 .memory = &ctx->memory,
+                                 .only_best = request->silent && settings->tune != HS_TUNE_MEASURE};
     if (request->choice) {
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
@@ -243,7 +244,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->local_rows[x] = hs_axis_count(&rows, request->desc[x]->grid->grid.coord[0]);
     }
     status = hs_plan_check_local(plan, ld, message, about);
-    if (!status) {
+    if (!status && (!request->alone || settings->guard)) { /* hs_plan_run makes no agreement without a guard */
         *about = HS_ABOUT_MEMORY;
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
@@ -357,7 +358,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
-    if (!status)
+    if (!status && !request->checked)
         status = hs_request_check(request, ctx, &mine);
     if (!status && settings.bits)
         status = hs_request_check_bits(request, ctx, &settings, &mine);

@@ -26,6 +26,7 @@ struct hs_request {
     int silent;                     /* 1 if the plan's `line` and `why` are not needed */
     const struct hs_choice *choice; /* the choice, if it has been made; NULL otherwise */
     int afresh;                     /* 1 if remembered plans are ignored */
+    int checked;                    /* 1 if hs_request_check has accepted the request */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
 };
 

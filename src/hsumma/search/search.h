@@ -46,6 +46,7 @@ struct hs_planner {
     int threads;                         /* number of threads per process in the model */
     struct hs_sharing sharing;
     const struct hs_allocator *memory;
+    int only_best; /* 1 if only the best choice is needed, so that choices that cannot be the best may be left out */
 };
 
 /*

@@ -303,13 +303,26 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
             return refuse(sizes, *bytes, message);
     if (!sizes->on_device)
         give_back(sizes, wanted);
-    if (bytes_of(sizes) < 0)
+    if (*bytes < 0 && bytes_of(sizes) < 0)
         return refuse(sizes, -1, message);
     if (sizes->on_device)
         *elements = count_copies(sizes->problem, &variant, &choice->prediction);
     else
         predict_on_host(sizes, &choice->prediction);
     return HSUMMA_OK;
+}
+
+/* Whether the best choice so far cannot be slower than one with this stationary operand. If C moves, the owner of its
+ * largest part at least reads and writes that part. */
+static int is_hopeless(const struct hs_chooser *chooser, int stationary)
+{
+    const struct hs_ranking *ranking = chooser->ranking;
+    const struct hs_axis *axis = chooser->problem->view[HS_C].axis;
+    if (!chooser->planner->only_best || ranking->count == 0 || stationary == HS_C)
+        return 0;
+    double elements = 2 * (double)hs_axis_count_max(&axis[0]) * (double)hs_axis_count_max(&axis[1]);
+    return elements * (double)chooser->problem->scalar->size * chooser->profile->machine.copy >
+           ranking->choice[0].prediction.seconds;
 }
 
 hsumma_status hs_choose_node(struct hs_chooser *chooser)
@@ -331,7 +344,7 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
-        if (!hs_may_stay(chooser->settings, hs_stay_order[i]))
+        if (!hs_may_stay(chooser->settings, hs_stay_order[i]) || is_hopeless(chooser, hs_stay_order[i]))
             continue;
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;

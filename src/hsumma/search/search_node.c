@@ -28,7 +28,7 @@ static const double clearly = 0.5;
  * The work is divided evenly only if the largest part of C is at least `uneven` times the mean, and if the prediction
  * is at most `faster` times that of the best other choice, which needs fewer processes or copies.
  */
-static const double uneven = 1.2, faster = 0.9;
+static const double uneven = 1.2, faster = 0.95;
 
 /*
  * A reduction of a size if memory is short; the tables below list the reductions in order.  With panels narrower than

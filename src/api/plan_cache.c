@@ -121,11 +121,11 @@ hsumma_status hs_plan_cached(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message none;
     if (hs_request_check(request, ctx, &none))
         return hs_plan_create(ctx, request, 1, plan); /* reports the error; evicts no plan */
-    struct hs_request checked = *request;
-    checked.checked = 1;
+    struct hs_request accepted = *request;
+    accepted.for_cache = 1;
     slot = oldest(cache, 1);
     evict(cache, slot); /* first, so that a call with a full cache never holds the workspace of two plans */
-    hsumma_status status = hs_plan_create(ctx, &checked, 1, &slot->plan);
+    hsumma_status status = hs_plan_create(ctx, &accepted, 1, &slot->plan);
     if (status)
         return status;
     slot->key = key;

@@ -310,10 +310,10 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
 
 /* An empty plan, in the memory of the last one that was freed, if there is any: programs whose shapes never repeat
  * would otherwise spend most of the time for a plan on pages that the system takes and gives. */
-static hsumma_plan *new_plan(hsumma_context *ctx)
+static hsumma_plan *new_plan(hsumma_context *ctx, int for_cache)
 {
-    hsumma_plan *plan = ctx->spare ? ctx->spare : hs_get(&ctx->memory, 1, sizeof *plan);
-    ctx->spare = NULL;
+    hsumma_plan *plan = for_cache && ctx->spare ? ctx->spare : hs_get(&ctx->memory, 1, sizeof *plan);
+    ctx->spare = plan == ctx->spare ? NULL : ctx->spare;
     if (!plan)
         return NULL;
     memset(plan, 0, offsetof(hsumma_plan, ranking.choice));
@@ -323,10 +323,13 @@ static hsumma_plan *new_plan(hsumma_context *ctx)
     return plan;
 }
 
+/* Frees the memory of a plan, or keeps it for the next plan of the cache. */
 static void forget_plan(hsumma_context *ctx, hsumma_plan *plan)
 {
-    hs_put(&ctx->memory, ctx->spare);
-    ctx->spare = plan;
+    int keeps = plan->pooled && !ctx->spare;
+    ctx->spare = keeps ? plan : ctx->spare;
+    if (!keeps)
+        hs_put(&ctx->memory, plan);
 }
 
 static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
@@ -380,7 +383,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
-    if (!status && !request->checked)
+    if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);
     if (!status && settings.bits)
         status = hs_request_check_bits(request, ctx, &settings, &mine);
@@ -392,7 +395,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
         return status;
-    hsumma_plan *plan = status ? NULL : new_plan(ctx);
+    hsumma_plan *plan = status ? NULL : new_plan(ctx, request->for_cache);
     if (plan) {
         hold(plan, ctx, request, cached);
         plan->mark = (uint32_t)hash;
@@ -441,10 +444,12 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)
             status = hs_trial_begin(plan, request, &options);
     }
-    if (status)
+    if (status) {
         hs_plan_destroy(plan);
-    else
+    } else {
+        plan->pooled = request->for_cache;
         *result = plan;
+    }
     return status;
 }
 

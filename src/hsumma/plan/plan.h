@@ -26,7 +26,7 @@ struct hs_request {
     int silent;                     /* 1 if the plan's `line` and `why` are not needed */
     const struct hs_choice *choice; /* the choice, if it has been made; NULL otherwise */
     int afresh;                     /* 1 if remembered plans are ignored */
-    int checked;                    /* 1 if hs_request_check has accepted the request */
+    int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
 };
 
@@ -59,6 +59,7 @@ struct hsumma_plan {
     uint32_t mark;       /* a hash of the request, by which the node's processes recognise the plan */
     int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
                  */
+    int pooled; /* 1 if the plan's memory is to serve the next plan of the cache (hsumma_context.spare) */
     struct hs_problem problem;
     struct hs_scalar scalar; /* the problem's scalar type */
     int64_t local_rows[3];   /* local rows of the whole matrices, to check leading dimensions */

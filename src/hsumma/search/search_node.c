@@ -29,6 +29,7 @@ static const double clearly = 0.5;
  * is at most `faster` times that of the best other choice, which needs fewer processes or copies.
  */
 static const double uneven = 1.2, faster = 0.95;
+static const double handing_over = 4e-6; /* seconds of an even division's waits: for the first panel, and for C */
 
 /*
  * A reduction of a size if memory is short; the tables below list the reductions in order.  With panels narrower than
@@ -231,7 +232,7 @@ static double count_even_copies(const struct hs_problem *problem, const struct h
                                              : 1;
         int alone = x == HS_C || problem->grid.extent[1 - variant->role[x].want_axis] == 1;
         elements += rows * cols * (whole && alone ? 1 - 1.0 / parts : 1);
-        prediction->operand[x].how = "shared";
+        prediction->operand[x].how = x == HS_C ? "summed" : "shared";
     }
     return elements;
 }
@@ -261,8 +262,8 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     double copies =
         sizes->even ? count_even_copies(problem, variant, prediction) : count_copies(problem, variant, prediction);
     prediction->copy = copies * size * profile->machine.copy;
-    prediction->comm = prediction->copy;
-    prediction->seconds = prediction->gemm + prediction->copy;
+    prediction->comm = prediction->copy + (sizes->even ? handing_over : 0);
+    prediction->seconds = prediction->gemm + prediction->comm;
 }
 
 /* Uses memory that is left for longer chunks, then for lookahead.  A third tile in the ring evens out delays, which is

@@ -11,10 +11,10 @@
  * KNEES: panel width as a multiple of the local GEMM's knee, so that C is read and written less often.  TILE: bytes of
  * a tile, more than the second-level cache but within a process's share of the last-level cache.  SHORT: shorter chunks
  * would repeat the packing of the other operand too often.  CHEAP: maximum bytes of all tiles with a third tile in
- * rings.  NARROW: panel width of an even division, in which a process without data waits for the first panel and an
+ * rings.  EVEN_WIDTH: panel width of an even division, in which a process without data waits for the first panel and an
  * owner copies and multiplies in turn.
  */
-enum { KNEES = 2, NARROW = 96, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
+enum { KNEES = 2, EVEN_WIDTH = 96, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
 /*
  * On devices panels are as wide as a GPU's GEMM prefers (WIDE), so that C is rarely read and written and calls are few;
@@ -160,7 +160,7 @@ static void choose_cuts_on_host(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = looped_extent(sizes), panel = sizes->even ? NARROW : sizes->knees * sizes->profile->knee;
+    int64_t whole = looped_extent(sizes), panel = sizes->even ? EVEN_WIDTH : sizes->knees * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
     spec->width[0] = !over_k           ? hs_min(whole, INT32_MAX)
                      : sizes->in_place ? block_panel(sizes, panel)

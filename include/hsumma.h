@@ -160,10 +160,10 @@ typedef struct hsumma_plan_info {
     int threads;     /**< BLAS threads per process; 0 if the user's setting is kept */
     int64_t panels;  /**< total number of innermost panels; 0 on processes that own nothing */
     /** How the processes of a node exchange panels: "messages", "shared" (a process stores its own and received panels
-     * in shared memory, where the others read them), "alone" (a single process owns everything), or "device" if the
-     * last execution ran on devices (before the first one: if an execution on matrices in device memory would). With
-     * "device", all fields of this struct describe execution on devices; predictions are then 0, those in
-     * predicted_stationary -1. */
+     * in shared memory, where the others read them), "even" (in shared memory, with an even division of the work
+     * whatever the processes own), "alone" (a single process owns everything), or "device" if the last execution ran on
+     * devices (before the first one: if an execution on matrices in device memory would). With "device", all fields of
+     * this struct describe execution on devices; predictions are then 0, those in predicted_stationary -1. */
     const char *node;
     int64_t chunk; /**< rows or columns of a panel that its readers get through shared memory at a time; 0 if unused */
     /** Memory of this process in bytes: the plan's own, and panel buffers (with this process's part of those in shared

@@ -214,6 +214,7 @@ static void destroy(hsumma_context *ctx)
     if (!ctx->device || !ctx->broken)
         hs_allocations_free(&ctx->allocations, &ctx->memory);
     hs_context_close_device(ctx);
+    hs_put(&ctx->memory, ctx->spare);
     hs_put(&ctx->memory, ctx->compute);
     hs_put(&ctx->memory, ctx->ranks);
     if (!ctx->broken) /* else MPI may still write to the results of agreements in it */

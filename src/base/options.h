@@ -22,7 +22,7 @@ enum { HS_OPTION_TEXT = 512, HS_NAME_TEXT = 32, HS_WORD_TEXT = 64, HS_LEVELS = H
 enum { HS_LINE_TEXT = 2 * HS_LEVELS * HS_WORD_TEXT + HS_OPTION_TEXT };
 
 /* How the processes of a node share panels (hs_settings.node). */
-enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE };
+enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE, HS_NODE_EVEN };
 
 /* A number of layers over k that stands for the planner's choice (hs_settings.layers). */
 enum { HS_LAYERS_AUTO = 0 };

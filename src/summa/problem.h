@@ -53,6 +53,10 @@ struct hs_variant {
     struct hs_role role[3];
     const struct hs_axis *axis[3]; /* axis of each pinned dimension in the stationary operand; NULL for `looped` */
     int axis_of[3];                /* grid axis of each pinned dimension in the stationary operand */
+    /* 1: the product inside one node with an even division of C, whatever its owners (hs_variant_divide). C does not
+     * move between panels, but its parts are handed over to their owners at the end. */
+    int even;
+    struct hs_axis part[2]; /* with `even`, the axes of that division, to which axis[] points */
 };
 
 /* hs_operand_dims[X] names the dimensions of op(X): [0] that of its rows, [1] that of its columns. */
@@ -64,6 +68,10 @@ extern const int hs_operand_dims[3][2];
  */
 hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, struct hs_variant *variant,
                               struct hs_message *message);
+
+/* Makes the variant in which each process of the grid computes an equal, contiguous part of C.  The variant must stay
+ * at its address, since it points to itself. */
+void hs_variant_divide(const struct hs_problem *problem, struct hs_variant *variant);
 
 /* All choices about one multiplication: the planner makes them, this layer executes them. */
 struct hs_spec {
@@ -95,8 +103,8 @@ struct hs_spec {
      * Exceptions: operands for which hs_spec_shares is 0 or `spread` applies, and levels that hs_cells_factors cannot
      * convert. */
     int cells;
-    /* HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the product with one level; of these
-     * fields it uses stationary, width[0], lookahead and threads. */
+    /* HS_NODE_EVEN: hs_variant.even.  HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the
+     * product with one level; of these fields it uses stationary, width[0], lookahead and threads. */
     int node;
     int chunked;   /* in node.h, the operand whose pinned dimension is cut into chunks; negative if none is */
     int64_t chunk; /* number of indices of that dimension per chunk */

@@ -113,3 +113,30 @@ hsumma_status hs_variant_make(const struct hs_problem *problem, int stationary, 
                    "%c is replicated over process rows or columns (rsrc or csrc is -1); expected stationary=C or auto",
                    replicated(problem, stationary) ? "ABC"[stationary] : 'C');
 }
+
+/* Equal parts of one block each, the first on the owner of the first block. */
+static struct hs_axis divide(const struct hs_axis *own, int nprocs)
+{
+    enum { UNIT = 8, LONG = 4 * UNIT };
+    int64_t length = own->n / nprocs + (own->n % nprocs > 0);
+    if (length >= LONG)
+        length = (length + UNIT - 1) / UNIT * UNIT;
+    length = length > 0 ? length : 1;
+    return hs_axis_make(own->n, length, length, own->nprocs == nprocs ? own->src : 0, nprocs);
+}
+
+void hs_variant_divide(const struct hs_problem *problem, struct hs_variant *variant)
+{
+    memset(variant, 0, sizeof *variant);
+    variant->stationary = HS_C;
+    variant->looped = HS_K;
+    variant->even = 1;
+    for (int i = 0; i < 2; i++) {
+        int dim = hs_operand_dims[HS_C][i];
+        variant->part[i] = divide(&problem->view[HS_C].axis[i], problem->grid.extent[i]);
+        variant->axis_of[dim] = i;
+        variant->axis[dim] = &variant->part[i];
+    }
+    for (int operand = 0; operand < 3; operand++)
+        variant->role[operand] = role_of(problem, variant, operand);
+}

@@ -134,11 +134,19 @@ static void draw_levels(struct job *job, struct hs_spec *spec, int64_t width, in
 
 /* Draws a spec for the product inside one node. Chunks are only possible for an A or B that moves and is not resident
  * (hs_supply_resident). */
-static void draw_chunks(struct job *job, const struct hs_variant *variant, uint64_t *random)
+static void draw_chunks(struct job *job, const struct hs_problem *problem, const struct hs_variant *stays,
+                        uint64_t *random)
 {
     struct hs_spec *spec = &job->spec[0];
+    struct hs_variant divided;
+    const struct hs_variant *variant = stays;
     int x = draw_of(random, 3) - 1;
-    spec->node = HS_NODE_SHARED;
+    spec->node = draw_of(random, 3) ? HS_NODE_SHARED : HS_NODE_EVEN;
+    if (spec->node == HS_NODE_EVEN) {
+        hs_variant_divide(problem, &divided);
+        spec->stationary = HS_C;
+        variant = &divided;
+    }
     spec->levels = 1;
     for (int axis = 0; axis < 2; axis++)
         hs_factors_make(&spec->factors[axis], job->extent[axis], 0, NULL);
@@ -158,7 +166,7 @@ static int draw_spec(struct job *job, int one_node, uint64_t *random)
     if (hs_variant_make(&problem, job->spec[0].stationary, &variant, &message))
         return 0;
     if (one_node && draw_of(random, 3) == 0) {
-        draw_chunks(job, &variant, random);
+        draw_chunks(job, &problem, &variant, random);
         return 1;
     }
     job->specs = 1 + draw_of(random, 2);
@@ -226,17 +234,18 @@ int job_index_of(const struct job *job, int rank)
 
 int job_by_node(const struct job *job)
 {
-    return job->spec[0].node == HS_NODE_SHARED;
+    return job->spec[0].node != HS_NODE_MESSAGES;
 }
 
 static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)
 {
     size_t used = 0;
     text[0] = 0;
-    if (spec->node == HS_NODE_SHARED)
-        used = (size_t)snprintf(text, room, " node, block %" PRId64 ", chunks %d of %" PRId64 ",", spec->width[0],
-                                spec->chunked, spec->chunk);
-    for (int l = 0; l < spec->levels && spec->node != HS_NODE_SHARED && used < room; l++)
+    if (spec->node != HS_NODE_MESSAGES)
+        used =
+            (size_t)snprintf(text, room, " node%s, block %" PRId64 ", chunks %d of %" PRId64 ",",
+                             spec->node == HS_NODE_EVEN ? " evenly" : "", spec->width[0], spec->chunked, spec->chunk);
+    for (int l = 0; l < spec->levels && spec->node == HS_NODE_MESSAGES && used < room; l++)
         used += (size_t)snprintf(text + used, room - used, " %dx%d by %" PRId64 " %s %s,", spec->factors[0].size[l],
                                  spec->factors[1].size[l], spec->width[l], spec->bcast[l]->name, spec->reduce[l]->name);
     if (used < room)

@@ -29,7 +29,7 @@ struct job {
     int64_t size[3]; /* m, n, k */
     double alpha, beta;
     /* Both specs have the same innermost panels. If specs is 2, an execution in two spans uses the first spec, then the
-     * second. spec[0].node is HS_NODE_SHARED if the product inside one node is used. */
+     * second. spec[0].node is HS_NODE_SHARED or HS_NODE_EVEN if the product inside one node is used. */
     struct hs_spec spec[2];
     int specs;
     struct local_part part[PROCESSES_MOST][3];

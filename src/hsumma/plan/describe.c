@@ -63,7 +63,8 @@ static void write_line(const hsumma_plan *plan, const struct hs_choice *choice, 
                        struct plan_text text)
 {
     const struct hs_spec *spec = &choice->spec;
-    int part = plan->ranks != NULL, threads = plan->choice.spec.threads, node = node_to_say(plan, choice, options);
+    int part = plan->ranks && spec->node != HS_NODE_EVEN, threads = plan->choice.spec.threads,
+        node = node_to_say(plan, choice, options);
     ADD(text, "stationary=%c", "ABC"[spec->stationary]);
     if (node >= 0)
         ADD(text, " node=%s", hs_option_word(HS_OPT_NODE, node));

@@ -3,6 +3,7 @@
 #include "base/simulator.h"
 #include "dist/cover.h"
 #include "hsumma/search/candidate.h"
+#include "hsumma/search/search_node.h"
 #include "summa/local/ordered.h"
 #include "summa/messages/mpi_rows.h"
 
@@ -138,10 +139,26 @@ static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *setti
         settings->levels = 0;
 }
 
+/* hs_choose, and the even division of the work.  A process that plans alone (p?gemm) does not engage processes that own
+ * nothing, because PBLAS makes no process wait for one whose matrices it does not need. */
+static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request *request,
+                                     const struct hs_problem *whole, const struct hs_settings *settings,
+                                     const struct hs_planner *planner, struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+    plan->ranking.count = 0;
+    if (settings->node != HS_NODE_EVEN)
+        status = hs_choose(&plan->problem, settings, planner, &plan->ranking, message);
+    int may = settings->node == HS_NODE_AUTO && !(request->alone && plan->ranks);
+    if (!status && (may || settings->node == HS_NODE_EVEN))
+        status = hs_choose_even(whole, settings, planner, &plan->ranking, message);
+    return status;
+}
+
 /* Sets the plan's ranking to the request's choice, to the remembered choice if the caller's options permit it, or to
  * the model's choices. */
-static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
-                            struct hs_options *options, struct hs_message *message)
+static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_problem *whole,
+                            const struct hs_settings *settings, struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
     struct hs_options remembered;
@@ -157,14 +174,15 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                                             : settings->threads > 0 ? settings->threads
                                                                     : ctx->threads_model,
                                  .sharing = sharing_of(plan),
-                                 .memory = &ctx->memory};
+                                 .memory = &ctx->memory,
+                                 .only_best = request->silent && settings->tune != HS_TUNE_MEASURE};
     if (request->choice) {
         plan->ranking.choice[plan->ranking.count++] = *request->choice;
         return HSUMMA_OK;
     }
     if (!request->afresh && !settings->bits && hs_trial_recall(ctx, request, options, &remembered)) {
         keep_to_one_level(plan, &remembered.settings);
-        hsumma_status status = hs_choose(&plan->problem, &remembered.settings, &planner, &plan->ranking, message);
+        hsumma_status status = choose_by_model(plan, request, whole, &remembered.settings, &planner, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
@@ -175,7 +193,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     }
     host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
     keep_to_one_level(plan, &host);
-    return hs_choose(&plan->problem, &host, &planner, &plan->ranking, message);
+    return choose_by_model(plan, request, whole, &host, &planner, message);
 }
 
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
@@ -203,8 +221,9 @@ static hsumma_status check_guard(const hsumma_plan *plan, const struct hs_settin
 }
 
 /* Does all local work of the creation.  Sets *about to the subject of a failure. */
-static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
-                             struct hs_options *options, struct hs_message *message, int *about)
+static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_problem *whole,
+                             const struct hs_settings *settings, struct hs_options *options, struct hs_message *message,
+                             int *about)
 {
     hsumma_context *ctx = plan->ctx;
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
@@ -213,11 +232,15 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (!status && plan->layered)
         status = hs_layered_prepare(plan, request, settings, message);
     else if (!status)
-        status = choose(plan, request, settings, options, message);
+        status = choose(plan, request, whole, settings, options, message);
     if (status)
         return status;
     if (!plan->layered)
         plan->choice = plan->ranking.choice[0];
+    if (plan->choice.spec.node == HS_NODE_EVEN) { /* engages all processes of the grid */
+        plan->problem = *whole;
+        plan->member = plan->in_grid;
+    }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     plan->steps = settings->steps;
@@ -243,7 +266,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->local_rows[x] = hs_axis_count(&rows, request->desc[x]->grid->grid.coord[0]);
     }
     status = hs_plan_check_local(plan, ld, message, about);
-    if (!status) {
+    if (!status && (!request->alone || settings->guard)) { /* hs_plan_run makes no agreement without a guard */
         *about = HS_ABOUT_MEMORY;
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
@@ -283,6 +306,30 @@ int64_t hs_plan_bytes(const hsumma_plan *plan)
     if (plan->by_node)
         return (int64_t)(plan->node.bytes / (size_t)(extent[0] * extent[1]));
     return (int64_t)(plan->loop.arena_bytes + plan->loop.buffer_bytes + plan->loop.shared_part);
+}
+
+/* An empty plan, in the memory of the last one that was freed, if there is any: programs whose shapes never repeat
+ * would otherwise spend most of the time for a plan on pages that the system takes and gives. */
+static hsumma_plan *new_plan(hsumma_context *ctx, int for_cache)
+{
+    hsumma_plan *plan = for_cache && ctx->spare ? ctx->spare : hs_get(&ctx->memory, 1, sizeof *plan);
+    ctx->spare = plan == ctx->spare ? NULL : ctx->spare;
+    if (!plan)
+        return NULL;
+    memset(plan, 0, offsetof(hsumma_plan, ranking.choice));
+    plan->line[0] = plan->why[0] = 0;
+    for (int i = 0; i < HSUMMA_MAX_RIVALS; i++)
+        plan->rival[i][0] = 0;
+    return plan;
+}
+
+/* Frees the memory of a plan, or keeps it for the next plan of the cache. */
+static void forget_plan(hsumma_context *ctx, hsumma_plan *plan)
+{
+    int keeps = plan->pooled && !ctx->spare;
+    ctx->spare = keeps ? plan : ctx->spare;
+    if (!keeps)
+        hs_put(&ctx->memory, plan);
 }
 
 static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request *request, int cached)
@@ -336,27 +383,29 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
-    if (!status)
+    if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);
     if (!status && settings.bits)
         status = hs_request_check_bits(request, ctx, &settings, &mine);
     /* A process proceeds to the agreement also after an error, because others may have a different status. */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
+    struct hs_problem whole; /* with processes that own nothing */
     struct hs_layered *layered = NULL;
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
         return status;
-    hsumma_plan *plan = status ? NULL : hs_get_zero(&ctx->memory, 1, sizeof *plan);
+    hsumma_plan *plan = status ? NULL : new_plan(ctx, request->for_cache);
     if (plan) {
         hold(plan, ctx, request, cached);
         plan->mark = (uint32_t)hash;
         plan->layered = layered;
         hs_plan_problem(request, &settings, &plan->scalar, &plan->problem);
+        whole = plan->problem;
         status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
-            status = prepare(plan, request, &settings, &options, &mine, &about);
+            status = prepare(plan, request, &whole, &settings, &options, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;
@@ -395,10 +444,12 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)
             status = hs_trial_begin(plan, request, &options);
     }
-    if (status)
+    if (status) {
         hs_plan_destroy(plan);
-    else
+    } else {
+        plan->pooled = request->for_cache;
         *result = plan;
+    }
     return status;
 }
 
@@ -425,7 +476,7 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_grid_release(plan->held[x]);
     if (!ctx->broken) {
         hs_put(&ctx->memory, plan->ranks);
-        hs_put(&ctx->memory, plan);
+        forget_plan(ctx, plan);
     }
     if (!cached)
         hs_context_release(ctx);

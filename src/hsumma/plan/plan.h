@@ -26,6 +26,7 @@ struct hs_request {
     int silent;                     /* 1 if the plan's `line` and `why` are not needed */
     const struct hs_choice *choice; /* the choice, if it has been made; NULL otherwise */
     int afresh;                     /* 1 if remembered plans are ignored */
+    int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
 };
 
@@ -58,19 +59,19 @@ struct hsumma_plan {
     uint32_t mark;       /* a hash of the request, by which the node's processes recognise the plan */
     int cached; /* 1 if the cache or another plan, not the caller, holds this plan, which then does not hold the context
                  */
+    int pooled; /* 1 if the plan's memory is to serve the next plan of the cache (hsumma_context.spare) */
     struct hs_problem problem;
     struct hs_scalar scalar; /* the problem's scalar type */
     int64_t local_rows[3];   /* local rows of the whole matrices, to check leading dimensions */
     /* The choice for the host, taken from ranking.choice[0]; that for devices is device.choice.  With layers only
      * spec.threads is set. */
     struct hs_choice choice;
-    struct hs_ranking ranking; /* `choice` and its rivals */
-    struct hs_trial trial;     /* only in the plan that the caller holds, not in its rivals */
-    hsumma_plan *holder;       /* for a rival, the plan that the caller holds; else NULL */
-    int remembered;            /* 1 if the choice was remembered (hs_trial_recall) */
-    char not_recalled[200];    /* the reason why a remembered choice is not possible; empty if there is none */
-    int steps;                 /* number of outermost panels per execution; 0 for all */
-    int by_node;               /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
+    struct hs_trial trial;  /* only in the plan that the caller holds, not in its rivals */
+    hsumma_plan *holder;    /* for a rival, the plan that the caller holds; else NULL */
+    int remembered;         /* 1 if the choice was remembered (hs_trial_recall) */
+    char not_recalled[200]; /* the reason why a remembered choice is not possible; empty if there is none */
+    int steps;              /* number of outermost panels per execution; 0 for all */
+    int by_node;            /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
     struct hs_node_product node;
     struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
@@ -88,6 +89,8 @@ struct hsumma_plan {
     union hs_value alpha, beta; /* kept for the multiplication, which begins after the agreement */
     struct hs_matrix matrix[3];
     struct hs_staging staging; /* used in a context with a device */
+    /* Large, and last, so that a new plan need not be zeroed from ranking.choice on (new_plan in plan.c). */
+    struct hs_ranking ranking; /* `choice` and its rivals */
     char line[HS_LINE_TEXT], why[1280], rival[HSUMMA_MAX_RIVALS][HS_LINE_TEXT];
 };
 

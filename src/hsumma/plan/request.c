@@ -106,8 +106,6 @@ hsumma_status hs_request_check_bits(const struct hs_request *request, const hsum
     return expected ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "bits=anywhere: expected %s", expected) : HSUMMA_OK;
 }
 
-enum { GRID_NUMBER = 10 }; /* index of the grid's number among the fields of hs_desc_given */
-
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])
 {
     const struct hs_given fields[HS_DESC_GIVEN] = {
@@ -131,10 +129,21 @@ int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given gi
 
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout)
 {
-    struct hs_given field[HS_DESC_GIVEN];
-    int fields = hs_desc_given(desc, NULL, field);
-    for (int f = 0; f < fields; f++)
-        hash = hs_mix(hash, layout && f == GRID_NUMBER ? 0 : (uint64_t)field[f].number);
+    const int64_t field[HS_DESC_GIVEN] = {desc->m,
+                                          desc->n,
+                                          desc->mb,
+                                          desc->nb,
+                                          desc->imb,
+                                          desc->inb,
+                                          desc->rsrc,
+                                          desc->csrc,
+                                          desc->i,
+                                          desc->j,
+                                          layout ? 0 : desc->grid->number,
+                                          desc->grid->grid.extent[0],
+                                          desc->grid->grid.extent[1]};
+    for (int f = 0; f < HS_DESC_GIVEN; f++)
+        hash = hs_mix(hash, (uint64_t)field[f]);
     return hash;
 }
 

@@ -48,10 +48,10 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         int axis = role->line_axis;
         struct hs_factors over;
         int shares = hs_spec_shares(spec, x);
-        int cells = hs_line_cells(&chooser->lines, shares, axis, &spec->factors[axis], &over) != NULL;
+        int cells = hs_line_cells(chooser->lines, shares, axis, &spec->factors[axis], &over) != NULL;
         if (over.size[level] == 1)
             continue;
-        leg[legs].line = hs_line_of(&chooser->lines, cells, role, over.stride[level], over.size[level]);
+        leg[legs].line = hs_line_of(chooser->lines, cells, role, over.stride[level], over.size[level]);
         leg[legs].panels =
             hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x), over.stride[level]);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
@@ -76,7 +76,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
             fits = !hs_alg_unfit(row, &shape);
             if (!fits)
                 break;
-            struct hs_cost cost = hs_price(chooser->planner->memo, &chooser->lines, &leg[j].line, row, NULL,
+            struct hs_cost cost = hs_price(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL,
                                            leg[j].bytes, unit, spec->segment, status);
             double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
             sum += cost.seconds -
@@ -124,7 +124,7 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     for (int x = 0; x < 3; x++) {
         if (!chooser->variant.role[x].moves)
             continue;
-        struct hs_mover mover = hs_line_mover(&chooser->lines, chooser->problem, &chooser->variant, spec, x);
+        struct hs_mover mover = hs_line_mover(chooser->lines, chooser->problem, &chooser->variant, spec, x);
         if (mover.levels > 0 || mover.members > 1 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
             return 0;
     }
@@ -236,7 +236,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
         hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
         if (status)
             return status;
-        struct hs_need need = hs_need_of(&chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs);
+        struct hs_need need = hs_need_of(chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs);
         *workspace = need.workspace;
         int within = need.workspace <= chooser->limit && need.shared <= room;
         if (within && (need.workspace <= target || block == 1))
@@ -275,7 +275,7 @@ static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_ske
 {
     hsumma_status status = choose_algs(chooser, sketch, choice);
     if (!status)
-        status = hs_predict(chooser->planner->memo, &chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
+        status = hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
                             &chooser->pairs, chooser->planner->threads, &choice->prediction);
     return status;
 }

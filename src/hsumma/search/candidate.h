@@ -17,7 +17,7 @@ struct hs_chooser {
     int mates[2];          /* hs_spec.mates of the candidates */
     const char *apart;     /* why the processes of a node do not share panels (hs_choice.apart) */
     struct hs_ranking *ranking;
-    struct hs_line_table lines;
+    struct hs_line_table *lines; /* set while products over messages are searched */
     /* The variant of the current stationary operand, and its pairs of owners. */
     struct hs_variant variant;
     struct hs_pairs pairs;

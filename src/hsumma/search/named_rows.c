@@ -128,8 +128,7 @@ static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs
     const struct hs_alg *row = (operand == HS_C ? spec->reduce : spec->bcast)[level];
     const struct hs_parameters *with = &(operand == HS_C ? spec->reduce_with : spec->bcast_with)[level];
     struct hs_factors over;
-    int cells =
-        hs_line_cells(&chooser->lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over) != NULL;
+    int cells = hs_line_cells(chooser->lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over) != NULL;
     int tier[HS_LEVELS_MAX], at = level, others = 1;
     if (operand == HS_C) {
         struct hs_factors given = over;

@@ -95,7 +95,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             if (over->size[l] == 1)
                 continue;
             int wider = l < over->levels - 1 ? times : 1;
-            struct hs_leg leg = {.line = hs_line_of(&chooser->lines, cells, role, over->stride[l], over->size[l]),
+            struct hs_leg leg = {.line = hs_line_of(chooser->lines, cells, role, over->stride[l], over->size[l]),
                                  .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
                                  .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
                                                           x - (spec->stationary < x), over->stride[l])};
@@ -126,7 +126,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
     chain->factor[level] = left;
     struct hs_factors members, over;
     hs_factors_make(&members, chooser->problem->grid.extent[axis], levels - 1, chain->factor);
-    int cells = hs_line_cells(&chooser->lines, chooser->cells, axis, &members, &over) != NULL;
+    int cells = hs_line_cells(chooser->lines, chooser->cells, axis, &members, &over) != NULL;
     if (chooser->cells && !cells) /* groups that cut through nodes are only used on request */
         return;
     chain->seconds = chain_seconds(chooser, axis, &over, cells, times, base, status);
@@ -376,19 +376,21 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
 static hsumma_status choose_messages(struct hs_chooser *chooser)
 {
     int before = chooser->ranking->count;
+    struct hs_line_table lines;
     chooser->refused = HSUMMA_OK;
-    hsumma_status status = hs_line_table_init(&chooser->lines, chooser->planner->topology, chooser->profile->one_node,
+    chooser->lines = &lines;
+    hsumma_status status = hs_line_table_init(chooser->lines, chooser->planner->topology, chooser->profile->one_node,
                                               &chooser->problem->grid, chooser->planner->memory);
     if (!status && chooser->cells)
-        status = hs_line_table_share(&chooser->lines, chooser->planner->memory);
+        status = hs_line_table_share(chooser->lines, chooser->planner->memory);
     if (chooser->cells && !status) /* 0 if no line has two members on one node */
-        chooser->cells = chooser->lines.cells[0].lines + chooser->lines.cells[1].lines > 0;
+        chooser->cells = chooser->lines->cells[0].lines + chooser->lines->cells[1].lines > 0;
     for (int axis = 0; axis < 2; axis++)
-        chooser->mates[axis] = chooser->cells ? chooser->lines.cells[axis].together : 0;
+        chooser->mates[axis] = chooser->cells ? chooser->lines->cells[axis].together : 0;
     for (int i = 0; !status && i < 3; i++)
         if (hs_may_stay(chooser->settings, hs_stay_order[i]))
             status = look_at(chooser, hs_stay_order[i]);
-    hs_line_table_free(&chooser->lines, chooser->planner->memory);
+    hs_line_table_free(chooser->lines, chooser->planner->memory);
     if (hs_is_own_failure(status)) /* no choice is returned, because it could differ from the other processes' choice */
         return hs_fail(chooser->message, status,
                        status == HSUMMA_ERR_MEMORY

@@ -22,12 +22,12 @@ struct hs_choice {
 /* The best candidates, best first. */
 enum { HS_RANKED = 1 + HSUMMA_MAX_RIVALS };
 struct hs_ranking {
-    struct hs_choice choice[HS_RANKED];
-    int count;
-    struct hs_choice of_operand[3]; /* the best choice with operand x stationary; valid if stationary[x] >= 0 */
+    int count;            /* number of choices in choice[] */
+    int considered;       /* number of candidates priced */
     double stationary[3]; /* least predicted seconds with operand x stationary; -1 if not considered or impossible */
     int64_t workspace_limit;
-    int considered; /* number of candidates priced */
+    struct hs_choice choice[HS_RANKED];
+    struct hs_choice of_operand[3]; /* the best choice with operand x stationary; valid if stationary[x] >= 0 */
 };
 
 /* The memory that the processes of a node share. */
@@ -46,6 +46,7 @@ struct hs_planner {
     int threads;                         /* number of threads per process in the model */
     struct hs_sharing sharing;
     const struct hs_allocator *memory;
+    int only_best; /* 1 if only the best choice is needed, so that choices that cannot be the best may be left out */
 };
 
 /*

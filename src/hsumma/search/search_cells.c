@@ -75,7 +75,7 @@ int hs_find_cut(const struct hs_chooser *chooser, const struct hs_factors factor
     for (int x = 0; x < 3; x++) {
         const struct hs_role *role = &chooser->variant.role[x];
         const struct hs_factors *of = &factors[role->line_axis];
-        int level = role->moves ? hs_line_cut(&chooser->lines, role->line_axis, of) : -1, group, node;
+        int level = role->moves ? hs_line_cut(chooser->lines, role->line_axis, of) : -1, group, node;
         if (level < 0)
             continue;
         const char *what = role->line_axis ? "columns" : "rows";

@@ -1,5 +1,6 @@
 #include "hsumma/search/search_node.h"
 
+#include "hsumma/context/workspace.h"
 #include "summa/node/on_device.h"
 
 #include <inttypes.h>
@@ -10,9 +11,10 @@
  * KNEES: panel width as a multiple of the local GEMM's knee, so that C is read and written less often.  TILE: bytes of
  * a tile, more than the second-level cache but within a process's share of the last-level cache.  SHORT: shorter chunks
  * would repeat the packing of the other operand too often.  CHEAP: maximum bytes of all tiles with a third tile in
- * rings.
+ * rings.  EVEN_WIDTH: panel width of an even division, in which a process without data waits for the first panel and an
+ * owner copies and multiplies in turn.
  */
-enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
+enum { KNEES = 2, EVEN_WIDTH = 96, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
 
 /*
  * On devices panels are as wide as a GPU's GEMM prefers (WIDE), so that C is rarely read and written and calls are few;
@@ -21,6 +23,13 @@ enum { KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 2
  */
 enum { WIDE = 2048 };
 static const double clearly = 0.5;
+
+/*
+ * The work is divided evenly only if the largest part of C is at least `uneven` times the mean, and if the prediction
+ * is at most `faster` times that of the best other choice, which needs fewer processes or copies.
+ */
+static const double uneven = 1.2, faster = 0.95;
+static const double handing_over = 4e-6; /* seconds of an even division's waits: for the first panel, and for C */
 
 /*
  * A reduction of a size if memory is short; the tables below list the reductions in order.  With panels narrower than
@@ -40,7 +49,7 @@ static const struct sacrifice of_device[] = {{WIDTH_TO, 1024},  {LOOKAHEAD_TO, 1
 struct sizes {
     const struct hs_problem *problem;
     const struct hs_settings *settings;
-    int on_device;
+    int on_device, even;
     const struct sacrifice *sacrifices;
     int64_t most; /* maximum bytes for all processes together */
     /* Fields for the host. */
@@ -151,7 +160,7 @@ static void choose_cuts_on_host(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = looped_extent(sizes), panel = sizes->knees * sizes->profile->knee;
+    int64_t whole = looped_extent(sizes), panel = sizes->even ? EVEN_WIDTH : sizes->knees * sizes->profile->knee;
     int over_k = sizes->variant->looped == HS_K;
     spec->width[0] = !over_k           ? hs_min(whole, INT32_MAX)
                      : sizes->in_place ? block_panel(sizes, panel)
@@ -208,6 +217,26 @@ static double count_copies(const struct hs_problem *problem, const struct hs_var
     return elements;
 }
 
+/* Number of elements that the process with most of C copies in an even division: its A and B for others, and C from
+ * them.  A process does not copy what it alone reads. */
+static double count_even_copies(const struct hs_problem *problem, const struct hs_variant *variant,
+                                struct hs_prediction *prediction)
+{
+    double elements = 0;
+    for (int x = 0; x < 3; x++) {
+        const struct hs_axis *axis = problem->view[x].axis;
+        double rows = (double)hs_axis_count_max(&axis[0]), cols = (double)hs_axis_count_max(&axis[1]);
+        int whole = rows == (double)axis[0].n && cols == (double)axis[1].n; /* some process owns all of it */
+        int parts = x == HS_C                ? problem->grid.extent[0] * problem->grid.extent[1]
+                    : variant->role[x].moves ? problem->grid.extent[variant->role[x].want_axis]
+                                             : 1;
+        int alone = x == HS_C || problem->grid.extent[1 - variant->role[x].want_axis] == 1;
+        elements += rows * cols * (whole && alone ? 1 - 1.0 / parts : 1);
+        prediction->operand[x].how = x == HS_C ? "summed" : "shared";
+    }
+    return elements;
+}
+
 /* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
 {
@@ -230,9 +259,11 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     }
     prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
                                                sizes->threads, call[0], call[1], call[2]);
-    prediction->copy = count_copies(problem, variant, prediction) * size * profile->machine.copy;
-    prediction->comm = prediction->copy;
-    prediction->seconds = prediction->gemm + prediction->copy;
+    double copies =
+        sizes->even ? count_even_copies(problem, variant, prediction) : count_copies(problem, variant, prediction);
+    prediction->copy = copies * size * profile->machine.copy;
+    prediction->comm = prediction->copy + (sizes->even ? handing_over : 0);
+    prediction->seconds = prediction->gemm + prediction->comm;
 }
 
 /* Uses memory that is left for longer chunks, then for lookahead.  A third tile in the ring evens out delays, which is
@@ -281,13 +312,17 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     struct hs_variant variant;
     struct hs_spec *spec = &choice->spec;
     memset(choice, 0, sizeof *choice);
-    hsumma_status status = hs_variant_make(sizes->problem, stationary, &variant, message);
+    hsumma_status status = HSUMMA_OK;
+    if (sizes->even)
+        hs_variant_divide(sizes->problem, &variant);
+    else
+        status = hs_variant_make(sizes->problem, stationary, &variant, message);
     if (status)
         return status;
     sizes->variant = &variant;
     sizes->spec = spec;
     spec->stationary = stationary;
-    spec->node = sizes->on_device ? HS_NODE_DEVICE : HS_NODE_SHARED;
+    spec->node = sizes->on_device ? HS_NODE_DEVICE : sizes->even ? HS_NODE_EVEN : HS_NODE_SHARED;
     spec->levels = 1;
     spec->slice = INT64_MAX;
     spec->segment = sizes->settings->segment;
@@ -303,7 +338,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
             return refuse(sizes, *bytes, message);
     if (!sizes->on_device)
         give_back(sizes, wanted);
-    if (bytes_of(sizes) < 0)
+    if (*bytes < 0 && bytes_of(sizes) < 0)
         return refuse(sizes, -1, message);
     if (sizes->on_device)
         *elements = count_copies(sizes->problem, &variant, &choice->prediction);
@@ -312,26 +347,93 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     return HSUMMA_OK;
 }
 
+/* Whether the best choice so far cannot be slower than one with this stationary operand. If C moves, the owner of its
+ * largest part at least reads and writes that part. */
+static int is_hopeless(const struct hs_chooser *chooser, int stationary)
+{
+    const struct hs_ranking *ranking = chooser->ranking;
+    const struct hs_axis *axis = chooser->problem->view[HS_C].axis;
+    if (!chooser->planner->only_best || ranking->count == 0 || stationary == HS_C)
+        return 0;
+    double elements = 2 * (double)hs_axis_count_max(&axis[0]) * (double)hs_axis_count_max(&axis[1]);
+    return elements * (double)chooser->problem->scalar->size * chooser->profile->machine.copy >
+           ranking->choice[0].prediction.seconds;
+}
+
+/* The sizes of a choice on the host, within `limit` bytes per process. */
+static struct sizes sizes_on_host(const struct hs_problem *problem, const struct hs_settings *settings,
+                                  const struct hs_planner *planner, int64_t limit)
+{
+    int processes = problem->grid.extent[0] * problem->grid.extent[1];
+    int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
+    return (struct sizes){.problem = problem,
+                          .settings = settings,
+                          .sacrifices = of_host,
+                          .most = (uint64_t)most > planner->sharing.bytes ? (int64_t)planner->sharing.bytes : most,
+                          .profile = planner->memo->profile,
+                          .in_place = planner->sharing.in_place,
+                          .threads = planner->threads,
+                          .knees = KNEES};
+}
+
+/* Why the work cannot be divided evenly; NULL if it can. */
+static const char *cannot_divide(const struct hs_problem *whole, const struct hs_settings *settings,
+                                 const struct hs_planner *planner)
+{
+    const struct hs_topology *topology = planner->topology;
+    if (topology && topology->division[HS_NODE].parts > 1)
+        return "the processes are on several nodes";
+    if (!planner->sharing.bytes)
+        return "the processes of a node cannot share memory";
+    if (settings->for_messages)
+        return "an option of messages is given";
+    if (settings->stationary >= 0 && settings->stationary != HS_C)
+        return "the option stationary is given";
+    if (whole->scalar->ordered)
+        return "bits=anywhere is given";
+    return NULL;
+}
+
+hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_settings *settings,
+                             const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message)
+{
+    const struct hs_axis *axis = whole->view[HS_C].axis;
+    const char *why_not = cannot_divide(whole, settings, planner);
+    const int asked = settings->node == HS_NODE_EVEN, processes = whole->grid.extent[0] * whole->grid.extent[1];
+    const struct hs_view *const view[3] = {&whole->view[0], &whole->view[1], &whole->view[2]};
+    struct hs_choice choice;
+    struct hs_message reason = {""};
+    int64_t bytes;
+    if (why_not)
+        return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=even: %s; expected node=auto", why_not)
+                     : HSUMMA_OK;
+    double most = (double)hs_axis_count_max(&axis[0]) * (double)hs_axis_count_max(&axis[1]);
+    double mean = (double)axis[0].n * (double)axis[1].n / processes;
+    double handed_over = (most - mean) * (double)whole->scalar->size * planner->memo->profile->machine.copy;
+    if (!asked && (most < uneven * mean || handed_over > faster * ranking->choice[0].prediction.seconds))
+        return HSUMMA_OK;
+    int64_t limit = hs_workspace_limit(&settings->workspace, view, 3, whole->scalar->size);
+    struct sizes sizes = sizes_on_host(whole, settings, planner, limit);
+    sizes.even = 1;
+    hsumma_status status = look_at(&sizes, HS_C, &choice, &bytes, NULL, &reason);
+    if (status && asked)
+        *message = reason;
+    if (status)
+        return asked ? status : HSUMMA_OK;
+    if (asked || choice.prediction.seconds < faster * ranking->choice[0].prediction.seconds)
+        hs_rank(ranking, &choice);
+    ranking->workspace_limit = ranking->count == 1 ? limit : ranking->workspace_limit;
+    return HSUMMA_OK;
+}
+
 hsumma_status hs_choose_node(struct hs_chooser *chooser)
 {
     static const int knees[] = {KNEES, 1, 3};
-    const struct hs_problem *problem = chooser->problem;
-    const struct hs_sharing *sharing = &chooser->planner->sharing;
-    int64_t limit = chooser->limit;
-    int processes = problem->grid.extent[0] * problem->grid.extent[1];
-    int64_t most = limit > INT64_MAX / processes ? INT64_MAX : limit * processes;
-    most = (uint64_t)most > sharing->bytes ? (int64_t)sharing->bytes : most;
-    struct sizes sizes = {.problem = problem,
-                          .settings = chooser->settings,
-                          .sacrifices = of_host,
-                          .most = most,
-                          .profile = chooser->profile,
-                          .in_place = sharing->in_place,
-                          .threads = chooser->planner->threads};
+    struct sizes sizes = sizes_on_host(chooser->problem, chooser->settings, chooser->planner, chooser->limit);
     int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
-        if (!hs_may_stay(chooser->settings, hs_stay_order[i]))
+        if (!hs_may_stay(chooser->settings, hs_stay_order[i]) || is_hopeless(chooser, hs_stay_order[i]))
             continue;
         for (int w = 0; w < widths; w++) {
             struct hs_choice choice;

@@ -13,6 +13,15 @@
 hsumma_status hs_choose_node(struct hs_chooser *chooser);
 
 /*
+ * Enters the even division of the work (HS_NODE_EVEN) into a ranking that hs_choose has filled, if its prediction is
+ * clearly better than those of the others; with node=even always, and the ranking must be empty.  whole: the problem on
+ * the whole grid, with processes that own nothing.  A pure function of global arguments; errors as for hs_choose, only
+ * with node=even.
+ */
+hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_settings *settings,
+                             const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message);
+
+/*
  * Chooses how the processes of a node multiply on devices (summa/node/on_device.h).  most: maximum bytes of a grid's
  * tiles.  Sets *bytes to the bytes of tiles that the choice needs.  A pure function of its arguments; errors as for
  * hs_choose.

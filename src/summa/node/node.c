@@ -163,7 +163,7 @@ static int supplied(struct hs_node_product *node, const struct hs_supply *supply
 {
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
-    if (hs_owner_is_here(node, supply, owner))
+    if (node->even.own[supply->operand] || hs_owner_is_here(node, supply, owner))
         return 1;
     for (int i = 0; i < givers->count; i++)
         if ((owner < 0 || owner == givers->coord[i]) &&
@@ -220,7 +220,7 @@ static struct hs_matrix source(const struct hs_node_product *node, const struct 
     int owner = hs_supply_owner(node, supply, hs_panel_of(node, step), local);
     if (hs_owner_is_here(node, supply, owner))
         return node->matrix[supply->operand];
-    for (int i = 0; owner >= 0 && node->spec->node == HS_NODE_SHARED && i < givers->count; i++)
+    for (int i = 0; owner >= 0 && node->spec->node != HS_NODE_DEVICE && i < givers->count; i++)
         if (givers->coord[i] == owner) /* unique, because only one of several replicas gives */
             return published(node, supply->operand, givers->rank[i]);
     return (struct hs_matrix){NULL, 0};
@@ -236,6 +236,8 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
     const struct hs_supply *supply = x == HS_C ? &node->out : &node->in[node->ins > 1 && node->in[1].operand == x];
     struct hs_matrix whole = node->matrix[x];
     int64_t at[2], local;
+    if (node->variant.even && hs_even_locate(node, x, step, range, &whole))
+        return whole;
     if (!role->moves) {
         for (int logical = 0; logical < 2; logical++)
             at[hs_view_stored(view, logical)] = range[hs_operand_dims[x][logical]].begin;
@@ -270,6 +272,8 @@ static const void *beta_of(const struct hs_node_product *node, int64_t step)
     const struct hs_scalar *scalar = node->problem->scalar;
     if (node->outs)
         return hs_chunk_of(node, step) == 0 ? scalar->zero : scalar->one;
+    if (node->variant.even && !node->even.own[HS_C])
+        return hs_panel_of(node, step) == 0 ? scalar->zero : scalar->one;
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
@@ -285,6 +289,8 @@ static int start(struct hs_node_product *node)
     if (node->outs && hs_chunk_of(node, step) == 0 &&
         (!enter(node) || !all_signalled(node, &node->out.givers, HS_SUMMED,
                                         hs_supply_free_after(node, &node->out, step) / node->chunks)))
+        return 0;
+    if (node->variant.even && !node->even.own[HS_C] && !enter(node))
         return 0;
     /* Other processes overwrite a tile once this process has used it, so this process must first fill its own part. */
     if (node->fill <= step)
@@ -358,6 +364,17 @@ static int sum(struct hs_node_product *node)
     return 1;
 }
 
+/* Collects this process's part of C in an even division, if all parts are ready. */
+static int collect(struct hs_node_product *node)
+{
+    if (node->even.collected || !all_signalled(node, &node->even.makers, HS_USED, node->steps))
+        return 0;
+    resume(node);
+    int64_t bytes = hs_even_collect(node);
+    record(node, &node->times.copy, HS_TRACE_SUM, HS_C, node->panels - 1, bytes);
+    return node->even.collected = 1;
+}
+
 /* Whether no other process reads this process's matrices any more. */
 static int unread(struct hs_node_product *node)
 {
@@ -392,6 +409,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
     node->entered = node->idle = node->closed = node->multiplying = 0;
     node->failed = HSUMMA_OK;
     node->fill = node->step = node->sum = 0;
+    node->even.collected = node->even.makers.count == 0;
     memset(node->announced, 0, sizeof node->announced);
     memcpy(&node->alpha, alpha, size);
     memcpy(&node->beta, beta, size);
@@ -449,10 +467,12 @@ hsumma_status hs_node_advance(void *state, int *worked, int *done)
             did |= sum(node);
         if (!multiplied)
             did |= fill_ahead(node, node->steps);
+        if (node->step == node->steps)
+            did |= collect(node);
         if (node->device)
             did |= hs_node_device_announce(node);
         if (node->step == node->steps && node->fill == node->steps && (!node->outs || node->sum == node->panels) &&
-            unread(node) && (!node->device || hs_node_device_left(node)))
+            node->even.collected && unread(node) && (!node->device || hs_node_device_left(node)))
             finish(node);
         else if (!did && !node->multiplying) {
             if (!node->idle)

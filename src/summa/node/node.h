@@ -50,6 +50,19 @@ struct hs_where {
     int64_t region, offset; /* region is -1 for memory that is not mapped by all */
 };
 
+/*
+ * The even division (hs_variant.even, node/even.c).  Each process multiplies an equal part of C into shared memory; the
+ * owners of C then add these parts to their own.  A process that owns all that it needs of an operand uses its own
+ * matrix instead.
+ */
+struct hs_even {
+    int own[3];             /* whether this process owns all of an operand that its part of the product needs */
+    int64_t ld, pitch;      /* leading dimension of a part of C; distance in bytes between parts, one per process */
+    size_t at;              /* offset of the parts in the shared memory */
+    struct hs_peers makers; /* the ranks that compute elements of C for this process */
+    int collected;          /* state of the current execution: 1 once this process has added up the makers' parts */
+};
+
 struct hs_node_device; /* on_device.h */
 
 struct hs_node_product {
@@ -61,8 +74,9 @@ struct hs_node_product {
     int ins;
     struct hs_supply out; /* C, if it moves */
     int outs;             /* 0 or 1 */
-    int64_t local[3];     /* local extents of the pinned dimensions */
-    int *peers_memory;    /* memory of all hs_peers */
+    struct hs_even even;
+    int64_t local[3];  /* local extents of the pinned dimensions */
+    int *peers_memory; /* memory of all hs_peers */
     int8_t *lines_memory;
     size_t bytes; /* bytes of shared memory for all processes together */
 

@@ -95,6 +95,20 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
     return 1;
 }
 
+/* Lays out the parts of C of an even division behind `bytes` bytes of tiles, like lay_out. */
+static size_t lay_out_c(struct hs_node_product *node, size_t bytes)
+{
+    const struct hs_problem *problem = node->problem;
+    int64_t rows = hs_axis_count_max(&node->variant.part[0]), cols = hs_axis_count_max(&node->variant.part[1]);
+    int64_t size = (int64_t)problem->scalar->size, parts = problem->grid.extent[0] * problem->grid.extent[1];
+    if ((double)(rows + 16) * (double)(cols + 16) * (double)(size * parts) > MOST)
+        return SIZE_MAX;
+    node->even.at = bytes;
+    node->even.ld = leading(rows, size);
+    node->even.pitch = (int64_t)hs_aligned((size_t)(node->even.ld * cols * size));
+    return bytes + (size_t)(node->even.pitch * parts);
+}
+
 /* Lays out all supplies in shared memory; returns their bytes, or SIZE_MAX if they are too large. */
 static size_t lay_out(struct hs_node_product *node)
 {
@@ -128,7 +142,7 @@ static size_t lay_out(struct hs_node_product *node)
         bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
         supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
     }
-    return bytes;
+    return node->variant.even ? lay_out_c(node, bytes) : bytes;
 }
 
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec)
@@ -164,13 +178,30 @@ static int gives(const struct hs_supply *supply, const int extent[2], const int 
     return hs_overlap_next(&walk, 1, &begin, &length);
 }
 
-/* Whether the process at `coord` multiplies anything; if not, it reads nothing and makes no partial result. */
-static int multiplies(const struct hs_node_product *node, const int coord[2])
+int hs_node_multiplies(const struct hs_node_product *node, const int coord[2])
 {
     for (int dim = 0; dim < 3; dim++)
         if (node->variant.axis[dim] && hs_axis_count(node->variant.axis[dim], coord[node->variant.axis_of[dim]]) == 0)
             return 0;
     return 1;
+}
+
+/* Whether the process at `coord` reads tiles of a supply, or for C makes partial results. */
+static int reads_tiles(const struct hs_node_product *node, const struct hs_supply *supply, const int coord[2])
+{
+    return hs_node_multiplies(node, coord) && !(node->variant.even && hs_even_owns(node, supply->operand, coord));
+}
+
+/* Whether any process of a line reads tiles; without an even division gives() has found out. */
+static int is_read(const struct hs_node_product *node, const struct hs_supply *supply, int p)
+{
+    const int *extent = node->problem->grid.extent;
+    int found = !node->variant.even;
+    for (int i = 0; i < extent[0] * extent[1] && !found; i++) {
+        const int coord[2] = {i / extent[1], i % extent[1]};
+        found = hs_supply_line(supply, coord) == p && reads_tiles(node, supply, coord);
+    }
+    return found;
 }
 
 static void add(struct hs_peers *peers, int rank, int coord)
@@ -188,15 +219,15 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply, const i
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
-    int mine = hs_supply_line(supply, grid->coord), reads = multiplies(node, grid->coord);
+    int mine = hs_supply_line(supply, grid->coord), reads = reads_tiles(node, supply, grid->coord);
     for (int p = 0; p < role->want->nprocs; p++)
-        supply->gives[p] = (int8_t)gives(supply, grid->extent, grid->coord, p);
+        supply->gives[p] = (int8_t)(gives(supply, grid->extent, grid->coord, p) && is_read(node, supply, p));
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
         int rank = mate[grid->rank[i]], at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
             add(&supply->givers, rank, at);
-        if (supply->gives[hs_supply_line(supply, coord)] && multiplies(node, coord))
+        if (supply->gives[hs_supply_line(supply, coord)] && reads_tiles(node, supply, coord))
             add(&supply->takers, rank, at);
     }
 }
@@ -207,7 +238,7 @@ static hsumma_status meet_all(struct hs_node_product *node, const int *mate, con
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
            lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
     struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
-    node->peers_memory = hs_get(memory, 3 * 4 * ranks, sizeof *node->peers_memory);
+    node->peers_memory = hs_get(memory, (3 * 4 + 1) * ranks, sizeof *node->peers_memory);
     node->lines_memory = hs_get_zero(memory, 3 * lines, 1);
     if (!node->peers_memory || !node->lines_memory)
         return HSUMMA_ERR_MEMORY;
@@ -219,6 +250,9 @@ static hsumma_status meet_all(struct hs_node_product *node, const int *mate, con
         if (all[i]->ring > 0)
             meet(node, all[i], mate);
     }
+    node->even.makers.rank = node->peers_memory + 3 * 4 * ranks;
+    if (node->variant.even)
+        hs_even_meet(node, mate);
     return HSUMMA_OK;
 }
 
@@ -228,7 +262,11 @@ hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem
     memset(node, 0, sizeof *node);
     node->problem = problem;
     node->spec = spec;
-    hsumma_status status = hs_variant_make(problem, spec->stationary, &node->variant, message);
+    hsumma_status status = HSUMMA_OK;
+    if (spec->node == HS_NODE_EVEN)
+        hs_variant_divide(problem, &node->variant);
+    else
+        status = hs_variant_make(problem, spec->stationary, &node->variant, message);
     if (status)
         return status;
     node->bytes = lay_out(node);

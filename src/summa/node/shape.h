@@ -66,6 +66,20 @@ int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs
 /* Address of part p of a step's tile, in shared memory or device memory. */
 char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p);
 
+/* Whether the process at `coord` multiplies anything; if not, it reads nothing and makes no partial result. */
+int hs_node_multiplies(const struct hs_node_product *node, const int coord[2]);
+
+/* Implemented in even.c, for products with an even division.  Whether the process at `coord` owns all that its part of
+ * the product needs of operand x, in consecutive local indices. */
+int hs_even_owns(const struct hs_node_product *node, int x, const int coord[2]);
+/* Adds the ranks that compute elements of this process's part of C to node->even.makers. */
+void hs_even_meet(struct hs_node_product *node, const int *mate);
+/* Sets *at to the address of operand x in a step's local product; returns 0 if it is in a tile of A or B. */
+int hs_even_locate(const struct hs_node_product *node, int x, int64_t step, const struct hs_range range[3],
+                   struct hs_matrix *at);
+/* Computes C = beta C + the makers' parts, for this process's part of C; returns the bytes read. */
+int64_t hs_even_collect(struct hs_node_product *node);
+
 /* Implemented in fill_and_sum.c.  Copies this process's part of a step's tile, for all lines that read it; returns the
  * bytes copied. */
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);

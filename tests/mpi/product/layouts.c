@@ -11,11 +11,11 @@
 #include <malloc.h>
 
 /* Checks the movement of an operand in the info of a plan inside one node; returns NULL, or the error. */
-static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary)
+static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary, int even)
 {
     int kept = strcmp(o->how, "stays") == 0, local = strcmp(o->how, "local") == 0;
     int moved = strcmp(o->how, x == 2 ? "summed" : "shared") == 0;
-    if (!(x == stationary ? kept : moved || (local && x < 2)))
+    if (!(x == stationary && !even ? kept : moved || (local && x < 2)))
         return "operand.how cannot be true where memory is shared";
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
@@ -56,10 +56,11 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
         return "predicted_stationary is not predicted_seconds";
     for (int x = 0; x < 3; x++) {
         const hsumma_movement *o = &info->operand[x];
-        int word = 0, exchanged = 0, shares = strcmp(info->node, "shared") == 0;
+        int word = 0, exchanged = 0, even = strcmp(info->node, "even") == 0;
+        int shares = even || strcmp(info->node, "shared") == 0;
         if (shares && strcmp(info->level[0].bcast, "none") == 0) {
-            if (wrong_sharing(o, x, stationary))
-                return wrong_sharing(o, x, stationary);
+            if (wrong_sharing(o, x, stationary, even))
+                return wrong_sharing(o, x, stationary, even);
             continue;
         }
         while (word < WORDS && o->how && strcmp(o->how, words[word].how) != 0)

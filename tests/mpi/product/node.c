@@ -15,7 +15,8 @@
 static const char *wrong_info(const hsumma_plan *plan, int ran)
 {
     hsumma_plan_info info = plan_query(plan);
-    if (strcmp(info.node, "shared") != 0 || strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
+    if (strcmp(info.node, strstr(info.line, "node=even") ? "even" : "shared") != 0 ||
+        strcmp(info.level[0].bcast, "none") != 0 || info.nlevels != 1)
         return "not by shared memory";
     if (info.bytes_sent || info.messages_sent)
         return "messages";
@@ -227,6 +228,42 @@ static void test_replicas_in_place(hsumma_context *ctx, const hsumma_grid *grid)
     tap_ok(bad == 0, "replicas in the library's memory: %d wrong", bad);
 }
 
+/* The even division: of layouts that are uneven, of one owner's matrices, of replicas. */
+static void test_even(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char *const cuts[] = {"node=even", "node=even block=1", "node=even block=7 chunk=3",
+                                       "node=even block=40 chunk=1", "node=even workspace_limit=64k"};
+    static const struct {
+        int size[3], block;
+    } shapes[] = {{{29, 31, 43}, 64}, {{29, 31, 43}, 20}, {{29, 31, 43}, 3}, {{90, 70, 50}, 80}, {{1, 2, 40}, 16}};
+    int bad = 0, count = 0;
+    for (int s = 0; s < 5; s++)
+        for (int ops = 0; ops < 9; ops++)
+            for (int i = 0; i < 5; i++, count++) {
+                const int *n = shapes[s].size;
+                struct gemm_case c = gemm_case_of(grid, (hsumma_type)((ops + i) % 4), "NTC"[ops % 3], "NTC"[ops / 3],
+                                                  n[0], n[1], n[2], shapes[s].block);
+                if ((ops + i) % 3 == 0)
+                    gemm_unalign(&c, ops + i);
+                if (i == 0 && ops % 4) /* a replica of A, of B or of C */
+                    c.desc[ops % 4 - 1].csrc = -1;
+                for (int x = 0; x < 3; x++)
+                    c.desc[x].ld = hsumma_local_rows(&c.desc[x]) + GEMM_PAD;
+                c.beta = ops % 2 ? -1 : 0; /* with beta = 0, C contains NaN */
+                bad += failed(ctx, &c, cuts[i]);
+            }
+    tap_ok(bad == 0, "an even division: %d plans, %d wrong", count, bad);
+    hsumma_plan *plan = NULL;
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 512, 512, 512, 512);
+    c.options = "node=auto";
+    int good = gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK && strcmp(plan_query(plan).node, "even") == 0 &&
+               gemm_executes(plan, &c);
+    tap_ok(everywhere(good), "one owner of everything: %s", plan_query(plan).line);
+    hsumma_plan_free(&plan);
+    c.options = "node=even stationary=A";
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, "node=even", "stationary");
+}
+
 /* Options of the product over messages: accepted with node=auto, an error together with node=shared. */
 static void test_words(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -308,6 +345,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_products(ctx, grid);
     test_limits(ctx, grid);
     test_replicas(ctx, grid);
+    test_even(ctx, grid);
     test_in_place(ctx, grid);
     test_replicas_in_place(ctx, grid);
     test_words(ctx, grid);

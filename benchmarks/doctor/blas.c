@@ -142,15 +142,34 @@ static void tell_blas(const doctor_job *j, char *text, size_t size)
 
 /* --- findings ----------------------------------------------------------------------------------------------------- */
 
+/* Writes the value of BLIS_ARCH_TYPE for kernels: BLIS 0.9 accepts only numbers, which depend on its version. */
+static void name_for_blis(const char *kernels, char *text, size_t size)
+{
+    const char *(*name)(int);
+    int id = 0;
+
+    snprintf(text, size, "%s", kernels);
+    if (!find_function("bli_arch_string", &name))
+        return;
+    while (strcmp(name(id), kernels) && strcmp(name(id), "generic")) /* the last one */
+        id++;
+    if (!strcmp(name(id), kernels))
+        snprintf(text, size, "%d (%s)", id, kernels);
+}
+
 static int slow_kernels(const doctor_job *j, finding *f)
 {
     const job_blas *blas = &j->blas;
     int blis = !strcmp(hs_threads_library(), "BLIS");
     const char *variable = blis ? "BLIS_ARCH_TYPE" : "OPENBLAS_CORETYPE", *set = getenv(variable);
-    const char *better = blis ? levels[blas->processor].blis : levels[blas->processor].openblas;
+    char better[32];
 
     if (!blas->uses || blas->uses >= blas->processor)
         return 0;
+    if (blis)
+        name_for_blis(levels[blas->processor].blis, better, sizeof better);
+    else
+        snprintf(better, sizeof better, "%s", levels[blas->processor].openblas);
     if (set)
         doctor_advises(f, "unset %s (now %.40s), or set it to %s, for all ranks", variable, set, better);
     else if (blas->chooses)
@@ -187,8 +206,10 @@ const doctor_subject doctor_blas = {
          .found = slow_kernels,
          .what = "the BLAS runs kernels for an older processor",
          .why = "the local GEMM reaches only a quarter to a half of the processor's speed",
-         .cure = "set OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2), or BLIS_ARCH_TYPE=skx or haswell; or use "
-                 "a newer BLAS. Debian's OpenBLAS 0.3.21 falls back to Prescott on processors newer than itself",
+         .cure =
+             "set OPENBLAS_CORETYPE=SkylakeX (AVX-512) or Haswell (AVX2), or for BLIS 0.9 BLIS_ARCH_TYPE=0 (skx) or 3 "
+             "(haswell); or use a newer BLAS. Debian's OpenBLAS 0.3.21 falls back to Prescott on processors newer than "
+             "itself",
          .costly = 1,
          .measure = 1},
         {.name = "reference-blas",

@@ -4,7 +4,9 @@
 #include <complex.h>
 #include <string.h>
 
-static CBLAS_TRANSPOSE cblas_op(char trans)
+/* An int, because the name of the enum's type depends on the CBLAS: BLIS has a tag only, older reference versions a
+ * typedef only. */
+static int cblas_op(char trans)
 {
     return trans == 'N' ? CblasNoTrans : trans == 'T' ? CblasTrans : CblasConjTrans;
 }

@@ -4,25 +4,33 @@
 
 #include <string.h>
 
+void hs_clock_memo_free(struct hs_clock_memo *memo)
+{
+    hs_put(memo->memory, memo->entry);
+    memset(memo, 0, sizeof *memo);
+}
+
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory)
 {
-    memset(memo, 0, sizeof *memo);
+    hs_clock_memo_free(memo);
     memo->profile = profile;
     memo->memory = memory;
+    memo->entry = hs_get(memory, HS_CLOCK_ENTRIES, sizeof *memo->entry);
 }
 
-/* The entry with a key or, if there is none, the free entry to fill. */
-static struct hs_clock_entry *entry_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
+/* The slot with a key or, if there is none, the free slot to fill. */
+static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
     uint64_t hash = hs_mix(hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
                            hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment));
     for (unsigned i = (unsigned)(hash >> 40);; i++) {
-        struct hs_clock_entry *entry = &memo->entry[i % HS_CLOCK_ENTRIES];
-        if (!entry->alg || (entry->alg == key->alg && entry->where == key->where && entry->size == key->size &&
-                            entry->bytes == key->bytes && entry->unit == key->unit && entry->segment == key->segment &&
-                            hs_same_parameters(&entry->with, &key->with)))
-            return entry;
+        uint16_t *slot = &memo->slot[i % HS_CLOCK_SLOTS];
+        const struct hs_clock_entry *entry = *slot ? &memo->entry[*slot - 1] : NULL;
+        if (!entry || (entry->alg == key->alg && entry->where == key->where && entry->size == key->size &&
+                       entry->bytes == key->bytes && entry->unit == key->unit && entry->segment == key->segment &&
+                       hs_same_parameters(&entry->with, &key->with)))
+            return slot;
     }
 }
 
@@ -130,9 +138,9 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
                                  .unit = shape->unit,
                                  .segment = shape->segment,
                                  .with = shape->with};
-    struct hs_clock_entry *known = entry_of(memo, &key);
-    if (known->alg)
-        return known->cost;
+    uint16_t *slot = slot_of(memo, &key);
+    if (*slot)
+        return memo->entry[*slot - 1].cost;
     int roots[2], count = typical_roots(lines, line, roots);
     struct hs_cost none = {.seconds = 0};
     key.cost = none;
@@ -145,12 +153,15 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
         }
         key.cost = hs_cost_add(key.cost, one, 1.0 / count);
     }
-    if (memo->count >= HS_CLOCK_ENTRIES * 3 / 4) {
-        hs_clock_memo_begin(memo, memo->profile, memo->memory);
-        known = entry_of(memo, &key);
+    if (memo->count == HS_CLOCK_ENTRIES) {
+        memset(memo->slot, 0, sizeof memo->slot);
+        memo->count = 0;
+        slot = slot_of(memo, &key);
     }
-    *known = key;
-    memo->count++;
+    if (memo->entry) {
+        memo->entry[memo->count++] = key;
+        *slot = (uint16_t)memo->count;
+    }
     return key.cost;
 }
 

@@ -41,7 +41,7 @@ static inline double hs_least_in_pipeline(double seconds, double busy, int windo
 #define HS_PIPELINED (2.0 / 3)
 
 struct hs_clock_entry {
-    const struct hs_alg *alg; /* NULL if the entry is free */
+    const struct hs_alg *alg;
     uint64_t where;
     int size;
     int64_t bytes, unit, segment;
@@ -52,18 +52,21 @@ struct hs_clock_entry {
 /*
  * Known clock values for a profile that does not change.  Few sizes are stored, mostly powers of two (sizes_around);
  * prices of others are interpolated linearly, so that shapes that never repeat cost little and there are few entries.
- * A full table is cleared, which changes no value.
+ * A full memo is cleared, which changes no value.  Entries are appended, so that only those in use take memory.
  */
-enum { HS_CLOCK_ENTRIES = 1 << 12 };
+enum { HS_CLOCK_ENTRIES = 3 << 10, HS_CLOCK_SLOTS = 1 << 12 };
 struct hs_clock_memo {
     const struct hs_profile *profile;
     const struct hs_allocator *memory;
     int count;
-    struct hs_clock_entry entry[HS_CLOCK_ENTRIES];
+    uint16_t slot[HS_CLOCK_SLOTS]; /* a hash table: index of an entry plus 1; 0 if the slot is free */
+    struct hs_clock_entry *entry;  /* HS_CLOCK_ENTRIES entries; NULL if there is no memory, and nothing is stored */
 };
 
+/* Begins an empty memo.  The memo must be zero, or have been begun. */
 void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *profile,
                          const struct hs_allocator *memory);
+void hs_clock_memo_free(struct hs_clock_memo *memo);
 
 /* The price of one collective.  with: NULL for the algorithm's default parameters.  *status is only set on failure. */
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,

@@ -8,13 +8,15 @@
 #include <string.h>
 
 /*
- * KNEES: panel width as a multiple of the local GEMM's knee, so that C is read and written less often.  TILE: bytes of
- * a tile, more than the second-level cache but within a process's share of the last-level cache.  SHORT: shorter chunks
- * would repeat the packing of the other operand too often.  CHEAP: maximum bytes of all tiles with a third tile in
- * rings.  EVEN_WIDTH: panel width of an even division, in which a process without data waits for the first panel and an
- * owner copies and multiplies in turn.
+ * PANEL: least width of panels of k that are copied, twice that for float.  OpenBLAS and BLIS cut k into pieces of 192
+ * to 384 themselves and read and write C once for each, so wider panels would only take more memory
+ * (doc/results/node.md).  EVEN_WIDTH: that of an even division, in which a process without data waits for the first
+ * panel and an owner copies and multiplies in turn.  KNEES: width of panels that are read in place, as a multiple of
+ * the local GEMM's knee.  TILE: bytes of a tile, more than the second-level cache but within a process's share of the
+ * last-level cache.  SHORT: shorter chunks would repeat the packing of the other operand too often.  CHEAP: maximum
+ * bytes of all tiles with a third tile in rings.
  */
-enum { KNEES = 2, EVEN_WIDTH = 96, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 24 << 20 };
+enum { PANEL = 192, EVEN_WIDTH = 96, KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 4 << 20 };
 
 /*
  * On devices panels are as wide as a GPU's GEMM prefers (WIDE), so that C is rarely read and written and calls are few;
@@ -54,7 +56,7 @@ struct sizes {
     int64_t most; /* maximum bytes for all processes together */
     /* Fields for the host. */
     const struct hs_profile *profile;
-    int in_place, threads, knees;
+    int in_place, threads, times; /* times: panel width as a multiple of the usual one */
     /* Variant and spec of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
@@ -63,6 +65,15 @@ struct sizes {
 static int64_t bytes_of(const struct sizes *sizes)
 {
     return hs_node_size(sizes->problem, sizes->variant, sizes->spec);
+}
+
+/* The length of nearly even parts of `whole`, a multiple of 8 if possible: as short as possible, but at least `least`.
+ */
+static int64_t shortest_cut(int64_t whole, int64_t least)
+{
+    int64_t rounded_up = least > 8 ? least - 7 : 1; /* becomes `least` when it is rounded up */
+    int64_t pieces = whole < rounded_up ? 1 : whole / rounded_up;
+    return hs_min(((whole + pieces - 1) / pieces + 7) / 8 * 8, whole);
 }
 
 static int64_t looped_extent(const struct sizes *sizes)
@@ -136,9 +147,9 @@ static int shrink(const struct sizes *sizes)
 /*
  * The panel width for reading in place, which requires panels to end at block boundaries.  If blocks are at least a
  * quarter of `wanted` wide and begin at multiples of this width, the widest divisor of it that is at most `wanted` and
- * at least an eighth of it.  If there is none, even cuts of at most `wanted`.
+ * at least an eighth of it.  If there is none, panels are copied: even cuts of at least `least`.
  */
-static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
+static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t least)
 {
     for (int x = 0; x < 2; x++) {
         const struct hs_axis *axis = sizes->variant->role[x].looped;
@@ -148,7 +159,7 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted)
             if (axis->nb % pieces == 0)
                 return axis->nb / pieces;
     }
-    return hs_even_cut(looped_extent(sizes), wanted, 8);
+    return shortest_cut(looped_extent(sizes), least);
 }
 
 /*
@@ -160,20 +171,22 @@ static void choose_cuts_on_host(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = looped_extent(sizes), panel = sizes->even ? EVEN_WIDTH : sizes->knees * sizes->profile->knee;
+    int64_t whole = looped_extent(sizes), wide = KNEES * sizes->times * sizes->profile->knee;
+    int64_t size = (int64_t)sizes->problem->scalar->size, panel = PANEL * (size < 8 ? 8 / size : 1);
+    int64_t least = sizes->even ? EVEN_WIDTH : sizes->times * hs_min(panel, sizes->profile->knee);
     int over_k = sizes->variant->looped == HS_K;
     spec->width[0] = !over_k           ? hs_min(whole, INT32_MAX)
-                     : sizes->in_place ? block_panel(sizes, panel)
-                                       : hs_even_cut(whole, panel, 8);
+                     : sizes->in_place ? block_panel(sizes, wide, least)
+                                       : shortest_cut(whole, least);
     spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
     if (spec->chunked < 0)
         return;
     int64_t length = hs_axis_count_max(sizes->variant->role[spec->chunked].want);
-    int64_t tile = (int64_t)(TILE / sizes->problem->scalar->size) / spec->width[0];
-    int64_t wanted = over_k ? (tile > SHORT ? tile : SHORT) : sizes->profile->knee;
-    spec->chunk = hs_min(settings->chunk ? settings->chunk : hs_even_cut(length, wanted, 8), length);
+    int64_t tile = TILE / size / spec->width[0];
+    int64_t chunk = over_k ? hs_even_cut(length, tile > SHORT ? tile : SHORT, 8) : shortest_cut(length, least);
+    spec->chunk = hs_min(settings->chunk ? settings->chunk : chunk, length);
     spec->chunk = spec->chunk > 0 ? spec->chunk : 1;
 }
 
@@ -373,7 +386,7 @@ static struct sizes sizes_on_host(const struct hs_problem *problem, const struct
                           .profile = planner->memo->profile,
                           .in_place = planner->sharing.in_place,
                           .threads = planner->threads,
-                          .knees = KNEES};
+                          .times = 1};
 }
 
 /* Why the work cannot be divided evenly; NULL if it can. */
@@ -428,18 +441,16 @@ hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_set
 
 hsumma_status hs_choose_node(struct hs_chooser *chooser)
 {
-    static const int knees[] = {KNEES, 1, 3};
     struct sizes sizes = sizes_on_host(chooser->problem, chooser->settings, chooser->planner, chooser->limit);
-    int widths = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
+    int most_times = chooser->settings->tune == HS_TUNE_MEASURE && !chooser->settings->block ? 3 : 1, found = 0;
     chooser->refused = HSUMMA_OK;
     for (int i = 0; i < 3; i++) {
         if (!hs_may_stay(chooser->settings, hs_stay_order[i]) || is_hopeless(chooser, hs_stay_order[i]))
             continue;
-        for (int w = 0; w < widths; w++) {
+        for (sizes.times = 1; sizes.times <= most_times; sizes.times++) {
             struct hs_choice choice;
             struct hs_message reason = {""};
             int64_t bytes;
-            sizes.knees = knees[w];
             hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &bytes, NULL, &reason);
             hs_refuse(chooser, status, &reason);
             if (status)

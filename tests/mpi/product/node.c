@@ -302,6 +302,24 @@ static void test_steps(hsumma_context *ctx)
     hsumma_grid_free(&grid);
 }
 
+/* By default the tiles of a product of 2048 x 2048 take little memory beside its matrices. */
+static void test_little(hsumma_context *ctx)
+{
+    hsumma_grid *grid = NULL;
+    hsumma_plan *plan = NULL;
+    const double matrices = 3.0 * 2048 * 2048 * sizeof(double);
+    double tiles = -1;
+    if (hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid) == HSUMMA_OK) {
+        struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 2048, 2048, 2048, 64);
+        if (gemm_plan_create(ctx, &c, &plan) == HSUMMA_OK)
+            tiles = (double)plan_query(plan).workspace_bytes * size;
+    }
+    tap_ok(everywhere(tiles > 0 && tiles < 0.07 * matrices), "2048 cubed: tiles take %.1f %% of the memory of matrices",
+           100 * tiles / matrices);
+    hsumma_plan_free(&plan);
+    hsumma_grid_free(&grid);
+}
+
 static void test_nodes(hsumma_context *ctx, const hsumma_grid *grid)
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 20, 21, 22, 4);
@@ -350,6 +368,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_replicas_in_place(ctx, grid);
     test_words(ctx, grid);
     test_steps(ctx);
+    test_little(ctx);
 }
 
 int main(int argc, char **argv)

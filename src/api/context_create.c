@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void hsumma_version(int *major, int *minor, int *patch)
 {
@@ -37,6 +38,7 @@ static hsumma_status read_options(hsumma_context *ctx, const char *options)
     int on_node, share = hs_share_of_node(ctx->comm.comm, ctx->comm.watch, &on_node);
     ctx->threads = hs_threads_user_chose() ? 0 : share;
     ctx->on_machine = on_node;
+    ctx->comm.crowded = on_node > sysconf(_SC_NPROCESSORS_ONLN);
     ctx->profile.one_node = on_node == ctx->comm.size;
     memset(&broadcast, 0, sizeof broadcast);
     broadcast.threads = share;

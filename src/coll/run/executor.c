@@ -415,7 +415,9 @@ hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *stat
 {
     if (!comm)
         return hs_wait(advance, state);
-    return hs_wait_idle(advance, state, comm->block ? hs_block_idle : hs_idle_yield, comm->block, comm->watch);
+    if (comm->block)
+        return hs_wait_idle(advance, state, hs_block_idle, comm->block, comm->watch);
+    return hs_wait_idle(advance, state, hs_idle_yield, &comm->crowded, comm->watch);
 }
 
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)

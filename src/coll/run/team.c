@@ -12,7 +12,11 @@ enum {
     APART = HS_INSTANCES / 2
 }; /* numbers of calls in progress differ by less than this, those of calls with the
       same tag by more */
-enum { VAIN = 64 };
+/*
+ * After VAIN polls without progress a rank looks for other work in every poll, and for notices, which calls MPI, once
+ * in BETWEEN_LISTENS polls.
+ */
+enum { VAIN = 64, BETWEEN_LISTENS = 16 };
 
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory)
@@ -126,10 +130,12 @@ void hs_team_poll(struct hs_team *team, int *worked)
     team->idle = moved ? 0 : team->idle + 1;
     if (team->idle > (team->comm->block ? 0 : VAIN)) { /* with wait=block, a rank checks all other work before it
                                                           blocks */
-        hs_team_listen(team);
+        if (team->comm->block || team->idle > VAIN + BETWEEN_LISTENS) {
+            hs_team_listen(team);
+            team->idle = VAIN;
+        }
         if (team->drive)
             team->drive(team->driven, &moved);
-        team->idle = VAIN + 1;
     }
     *worked |= moved;
 }

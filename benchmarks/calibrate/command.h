@@ -35,6 +35,7 @@ enum calibrate_fit {
     FIT_NODE,
     FIT_SOCKET,
     FIT_SHM,
+    FIT_READ,
     FIT_EXCHANGE,
     FIT_GEMM_D,
     FIT_GEMM_S,

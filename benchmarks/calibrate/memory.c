@@ -66,7 +66,7 @@ struct shared_flags {
 typedef struct sharing {
     const struct hs_shm *shm;
     int64_t bytes, pieces, round;
-    char *own;
+    char *own, *source; /* source: read by the neighbour */
 } sharing;
 
 static struct shared_flags *words_of(const sharing *s, int member)
@@ -106,6 +106,19 @@ static double copy_shared(calibration *cal, void *state, int calls)
     return seconds;
 }
 
+/* Reads bytes of the neighbour's own memory `calls` times. */
+static double read_neighbour(calibration *cal, void *state, int calls)
+{
+    const sharing *s = state;
+    int next = (s->shm->me + 1) % s->shm->members;
+    double start = hs_now();
+
+    (void)cal;
+    for (int i = 0; i < calls; i++)
+        hs_shm_read(s->shm, WORD_SLOT, next, 0, 0, s->own, s->bytes); /* the context has tested that it can be read */
+    return hs_now() - start;
+}
+
 /* Passes a flag to a neighbour and back `calls` times; returns half the seconds, which is the time of `calls` signals.
  */
 static double play(calibration *cal, void *state, int calls)
@@ -132,6 +145,27 @@ static double play(calibration *cal, void *state, int calls)
     return (hs_now() - start) / 2;
 }
 
+/* Measures copies from the neighbour's own memory, if ranks can read it. */
+static void measure_reads(calibration *cal, sharing *s, double budget)
+{
+    enum { READ_SIZES = 3 };
+    double bytes[READ_SIZES], seconds[READ_SIZES];
+    struct hs_link *read = &cal->profile.machine.read;
+
+    if (!s->shm->direct)
+        return;
+    hs_shm_publish(cal->ctx->comm.shm, WORD_SLOT, s->source, NULL);
+    quiet_barrier(cal->comm);
+    s->bytes = 4096;
+    for (int i = 0; i < READ_SIZES; i++, s->bytes *= 16) {
+        bytes[i] = (double)s->bytes;
+        seconds[i] = calibrate_slowest(cal, read_neighbour, s, budget / READ_SIZES);
+        calibrate_note(cal, "read", 1, (int64_t[3]){s->bytes}, seconds[i]);
+    }
+    cal->error[FIT_READ] = fit_line(bytes, seconds, READ_SIZES, read);
+    quiet_barrier(cal->comm);
+}
+
 static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
     enum { COPY_SIZES = 4 };
@@ -148,6 +182,7 @@ static void measure_sharing(calibration *cal, sharing *s, double budget)
         calibrate_note(cal, "shared", 1, (int64_t[3]){s->bytes}, seconds[points]);
     }
     cal->error[FIT_SHM] = fit_line(bytes, seconds, points, &cal->profile.machine.shm);
+    measure_reads(cal, s, budget / 5);
     s->round = 0;
     cal->profile.machine.signal = calibrate_slowest(cal, play, s, budget / (COPY_SIZES + 1));
     calibrate_note(cal, "signal", 0, NULL, cal->profile.machine.signal);
@@ -166,6 +201,7 @@ int calibrate_memory(calibration *cal, double budget)
     if (!everywhere)
         return 1;
     s.own = calibrate_get(cal, MOST_SHARED);
+    s.source = calibrate_get(cal, MOST_SHARED);
     if (command_fail(cal->comm, cal->lacks, "calibrate: no memory for %d bytes", MOST_SHARED))
         return 0;
     measure_sharing(cal, &s, budget / 2);

@@ -6,9 +6,17 @@
 
 #include "calibrate/command.h"
 
-static const char *const fit_names[FITS] = {
-    "network",     "node",       "socket", "shm",           "exchange",
-    "gemm double", "gemm float", "device", "device.staged", "device.staged network"};
+static const char *const fit_names[FITS] = {"network",
+                                            "node",
+                                            "socket",
+                                            "shm",
+                                            "read",
+                                            "exchange",
+                                            "gemm double",
+                                            "gemm float",
+                                            "device",
+                                            "device.staged",
+                                            "device.staged network"};
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -28,7 +36,7 @@ static int write_all(FILE *file, const calibration *cal, const char *profile)
 
     fprintf(file, "%.*s", before, profile);
     fprintf(file, "# Seconds: pairs.WHERE PAIRS BYTES, stream.network PAIRS BYTES, exchange OTHERS BYTES,\n"
-                  "# copy BYTES, sum BYTES, shared BYTES, signal, gemm TYPE M N K, overlap.WHAT AMOUNT,\n"
+                  "# copy BYTES, sum BYTES, shared BYTES, read BYTES, signal, gemm TYPE M N K, overlap.WHAT AMOUNT,\n"
                   "# device.copy BYTES, device.sum BYTES, device.gemm TYPE N, device.hop, device.turn,\n"
                   "# device.staged.WHERE BYTES.\n");
     for (int i = 0; i < cal->samples; i++)
@@ -199,6 +207,7 @@ int calibrate_table(const calibration *cal, const char *path, FILE *file)
     link_row(file, "inside a socket", cal, FIT_SOCKET, &m->socket);
     link_row(file, "all to all", cal, FIT_EXCHANGE, &(struct hs_link){.alpha = p->exchange_alpha});
     link_row(file, "shared memory", cal, FIT_SHM, &m->shm);
+    link_row(file, "peer's memory", cal, FIT_READ, &m->read);
     if (!isnan(cal->error[FIT_SHM].worst))
         row(file, "signal", NULL, "%.3g us", 1e6 * m->signal);
     row(file, "copy, sum", NULL, "%.4g GB/s, %.4g GB/s of the result, each rank with all at once", 1e-9 / m->copy,
@@ -240,6 +249,7 @@ static const report_column machine_columns[] = {
     {"socket", REPORT_INNER(struct hs_machine, socket, link_columns), .when = OF_HOST},
     {"inject_s_per_byte", REPORT_VALUE(struct hs_machine, inject), .when = OF_HOST},
     {"shm", REPORT_INNER(struct hs_machine, shm, link_columns)},
+    {"read", REPORT_INNER(struct hs_machine, read, link_columns), .when = OF_HOST},
     {"signal_s", REPORT_VALUE(struct hs_machine, signal)},
     {"copy_s_per_byte", REPORT_VALUE(struct hs_machine, copy)},
     {"gamma_s_per_byte", REPORT_VALUE(struct hs_machine, gamma)},

@@ -90,6 +90,7 @@ static hsumma_status settle_work(hsumma_context *ctx)
         .real = !ctx->options.settings.compute_time,
         .price = {[HS_WORK_COPY] = {0, machine->copy},
                   [HS_WORK_SHARED_COPY] = {machine->shm.alpha, priced ? machine->shm.beta : machine->copy},
+                  [HS_WORK_READ] = {machine->read.alpha, machine->read.beta},
                   [HS_WORK_SUM] = {0, machine->gamma}},
         .profile = &ctx->profile,
         .gemm_seconds = hs_profile_gemm_seconds,

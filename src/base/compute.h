@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_SUM, HS_WORKS };
+enum hs_work { HS_WORK_COPY, HS_WORK_SHARED_COPY, HS_WORK_READ, HS_WORK_SUM, HS_WORKS };
 /* The time of an exact sum (base/exact.c) per byte of an operand, as a multiple of that of an ordinary sum. */
 enum { HS_EXACT_WORK = 4 };
 

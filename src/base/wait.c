@@ -14,10 +14,10 @@ void hs_idle_awake(int spins, int times)
 #endif
 }
 
-hsumma_status hs_idle_yield(void *unused, int times)
+hsumma_status hs_idle_yield(void *crowded, int times)
 {
-    (void)unused;
-    hs_idle_awake(HS_POLLS_BEFORE_YIELD, times);
+    const int *is_crowded = crowded;
+    hs_idle_awake(is_crowded && *is_crowded ? HS_POLLS_CROWDED : HS_POLLS_BEFORE_YIELD, times);
     return HSUMMA_OK;
 }
 

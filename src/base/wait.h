@@ -16,9 +16,13 @@ typedef hsumma_status hs_idle(void *state, int times);
  * scheduler slice (about 8 ms).  A poll of MPI takes longer than a poll of shared memory, so a process spins for fewer
  * polls here than on a directory's counters (SPINS in coll/node/directory.c).
  */
-enum { HS_POLLS_BEFORE_YIELD = 64 };
+enum { HS_POLLS_BEFORE_YIELD = 64, HS_POLLS_CROWDED = 4 };
 void hs_idle_awake(int spins, int times);
-hs_idle hs_idle_yield; /* yields after HS_POLLS_BEFORE_YIELD polls; state is unused */
+/*
+ * Yields after HS_POLLS_BEFORE_YIELD polls, or after HS_POLLS_CROWDED if state points to a nonzero int: with more ranks
+ * than processors the awaited rank may not be running. state may be NULL.
+ */
+hs_idle hs_idle_yield;
 
 /*
  * Looks after waits that poll: during a wait without progress, `look` is called every `interval` seconds with the

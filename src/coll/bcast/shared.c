@@ -3,20 +3,14 @@
  * SHARED, and the other ranks copy the segments to their OUT. The root signals when a segment is in a slot. If the root
  * will reuse the slot, the other ranks signal when they have read the segment.
  *
- * For long vectors, if peers' OUT can be read, the direct mode does not use SHARED: the other ranks copy from the
- * root's OUT.
- *
- * Cost with s segments: s + 1 successive copies of m/s bytes, s signals of the root; in direct mode one copy of m
- * bytes, one signal of each rank.
+ * Cost with s segments: s + 1 successive copies of m/s bytes, s signals of the root.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
 
 enum {
     SHARED_SEGMENT = 32 * 1024,
-    RING_BYTES = 256 * 1024,   /* bytes of all slots together, which should stay in a core's cache */
-    LEAST_DIRECT = 32 * 1024,  /* vectors of at least this many bytes use the direct mode if the topology allows it */
-    DIRECT_PIECE = 1024 * 1024 /* bytes of the longest copy in direct mode, so that no step takes long */
+    RING_BYTES = 128 * 1024 /* bytes of all slots together: those of HS_RING broadcasts should stay in a core's cache */
 };
 
 /*
@@ -65,31 +59,8 @@ static void take_segments(struct hs_pipe *pipe)
     }
 }
 
-static void read_root(struct hs_builder *builder, const struct hs_shape *shape)
-{
-    if (shape->rank == shape->root) {
-        hs_expose_slot(builder, HS_OUT);
-        hs_emit_signal(builder, 1, -1);
-        hs_emit_wait_all(builder, shape, 1, -1);
-        return;
-    }
-    int64_t longest = hs_least(DIRECT_PIECE / shape->unit, shape->bytes / shape->unit) * shape->unit;
-    if (longest == 0)
-        longest = shape->unit;
-    int last = hs_emit_wait(builder, shape->root, 1);
-    for (int64_t at = 0; at < shape->bytes; at += longest) {
-        int64_t count = hs_least(longest, shape->bytes - at);
-        last = hs_emit_copy(builder, hs_out(at), hs_of(shape->root, hs_out(at)), count, last);
-    }
-    hs_emit_signal(builder, 1, last);
-}
-
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    if (shape->topology->direct && shape->bytes >= LEAST_DIRECT) {
-        read_root(builder, shape);
-        return;
-    }
     struct hs_pipe pipe = pipeline_of(builder, shape);
     if (pipe.segments == 0)
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
@@ -101,4 +72,4 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_BCAST, bcast_shared, "shared", .build = build, .unfit = hs_unfit_shared,
        .flags = HS_TRUE_ROOT | HS_KNOWS_NODES | HS_USES_SEGMENT,
-       .doc = "one node: the ranks read the root's memory, or segments that the root copies into its shared slot");
+       .doc = "one node: the root copies segments into its shared memory, and the others copy them from there");

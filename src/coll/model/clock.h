@@ -15,9 +15,10 @@
  * its ports until it has left, even with a gap.
  *
  * Memory. REDUCE costs `gamma` per byte, COPY `copy` per byte; a COPY that reads or writes SHARED, or reads a peer's
- * slot, costs shm.alpha + n shm.beta (a' + n b' in the paper on DPML). A rank executes one COPY or REDUCE at a time, in
- * list order. A WAIT ends when its dependencies have ended, but at least `signal` seconds after the SIGNAL. SIGNAL and
- * JOIN take no time.
+ * slot, costs shm.alpha + n shm.beta (a' + n b' in the paper on DPML). With a price `read`, a COPY from a peer's IN or
+ * OUT costs that instead, and a REDUCE costs it in addition for each such operand. A rank executes one COPY or REDUCE
+ * at a time, in list order. A WAIT ends when its dependencies have ended, but at least `signal` seconds after the
+ * SIGNAL. SIGNAL and JOIN take no time.
  *
  * Devices. With `devices` devices per node, the ranks of a node are assigned to them in blocks, and COPY and REDUCE are
  * executed by the rank's device: one at a time, in the order in which they become ready (those of one rank in list
@@ -64,8 +65,9 @@ struct hs_machine {
     struct hs_link node;   /* messages between sockets of a node; priced as between nodes if alpha and beta are 0 */
     struct hs_link socket; /* messages inside a socket; priced as between sockets if alpha and beta are 0 */
     double inject;         /* seconds per byte that leaves a node, whichever rank sends it; 0 if there is no limit */
-    struct hs_link shm; /* copies into or out of SHARED or from a peer's slot; priced as other copies if alpha and beta
-                           are 0. With devices, alpha is also the launch of any work */
+    struct hs_link shm;  /* copies into or out of SHARED or from a peer's slot; priced as other copies if alpha and beta
+                            are 0. With devices, alpha is also the launch of any work */
+    struct hs_link read; /* copies from a peer's IN or OUT; priced as shm if alpha and beta are 0 */
     struct hs_link offload; /* alpha and beta of a collective that the network performs; no price if both are 0 */
     double signal;          /* minimum seconds from a SIGNAL to the end of a WAIT for it */
     int ports;              /* concurrent messages of a rank in each direction; 0 means 1 */

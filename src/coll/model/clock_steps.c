@@ -109,17 +109,31 @@ static int enqueue(const struct reader *reader, int g, int *served, int *before)
     return 1;
 }
 
+static int given(struct hs_link link)
+{
+    return link.alpha > 0 || link.beta > 0;
+}
+
+/* The seconds of reading an operand from a peer's IN or OUT; 0 for other operands, and if there is no price. */
+static double reading(const struct hs_machine *machine, struct hs_ref ref, int64_t count)
+{
+    return hs_is_peers_own(ref) ? machine->read.alpha + (double)count * machine->read.beta : 0;
+}
+
 /* The seconds of a step that is not a message, without devices. */
 static double work(const struct hs_machine *machine, const struct hs_step *step)
 {
     int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
 
     if (step->kind == HS_REDUCE)
-        return (double)step->count * machine->gamma;
+        return (double)step->count * machine->gamma + reading(machine, step->left, step->count) +
+               reading(machine, step->right, step->count);
     if (step->kind == HS_EXACT)
         return (double)(step->peer * step->count) * HS_EXACT_WORK * machine->gamma;
     if (step->kind != HS_COPY)
         return 0;
+    if (hs_is_peers_own(step->left) && given(machine->read))
+        return reading(machine, step->left, step->count);
     if (priced && hs_copies_shared(step))
         return machine->shm.alpha + (double)step->count * machine->shm.beta;
     return (double)step->count * machine->copy;
@@ -130,11 +144,6 @@ static int price_of(const struct reader *reader, int rank, const struct hs_step 
     int price = 2 * (int)hs_tier_of(reader->topology, rank, step->peer);
     int64_t eager = reader->steps->price[price].eager;
     return price + (eager > 0 && step->count > eager);
-}
-
-static int given(struct hs_link link)
-{
-    return link.alpha > 0 || link.beta > 0;
 }
 
 static int is_outside(const struct reader *reader, int rank)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #if HSUMMA_HAVE_HWLOC
 #include <hwloc.h>
 #endif
@@ -145,6 +146,7 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
         alike &= host->first[r] == 0;
         alone &= host->first[r] == r;
     }
+    comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && !alike && !alone;
     if (host->own && MPI_Comm_split(comm->comm, host->first[comm->rank], comm->rank, &host->comm))
         status = HSUMMA_ERR_MPI;

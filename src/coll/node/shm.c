@@ -9,9 +9,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/*
- * `finished` is 1 + the number of an instance, or 0. Since the depth divides HS_RING, instance i - HS_RING has
- * finished, too: instance i - depth could not start before.
+int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value)
+{
+    uint64_t flag = atomic_load_explicit(&hs_shm_post(shm, instance, member)->flag, memory_order_acquire);
+    return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
+}
+
+/* Since the depth divides HS_RING, instance i - HS_RING has finished, too: instance i - depth could not start before.
  */
 int hs_shm_free(const struct hs_shm *shm, int64_t instance)
 {
@@ -19,29 +23,21 @@ int hs_shm_free(const struct hs_shm *shm, int64_t instance)
     if (before < 0)
         return 1;
     for (int m = 0; m < shm->members; m++)
-        if (atomic_load_explicit(&hs_shm_post(shm, before, m)->finished, memory_order_acquire) < (uint64_t)before + 1)
+        if (!hs_shm_signalled(shm, before, m, HS_SIGNAL_MAX))
             return 0;
     return 1;
 }
 
-static void raise_flag(struct hs_shm *shm, int64_t instance, int64_t value)
+void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
 {
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->flag, hs_shm_epoch(instance, value),
                           memory_order_release);
-}
-
-void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
-{
-    raise_flag(shm, instance, value);
     hs_bells_ring(shm->bells);
 }
 
 void hs_shm_finish(struct hs_shm *shm, int64_t instance)
 {
-    /* Epochs wrap, so no flag may lag by more than HS_RING instances, even if a rank's list has no SIGNAL. */
-    raise_flag(shm, instance, HS_SIGNAL_MAX);
-    atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->finished, (uint64_t)instance + 1, memory_order_release);
-    hs_bells_ring(shm->bells);
+    hs_shm_signal(shm, instance, HS_SIGNAL_MAX);
 }
 
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out)
@@ -49,12 +45,6 @@ void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const 
     struct hs_post *post = hs_shm_post(shm, instance, shm->me);
     post->address[0] = (uint64_t)(uintptr_t)in;
     post->address[1] = (uint64_t)(uintptr_t)out;
-}
-
-int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value)
-{
-    uint64_t flag = atomic_load_explicit(&hs_shm_post(shm, instance, member)->flag, memory_order_acquire);
-    return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
 }
 
 hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member, int which, int64_t at, void *to,

@@ -1,7 +1,7 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group. For each slot a rank has a
- * flag (SIGNAL, WAIT), the number of the last instance that it has finished in the slot, the addresses of its IN and
- * OUT, and `shared_bytes` bytes of SHARED. Flags are 64-bit epochs that only grow, so nothing is ever reset.
+ * flag (SIGNAL, WAIT, and the end of an instance), the addresses of its IN and OUT, and `shared_bytes` bytes of SHARED.
+ * Flags are 64-bit epochs that only grow, so nothing is ever reset.
  *
  * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
  * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
@@ -30,10 +30,8 @@ enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot. Fields that one rank writes while others poll them have separate cache lines. */
 struct hs_post {
-    _Alignas(128) _Atomic uint64_t flag;     /* hs_shm_epoch of the last SIGNAL, or of HS_SIGNAL_MAX once the instance
-                                                is finished; 0 at first */
-    _Alignas(128) _Atomic uint64_t finished; /* 1 + the latest instance that this rank has finished in the slot; 0 if
-                                                none */
+    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, or of HS_SIGNAL_MAX once the instance is
+                                            finished; 0 at first */
     /*
      * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
      * `region`), valid for peers after the first SIGNAL.

@@ -12,16 +12,14 @@
  * to chunk c, summed its part of chunk c-1 and read chunk c-2, so a slot is reused after three rounds without further
  * signals.
  *
- * In direct mode contributions are read from the callers' IN, and SHARED contains only sums.
- *
- * Both modes sum in rank order, ((0 + 1) + 2) + ..., whatever the root, and every rank gets the same bits. Peers may
+ * Sums are in rank order, ((0 + 1) + 2) + ..., whatever the root, and every rank gets the same bits. Peers may
  * still read a rank's SHARED when its list ends.
  *
  * Cost per rank with s chunks. allreduce, up to b bytes: one signal, m bytes copied and (p-1) m summed; longer vectors:
- * s + 1 signals, (2 - 1/p) m bytes copied (in direct mode m) and (1 - 1/p) m summed. reduce, up to b bytes: one signal,
- * m bytes copied by each non-root and (p-1) m summed by the root; longer vectors: s + 1 signals, (1 - 1/p) m copied and
- * (1 - 1/p) m summed per rank, (1 - 1/p) m more copied by the root. This is the stage in shared memory of Bayatpour et
- * al., DPML (SC17), Section 4.1, with every rank a leader.
+ * s + 1 signals, (2 - 1/p) m bytes copied and (1 - 1/p) m summed. reduce, up to b bytes: one signal, m bytes copied by
+ * each non-root and (p-1) m summed by the root; longer vectors: s + 1 signals, (1 - 1/p) m copied and (1 - 1/p) m
+ * summed per rank, (1 - 1/p) m more copied by the root. This is the stage in shared memory of Bayatpour et al., DPML
+ * (SC17), Section 4.1, with every rank a leader.
  */
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
@@ -29,11 +27,9 @@
 #include <string.h>
 
 enum {
-    WHOLE_BYTES = 32 * 1024,   /* default limit on the bytes that a rank reads to sum an entire vector: beyond it a
-                                  second round is cheaper */
-    CHUNK_BYTES = 64 * 1024,   /* bytes of a chunk: three chunks should stay in a core's cache */
-    DIRECT_BYTES = 512 * 1024, /* vectors of at least this many bytes use direct mode if the topology allows it */
-    DIRECT_PART = 64 * 1024,   /* bytes of a direct read, enough to amortise its system call */
+    WHOLE_BYTES = 32 * 1024, /* default limit on the bytes that a rank reads to sum an entire vector: beyond it a second
+                                round is cheaper */
+    CHUNK_BYTES = 64 * 1024, /* bytes of a chunk: three chunks should stay in a core's cache */
     SUM_SLOTS = 3
 };
 
@@ -41,8 +37,7 @@ struct sum {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_pipe pipe;
-    int taker; /* the rank that gets the sum; -1 if all ranks do */
-    int direct;
+    int taker;         /* the rank that gets the sum; -1 if all ranks do */
     int64_t announced; /* value of the last signal */
     /*
      * ready[r]: 1 + the step after which rank r is known to have signalled `announced`; 0 if there is no such step yet.
@@ -77,14 +72,13 @@ static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
 /* The position where `rank` stores the sum of its part for the other ranks. */
 static struct hs_ref result_of(const struct sum *sum, int64_t chunk, int rank)
 {
-    return of(sum, rank, slot_of(sum, chunk, sum->direct ? 0 : part_at(sum, chunk, rank)));
+    return of(sum, rank, slot_of(sum, chunk, part_at(sum, chunk, rank)));
 }
 
 /* The contribution of `rank`, from byte `at` of a chunk on. */
 static struct hs_ref contribution(const struct sum *sum, int64_t chunk, int rank, int64_t at)
 {
-    int in_place = sum->direct || rank == sum->shape->rank;
-    return of(sum, rank, in_place ? hs_in(chunk_at(sum, chunk) + at) : slot_of(sum, chunk, at));
+    return rank == sum->shape->rank ? hs_in(chunk_at(sum, chunk) + at) : hs_of(rank, slot_of(sum, chunk, at));
 }
 
 static void note(struct sum *sum, int step)
@@ -158,8 +152,6 @@ static void put_chunk(struct sum *sum, int64_t chunk)
         free = all_ready(sum); /* the last signals of all ranks imply that the slot has been read */
         note(sum, free);
     }
-    if (sum->direct)
-        return;
     put(sum, chunk, 0, part_at(sum, chunk, rank), free);
     put(sum, chunk, part_at(sum, chunk, rank + 1), part_at(sum, chunk, sum->shape->size), free);
 }
@@ -212,8 +204,6 @@ static void sum_chunks(struct sum *sum)
         if (chunk > 0 && (sum->taker < 0 || sum->shape->rank == sum->taker))
             take_chunk(sum, chunk - 1);
     }
-    if (sum->direct)
-        all_ready(sum); /* no rank reads IN any longer */
 }
 
 /* Chooses the chunk length. Returns 0 if there is too little shared memory. */
@@ -221,16 +211,14 @@ static int cut(struct sum *sum)
 {
     const struct hs_shape *shape = sum->shape;
     int64_t shared_bytes = shape->topology->shared_bytes, elements = shape->bytes / shape->unit;
-    int64_t wanted = (sum->direct ? DIRECT_PART : CHUNK_BYTES) / shape->unit;
+    int64_t wanted = CHUNK_BYTES / shape->unit;
     int64_t longest = hs_least(wanted > 0 ? wanted : 1, shared_bytes / SUM_SLOTS / shape->unit);
-    if (sum->direct)
-        longest *= shape->size; /* a slot holds one part */
-    else if (elements <= wanted && shape->bytes <= shared_bytes)
+    if (elements <= wanted && shape->bytes <= shared_bytes)
         longest = elements;
     if (longest < 1)
         return 0;
     sum->pipe.segments = (elements + longest - 1) / longest;
-    sum->pipe.pitch = sum->direct ? longest / shape->size * shape->unit : chunk_at(sum, 1);
+    sum->pipe.pitch = chunk_at(sum, 1);
     return 1;
 }
 
@@ -252,14 +240,10 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         sum_whole(&sum);
         return;
     }
-    sum.direct =
-        shape->topology && shape->topology->direct && shape->bytes >= DIRECT_BYTES && shape->unit <= DIRECT_PART;
     if (shared_bytes == 0 || !cut(&sum)) {
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED);
         return;
     }
-    if (sum.direct)
-        hs_expose_slot(builder, HS_IN);
     sum_chunks(&sum);
 }
 

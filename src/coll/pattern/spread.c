@@ -188,17 +188,17 @@ static void build_allgather(struct hs_builder *builder, const struct hs_shape *s
     leave(&pipe, 2, hs_emit_join_of(builder, HS_COPY, first, -1));
 }
 
-#define FLAGS (HS_KNOWS_NODES | HS_FOR_DEVICES)
 HS_ALG(HS_REDUCE_TO, reduce_spread, "spread", .build = build_reduce, .unfit = unfit_reduce,
-       .flags = FLAGS | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_PIECES,
+       .flags = HS_KNOWS_NODES | HS_TRUE_ROOT | HS_SUMS_IN_ORDER | HS_USES_PIECES,
        .doc = "one node: every rank reduces a slice of all ranks' vectors, read in place; the root copies the slices");
 HS_ALG(
     HS_ALLREDUCE, allreduce_spread, "spread", .build = build_allreduce, .unfit = hs_unfit_spread,
-    .flags = FLAGS | HS_SUMS_IN_ORDER | HS_USES_PIECES,
+    .flags = HS_KNOWS_NODES | HS_SUMS_IN_ORDER | HS_USES_PIECES,
     .doc =
         "one node: every rank reduces a slice of all ranks' vectors, read in place; all copy the slices of the others");
-HS_ALG(HS_ALLGATHER, allgather_spread, "spread", .build = build_allgather, .unfit = hs_unfit_spread, .flags = FLAGS,
+HS_ALG(HS_ALLGATHER, allgather_spread, "spread", .build = build_allgather, .unfit = hs_unfit_spread,
+       .flags = HS_KNOWS_NODES | HS_FOR_DEVICES,
        .doc = "one node: every rank copies the others' parts directly from their memory");
 HS_ALG(HS_REDUCE_SCATTER, reduce_scatter_spread, "spread", .build = build_reduce_scatter, .unfit = hs_unfit_spread,
-       .flags = FLAGS | HS_SUMS_IN_ORDER,
+       .flags = HS_KNOWS_NODES | HS_FOR_DEVICES | HS_SUMS_IN_ORDER,
        .doc = "one node: every rank reduces its part of all ranks' vectors, read in place");

@@ -88,10 +88,13 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
                            struct hs_message *message)
 {
     *about = HS_CALL_COLLECTIVE;
-    *call = (struct hs_call){0};
     if (!from)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "call is NULL; expected a description of the call");
-    *call = (struct hs_call){.in = from->in, .out = from->out, .algorithm = from->algorithm};
+    call->in = from->in;
+    call->out = from->out;
+    call->algorithm = from->algorithm;
+    call->counts = NULL;
+    call->on_device = 0;
     if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);
@@ -110,9 +113,9 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "size of an element is %zu bytes; expected at most %d", from->size,
                        INT32_MAX);
     call->unit = from->size ? (int64_t)from->size : 1;
+    call->op = call->reduces ? from->op : (hsumma_operator){0};
     if (call->reduces) {
         *about = HS_CALL_OPERATOR;
-        call->op = from->op;
         hsumma_status status = read_operator(&call->op, &call->unit, message);
         if (status)
             return status;

@@ -45,7 +45,7 @@ enum hs_call_about {
 
 /*
  * Converts a call to bytes and checks all arguments but the pointers and the algorithm. Errors: HSUMMA_ERR_ARGUMENT,
- * with the subject in *about.
+ * with the subject in *about; *call is then undefined.
  */
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message);

@@ -99,12 +99,23 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     return HSUMMA_OK;
 }
 
-/* The kind of work of a COPY or REDUCE in a simulated run, which determines its cost. */
-static enum hs_work work_of(const struct hs_step *step)
+/*
+ * Charges a COPY, REDUCE or EXACT to the clock of a simulated run, as the model prices it (model/clock.h). Returns 0 if
+ * data have no contents.
+ */
+static int charge(const struct hs_compute *compute, const struct hs_step *step)
 {
-    if (step->kind == HS_REDUCE || step->kind == HS_EXACT)
-        return HS_WORK_SUM;
-    return hs_copies_shared(step) ? HS_WORK_SHARED_COPY : HS_WORK_COPY;
+    if (step->kind == HS_EXACT)
+        return hs_compute_bytes(compute, HS_WORK_SUM, HS_EXACT_WORK * step->peer * step->count);
+    if (step->kind == HS_REDUCE) {
+        hs_compute_bytes(compute, HS_WORK_READ, hs_is_peers_own(step->left) ? step->count : 0);
+        hs_compute_bytes(compute, HS_WORK_READ, hs_is_peers_own(step->right) ? step->count : 0);
+        return hs_compute_bytes(compute, HS_WORK_SUM, step->count);
+    }
+    int reads = hs_is_peers_own(step->left) &&
+                (compute->price[HS_WORK_READ].start > 0 || compute->price[HS_WORK_READ].byte > 0);
+    enum hs_work copy = reads ? HS_WORK_READ : hs_copies_shared(step) ? HS_WORK_SHARED_COPY : HS_WORK_COPY;
+    return hs_compute_bytes(compute, copy, step->count);
 }
 
 static hsumma_status add_exactly(const hsumma_operator *op, const struct hs_step *step, void *dst, const void *left)
@@ -119,8 +130,7 @@ static hsumma_status add_exactly(const hsumma_operator *op, const struct hs_step
 /* Executes a COPY, REDUCE or EXACT. */
 static hsumma_status copy_or_add(const struct hs_instance *instance, const struct hs_step *step)
 {
-    int64_t work = step->kind == HS_EXACT ? HS_EXACT_WORK * step->peer * step->count : step->count;
-    if (!hs_compute_bytes(instance->bound.compute, work_of(step), work))
+    if (instance->bound.compute && !charge(instance->bound.compute, step))
         return HSUMMA_OK;
     char *dst = address(instance, step->dst), *left = address(instance, step->left);
     if (step->kind == HS_EXACT)
@@ -141,6 +151,8 @@ static hsumma_status copy_or_add(const struct hs_instance *instance, const struc
 static hsumma_status compute(const struct hs_instance *instance, const struct hs_step *step)
 {
     struct hs_trace *trace = instance->comm->trace;
+    if (!hs_trace_records(trace)) /* filling in an entry takes as long as a short copy */
+        return copy_or_add(instance, step);
     double begin = hs_trace_now(trace);
     hsumma_status status = copy_or_add(instance, step);
     hs_trace_work(trace, (struct hs_trace_entry){.begin = begin,
@@ -415,7 +427,9 @@ hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *stat
 {
     if (!comm)
         return hs_wait(advance, state);
-    return hs_wait_idle(advance, state, comm->block ? hs_block_idle : hs_idle_yield, comm->block, comm->watch);
+    if (comm->block)
+        return hs_wait_idle(advance, state, hs_block_idle, comm->block, comm->watch);
+    return hs_wait_idle(advance, state, hs_idle_yield, &comm->crowded, comm->watch);
 }
 
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding)
@@ -423,7 +437,8 @@ hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const
     int steps = binding->list->steps;
     if (steps > instance->capacity || instance->active)
         return HSUMMA_ERR_INTERNAL;
-    instance->bound = *binding;
+    if (binding != &instance->bound)
+        instance->bound = *binding;
     instance->comm = comm;
     instance->head = instance->open.count = instance->open.collected = 0;
     instance->open.polls = binding->by_function;

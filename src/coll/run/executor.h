@@ -93,7 +93,10 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
  * with wait=block naps, or in the simulator blocks in MPI.
  */
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state);
-/* Starts an instance; the list must not have more steps than the instance's capacity. */
+/*
+ * Starts an instance; the list must not have more steps than the instance's capacity. binding: copied, or the
+ * instance's own (`bound`).
+ */
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
 /*
  * Advances an instance without waiting; sets *worked to 1 if it made progress. Does nothing if the instance is not

@@ -65,10 +65,10 @@ void hs_team_give_up(struct hs_team *team, hsumma_status status, const char *why
 void hs_team_leave_mpi(struct hs_team *team);
 
 /*
- * Starts a call. mine, about, message: the results of hs_call_read. After HSUMMA_OK, *ticket shows when the call is
- * done. ticket is NULL if the caller ran out of memory for it.
+ * Starts a call, and sets its on_device. mine, about, message: the results of hs_call_read. After HSUMMA_OK, *ticket
+ * shows when the call is done. ticket is NULL if the caller ran out of memory for it.
  */
-hsumma_status hs_team_start(struct hs_team *team, const struct hs_call *call, hsumma_status mine, int about,
+hsumma_status hs_team_start(struct hs_team *team, struct hs_call *call, hsumma_status mine, int about,
                             struct hs_ticket *ticket, struct hs_message *message);
 /*
  * Advances all calls in progress. After several unsuccessful polls (with wait=block, after each) also looks for notices

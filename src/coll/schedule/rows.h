@@ -14,6 +14,7 @@
     ALG(bcast_chain)                       \
     ALG(bcast_binary_tree)                 \
     ALG(bcast_shared)                      \
+    ALG(bcast_direct)                      \
     ALG(bcast_hierarchical)                \
     ALG(bcast_host_staged)                 \
     ALG(bcast_mpi)                         \

@@ -234,6 +234,11 @@ void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size);
 hsumma_status hs_list_finish(struct hs_builder *builder, struct hs_list *list);
 void hs_list_free(const struct hs_allocator *memory, struct hs_list *list);
 
+/* True for the IN or OUT of a peer. */
+static inline int hs_is_peers_own(struct hs_ref ref)
+{
+    return ref.of > 0 && ref.slot != HS_SHARED;
+}
 /* True if a COPY writes to SHARED, or reads from SHARED or from a peer's slot. */
 static inline int hs_copies_shared(const struct hs_step *step)
 {

@@ -67,7 +67,7 @@ static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
                                               .ranks = mates->count,
                                               .me = mates->me,
                                               .bells = ctx->comm.block ? &ctx->comm.block->bells : NULL,
-                                              .crowded = ctx->comm.host.count > sysconf(_SC_NPROCESSORS_ONLN)};
+                                              .crowded = ctx->comm.crowded};
     shared->mate = mates->mate;
     shared->regions = &ctx->allocations.shared;
     shared->memory = (char *)shared->mapped + directory_bytes(mates);

@@ -3,9 +3,10 @@
 /*
  * Measured on a 2-core x86-64 server with AVX-512 (doc/results/gemm_knee.md).  OpenBLAS 0.3.21 reaches 56-62 Gflop/s
  * per core for panels of 192 or more, best at 384.  MPICH 4.0.2 takes 0.4 us for 8 bytes and moves 7-13 GB/s between
- * two ranks of a node, with a step of some 5 us at 16 KB that the model ignores.  A copy through shared memory runs at
- * 12 GB/s.  The network between nodes is a guess: 1 us per message, the bandwidth of messages inside a node, and 12.5
- * GB/s out of a node.  A slice is long enough to amortise the BLAS's repacking of its operands
+ * two ranks of a node, with a step of some 5 us at 16 KB that the model ignores.  On an AMD EPYC copies
+ * through shared memory run at 50 GB/s, and reads of another process's memory at 15 GB/s (doc/results/collectives.md).
+ * The network between nodes is a guess: 1 us per message, the bandwidth of messages inside a node, and 12.5 GB/s out
+ * of a node.  A slice is long enough to amortise the BLAS's repacking of its operands
  * (doc/results/gemm_knee.md).  A panel costs as much as if it were 16 columns wider, and packing takes 0.15 ns per byte
  * (doc/results/node.md).
  *
@@ -20,7 +21,8 @@ const struct hs_profile hs_profile_builtin = {
                 .gamma = 2e-10,
                 .copy = 1.5e-10,
                 .node = {.alpha = 6e-7, .beta = 1.2e-10},
-                .shm = {.alpha = 3e-8, .beta = 8e-11},
+                .shm = {.alpha = 1e-8, .beta = 2e-11},
+                .read = {.alpha = 1.5e-6, .beta = 6.5e-11},
                 .signal = 1.5e-7},
     .device_machine = {.network = {.alpha = 2.1e-5, .beta = 1e-10},
                        .inject = 8e-11,

@@ -43,6 +43,7 @@ static const struct profile_field {
     TIME("exchange.alpha_s", exchange_alpha),
     TIME("inject_s_per_byte", machine.inject),
     LINK("shm", machine.shm),
+    LINK("read", machine.read),
     LINK("offload", machine.offload),
     TIME("signal_s", machine.signal),
     TIME("copy_s_per_byte", machine.copy),

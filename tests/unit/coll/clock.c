@@ -304,6 +304,31 @@ static void shared_memory(void)
            "without a price of their own shared copies are copies");
 }
 
+/* Rank 1 copies rank 0's IN and adds it to its own. */
+static void build_reader(struct hs_builder *builder, const struct hs_shape *shape)
+{
+    if (shape->rank == 0) {
+        hs_emit_signal(builder, 1, -1);
+        return;
+    }
+    int copy = hs_emit_copy(builder, hs_out(0), hs_of(0, hs_in(0)), shape->bytes, hs_emit_wait(builder, 0, 1));
+    hs_emit_reduce(builder, hs_out(0), hs_of(0, hs_in(0)), hs_out(0), shape->bytes, copy);
+}
+
+static void reads(void)
+{
+    double n = 8000, shared = tiers.shm.alpha + n * tiers.shm.beta, sum = n * tiers.gamma, read = 3e-6 + n * 2e-9;
+    struct hs_machine priced = tiers;
+    priced.read = (struct hs_link){.alpha = 3e-6, .beta = 2e-9};
+    tap_ok(same_price(price_of_steps(build_reader, 2, 1, 8000, &priced), tiers.signal + 2 * read + sum),
+           "copies and sums of a peer's IN cost the price of reads");
+    tap_ok(same_price(price_of_steps(build_reader, 2, 1, 8000, &tiers), tiers.signal + shared + sum),
+           "without that price such copies cost as much as shared ones, and sums only gamma");
+    tap_ok(
+        same_price(price_of_steps(build_shown, 2, 1, 8000, &priced), price_of_steps(build_shown, 2, 1, 8000, &tiers)),
+        "accesses to SHARED are no reads");
+}
+
 /* Algorithms with invalid lists, for which the clock must return an error. */
 static void build_silent_receiver(struct hs_builder *builder, const struct hs_shape *shape)
 {
@@ -356,6 +381,7 @@ int main(void)
     late_message();
     places();
     shared_memory();
+    reads();
     broken();
     return tap_done();
 }

@@ -14,7 +14,7 @@
 enum { UNIT = 8, BIG = 65536 /* a large unit, so that few elements are many bytes */ };
 
 /* How an algorithm treats long vectors, and (BY_MESSAGES) whether it sends messages; PLACES: see row. */
-enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* may read them in place */, BY_MESSAGES = 4, PLACES = 8 };
+enum { CHUNKS = 1 /* cuts them into chunks */, EXPOSES = 2 /* reads them in place */, BY_MESSAGES = 4, PLACES = 8 };
 
 static const struct row {
     enum hs_collective collective;
@@ -23,9 +23,9 @@ static const struct row {
      * may refuse only less than three elements. */
     int flags;
 } rows[] = {
-    {HS_ALLREDUCE, "shared", CHUNKS | EXPOSES},
-    {HS_REDUCE_TO, "shared", CHUNKS | EXPOSES},
-    {HS_BCAST, "shared", CHUNKS | EXPOSES},
+    {HS_ALLREDUCE, "shared", CHUNKS},
+    {HS_REDUCE_TO, "shared", CHUNKS},
+    {HS_BCAST, "shared", CHUNKS},
     {HS_ALLREDUCE, "shared_buffer", CHUNKS | PLACES},
     {HS_REDUCE_TO, "shared_buffer", CHUNKS | PLACES},
     {HS_ALLREDUCE, "binomial", CHUNKS | PLACES},
@@ -38,6 +38,7 @@ static const struct row {
     {HS_ALLREDUCE, "host_staged", BY_MESSAGES},
     {HS_REDUCE_TO, "host_staged", BY_MESSAGES},
     {HS_BCAST, "host_staged", BY_MESSAGES},
+    {HS_BCAST, "direct", EXPOSES | PLACES},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -119,16 +120,15 @@ static void test_row(const struct row *row)
               kinds.chunked, kinds.exposed, kinds.refused);
 }
 
-enum { P = 8, M = 9600, LARGE = 24 * BIG };
+enum { P = 8, M = 9600 };
 
-/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4; a direct read has one element, its chunk P elements.
- */
+/* Sizes in bytes. A chunk has room / 3 bytes, a segment room / 4. */
 static const struct setting {
     int64_t unit, bytes, room, segment;
     int threshold, direct;
 } whole = {8, M, 10000, 0, M, 0}, one_chunk = {8, M, 10000, 0, 1, 0}, ten_chunks = {8, M, 3 * 960, 0, 1, 0},
-  ten_segments = {8, M, 4 * 960, 960, 0, 0}, direct_reads = {BIG, LARGE, 3 * BIG, 0, 1, 1},
-  plenty = {8, M, 1 << 20, 0, 0, 1}, four_chunks = {8, M, 1 << 20, M / 4, 0, 1};
+  ten_segments = {8, M, 4 * 960, 960, 0, 0}, plenty = {8, M, 1 << 20, 0, 0, 1},
+  four_chunks = {8, M, 1 << 20, M / 4, 0, 1};
 
 /* Expected counts for all P ranks together, and for the rank with most; -1: not checked. */
 static const struct count {
@@ -142,13 +142,11 @@ static const struct count {
     {"whole", HS_ALLREDUCE, "shared", &whole, 0, {P, P *M, P * 7 * M, -1, -1}},
     {"one chunk", HS_ALLREDUCE, "shared", &one_chunk, 0, {P * 2, 15 * M, 7 * M, -1, -1}},
     {"ten chunks", HS_ALLREDUCE, "shared", &ten_chunks, 0, {P * 11, 15 * M, 7 * M, -1, -1}},
-    {"direct", HS_ALLREDUCE, "shared", &direct_reads, 0, {P * 4, P *LARGE, 7 * LARGE, -1, -1}},
     {"whole", HS_REDUCE_TO, "shared", &whole, 0, {P, 7 * M, 7 * M, -1, -1}},
     {"one chunk", HS_REDUCE_TO, "shared", &one_chunk, 0, {P * 2, 7 * M + 7 * M / P, 7 * M, -1, -1}},
     {"ten chunks", HS_REDUCE_TO, "shared", &ten_chunks, 0, {P * 11, 7 * M + 7 * M / P, 7 * M, -1, -1}},
-    {"direct", HS_REDUCE_TO, "shared", &direct_reads, 0, {P * 4, 7 * (LARGE / P), 7 * LARGE, -1, -1}},
     {"ten segments in four slots", HS_BCAST, "shared", &ten_segments, 0, {10 + 7 * 6, P *M, 0, -1, -1}},
-    {"direct", HS_BCAST, "shared", &direct_reads, 0, {P, 7 * LARGE, 0, -1, -1}},
+    {"one copy each", HS_BCAST, "direct", &plenty, 0, {P, 7 * M, 0, -1, -1}},
     {"p-1 copies, all sums are the root's", HS_REDUCE_TO, "shared_buffer", &plenty, 0, {P - 1, 7 * M, 7 * M, 7 * M, 1}},
     {"p-1 copies in, p out, all sums are rank 0's",
      HS_ALLREDUCE,
@@ -349,25 +347,23 @@ static void untied(const struct row *row, const struct hs_shape *shape)
         if (gone > 0 && !status)
             tap_diag("kind %d need not wait for kind %d", (int)kind, (int)on);
     }
-    tap_ok(kinds > 0 && missed == kinds, "%s shared, %s: each of %d kinds of ordering is needed",
-           hs_collective_name(row->collective), shape->topology->direct ? "direct" : "in slots", kinds);
+    tap_ok(kinds > 0 && missed == kinds, "%s %s: each of %d kinds of ordering is needed",
+           hs_collective_name(row->collective), row->name, kinds);
 }
 
-/* Tests the algorithms named "shared". */
+/* Tests the algorithms that the model may choose for host memory. */
 static void test_untied(void)
 {
-    for (int i = 0; i < 3; i++)
-        for (int direct = 0; direct < 2; direct++) {
-            int64_t unit = direct ? BIG : 8;
-            struct hs_topology topology = topology_blocks(4, 1, 1, 12 * unit, direct);
-            struct hs_shape shape = {
-                .size = 4, .bytes = (direct ? 32 : 43) * unit, .unit = unit, .topology = &topology};
-            shape.root = i ? 2 : 0;
-            shape.segment = 2 * unit;
-            shape.with.threshold = 1;
-            untied(&rows[i], &shape);
-            hs_topology_free(&topology, &hs_heap);
-        }
+    struct hs_topology topology = topology_blocks(4, 1, 1, 12 * UNIT, 1);
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
+        struct hs_shape shape = {
+            .size = 4, .bytes = 43 * UNIT, .unit = UNIT, .segment = 2 * UNIT, .topology = &topology};
+        shape.root = find(row)->flags & HS_TRUE_ROOT ? 2 : 0;
+        shape.with.threshold = 1;
+        if (!(find(row)->flags & HS_FOR_DEVICES) && !(row->flags & BY_MESSAGES))
+            untied(row, &shape);
+    }
+    hs_topology_free(&topology, &hs_heap);
 }
 
 int main(void)

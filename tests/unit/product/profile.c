@@ -39,6 +39,8 @@ static const struct field {
     SECONDS_OF("exchange.alpha_s", exchange_alpha),
     SECONDS_OF("shm.alpha_s", machine.shm.alpha),
     SECONDS_OF("shm.beta_s_per_byte", machine.shm.beta),
+    SECONDS_OF("read.alpha_s", machine.read.alpha),
+    SECONDS_OF("read.beta_s_per_byte", machine.read.beta),
     SECONDS_OF("inject_s_per_byte", machine.inject),
     SECONDS_OF("offload.alpha_s", machine.offload.alpha),
     SECONDS_OF("offload.beta_s_per_byte", machine.offload.beta),

@@ -3,7 +3,7 @@
 #include "doctor/doctor.h"
 #include "measure/timing.h"
 
-enum { TRIALS = 9 };
+enum { START_UPS = 9 };
 
 /* Makes a context and a grid; the times are those of the slowest rank. */
 static int trial(const doctor_job *j, double seconds[2])
@@ -29,9 +29,9 @@ static int trial(const doctor_job *j, double seconds[2])
 
 static void look(doctor_job *j)
 {
-    double seconds[2][TRIALS];
+    double seconds[2][START_UPS];
 
-    for (int i = 0; i < TRIALS && j->ctx; i++) {
+    for (int i = 0; i < START_UPS && j->ctx; i++) {
         double made[2] = {0, 0};
 
         if (!trial(j, made))
@@ -40,7 +40,7 @@ static void look(doctor_job *j)
         seconds[1][i] = made[1];
     }
     for (int i = 0; i < 2 && j->ctx; i++)
-        j->startup.seconds[i] = spread_of(seconds[i], TRIALS).median;
+        j->startup.seconds[i] = spread_of(seconds[i], START_UPS).median;
 }
 
 static void tell_startup(const doctor_job *j, char *text, size_t size)

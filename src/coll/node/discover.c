@@ -73,7 +73,7 @@ static uint64_t host_number(void)
 }
 
 /* What a rank tells the others about its place. */
-struct place {
+struct rank_place {
     uint64_t host; /* equal on the ranks of a host (host_number) */
     int64_t
         socket; /* equal on ranks of a host whose first processors are on one socket; a number of its own if unknown */
@@ -102,7 +102,7 @@ static int64_t first_socket(int64_t unknown)
 
 /* Sets the fields of comm->host but for its communicator. Takes time proportional to the number of ranks if the ranks
  * of a host are consecutive, else times the number of hosts. */
-static void group_ranks(struct hs_comm *comm, const struct place *place, int *found)
+static void group_ranks(struct hs_comm *comm, const struct rank_place *place, int *found)
 {
     struct hs_host *host = &comm->host;
     int hosts = 0;
@@ -130,8 +130,8 @@ static void group_ranks(struct hs_comm *comm, const struct place *place, int *fo
 hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message)
 {
     struct hs_host *host = &comm->host;
-    const struct place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
-    struct place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
+    const struct rank_place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
+    struct rank_place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
     int *found = hs_get(memory, (size_t)comm->size, sizeof *found), alike = 1, alone = 1;
     *host = (struct hs_host){.comm = MPI_COMM_NULL, .first = hs_get(memory, (size_t)comm->size, sizeof *host->first)};
     hsumma_status status = !mine.host                         ? HSUMMA_ERR_MPI

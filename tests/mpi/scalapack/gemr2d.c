@@ -43,7 +43,8 @@ COUNTED(pzgemr2d_)
 COUNTED(pigemr2d_)
 static hsumma_pgemr2d *const theirs[] = {psgemr2d_, pdgemr2d_, pcgemr2d_, pzgemr2d_, pigemr2d_};
 
-/* Counts the calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not. */
+/* Counts the calls of MPI_Iallgather, which hsumma's p?gemr2d makes and ScaLAPACK's does not; without those that gather
+ * the hosts of a new context, whose communicator is made by MPI_Comm_idup. */
 static int gathered, gathered_by_theirs;
 __attribute__((visibility("default"))) int MPI_Iallgather(const void *in, int count, MPI_Datatype type, void *out,
                                                           int counts, MPI_Datatype types, MPI_Comm comm,
@@ -51,6 +52,12 @@ __attribute__((visibility("default"))) int MPI_Iallgather(const void *in, int co
 {
     gathered++;
     return PMPI_Iallgather(in, count, type, out, counts, types, comm, request);
+}
+
+__attribute__((visibility("default"))) int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
+{
+    gathered--;
+    return PMPI_Comm_idup(comm, copy, request);
 }
 
 /* Checks that the options decide which routine ScaLAPACK's name leads to. */

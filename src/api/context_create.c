@@ -72,9 +72,8 @@ static hsumma_status settle_waiting(hsumma_context *ctx)
                                  : "device=%s: a device needs polling, but wait=block is given; expected wait=auto or "
                                    "poll, or device=none",
                        settings->device.kind);
-    return blocks
-               ? hs_block_make(&ctx->comm.block, ctx->comm.comm, ctx->comm.host.comm, ctx->comm.watch, &ctx->memory)
-               : HSUMMA_OK;
+    return blocks ? hs_block_make(&ctx->comm.block, ctx->comm.comm, ctx->comm.host.comm, ctx->comm.watch, &ctx->memory)
+                  : HSUMMA_OK;
 }
 
 /* Sets the costs of work in the simulator, from the profile, which must have been read. */
@@ -244,7 +243,7 @@ static void share_refusal(hsumma_context *ctx, hsumma_status status)
 hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collectives, hsumma_context **result,
                                 char *message, size_t size)
 {
-    int initialised = 0;
+    int initialised = 0, inter = 0;
     char library[96];
     enum hs_mpi_family built = hs_mpi_built(), runs = hs_mpi_runs(library, sizeof library);
     struct hs_message text = {""};
@@ -262,6 +261,10 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     else if (comm == MPI_COMM_NULL)
         status = hs_fail(&text, HSUMMA_ERR_ARGUMENT,
                          "the communicator is MPI_COMM_NULL; expected one that this process is a member of");
+    else if (MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter)
+        status =
+            hs_fail(&text, HSUMMA_ERR_ARGUMENT,
+                    "the communicator is an intercommunicator; expected one of a single group (MPI_Intercomm_merge)");
     if (!status) {
         ctx = hs_get_zero(&hs_heap, 1, sizeof *ctx);
         status = await_all(ctx, comm, options);

@@ -31,8 +31,8 @@ hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Co
 
 /*
  * Duplicates a communicator by MPI_Comm_idup, so the copy callbacks of its attributes run; a callback that fails is an
- * error, not the end of the program. The caller's hints, which may allow messages to overtake each other, do not apply
- * to the copy. Collective over comm.
+ * error, not the end of the program; if it fails on some ranks only, the others wait until `watch` ends the wait. The
+ * caller's hints, which may allow messages to overtake each other, do not apply to the copy. Collective over comm.
  */
 hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_watch *watch);
 

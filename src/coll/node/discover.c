@@ -72,11 +72,10 @@ static uint64_t host_number(void)
     return number + !number;
 }
 
-/* What a rank tells the others about its place. */
+/* A rank's place, which all ranks gather. */
 struct rank_place {
-    uint64_t host; /* equal on the ranks of a host (host_number) */
-    int64_t
-        socket; /* equal on ranks of a host whose first processors are on one socket; a number of its own if unknown */
+    uint64_t host;  /* equal on the ranks of a host (host_number) */
+    int64_t socket; /* of the first processor that the rank may use; unique to the rank if unknown */
 };
 
 /* Reads the socket of the first processor that this process may use; returns `unknown` if it cannot. */
@@ -100,8 +99,8 @@ static int64_t first_socket(int64_t unknown)
     return hs_simulator() ? 0 : socket;
 }
 
-/* Sets the fields of comm->host but for its communicator. Takes time proportional to the number of ranks if the ranks
- * of a host are consecutive, else times the number of hosts. */
+/* Sets the fields of comm->host except for its communicator. Takes time in O(ranks) if the ranks of each host are
+ * consecutive, else in O(ranks * hosts). found: room for the first rank of each host. */
 static void group_ranks(struct hs_comm *comm, const struct rank_place *place, int *found)
 {
     struct hs_host *host = &comm->host;
@@ -148,10 +147,12 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     }
     comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && !alike && !alone;
-    if (host->own && MPI_Comm_split(comm->comm, host->first[comm->rank], comm->rank, &host->comm))
-        status = HSUMMA_ERR_MPI;
-    else if (!host->own)
+    if (host->own) {
+        int made = MPI_Comm_split(comm->comm, host->first[comm->rank], comm->rank, &host->comm) == MPI_SUCCESS;
+        status = hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
+    } else {
         host->comm = alike ? comm->comm : MPI_COMM_SELF;
+    }
     hs_put(memory, place);
     hs_put(memory, found);
     return status ? hs_fail(message, status, "cannot find the hosts of the processes: %s", hsumma_status_string(status))

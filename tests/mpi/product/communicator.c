@@ -1,6 +1,6 @@
 /*
- * The communicator of a context: the caller's attributes, error handler and hints; hosts, whose ranks need not be
- * consecutive.
+ * The communicator of a context: the caller's attributes, error handler and hints; intercommunicators; hosts, whose
+ * ranks need not be consecutive.
  *
  *   communicator
  */
@@ -86,6 +86,19 @@ static void test_hints(void)
     tap_ok(everywhere(good), "the hints of the caller's communicator do not apply");
 }
 
+static void test_intercommunicator(void)
+{
+    char said[256] = "";
+    MPI_Comm half, both;
+    hsumma_context *ctx = NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+    hsumma_status status = hsumma_create(both, NULL, &ctx, said, sizeof said);
+    tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !ctx && strstr(said, "intercommunicator")), "%s", said);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 /* Ranks on `hosts` hosts, in blocks or in turn: hosts and nodes are found, and the ranks of a node share memory. */
 static void test_hosts(int hosts, int round_robin)
 {
@@ -116,6 +129,8 @@ int main(int argc, char **argv)
     world_begin(&argc, &argv);
     test_attributes();
     test_hints();
+    if (size > 1)
+        test_intercommunicator();
     for (int hosts = 1; hosts <= size; hosts++)
         for (int round_robin = 0; round_robin < 2; round_robin++)
             test_hosts(hosts, round_robin);

@@ -67,14 +67,21 @@ static int forget(MPI_Comm comm, int keyval, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Uses MPI_Comm_create, since MPI_Comm_dup would run the program's attribute callbacks. */
-static void make_self(void)
+/* A communicator of the same processes without the program's attributes; MPI_Comm_dup would run their callbacks. */
+static MPI_Comm without_attributes(MPI_Comm comm)
 {
+    MPI_Comm made = MPI_COMM_NULL;
     MPI_Group group;
 
-    PMPI_Comm_group(MPI_COMM_SELF, &group);
-    PMPI_Comm_create(MPI_COMM_SELF, group, &pmpi_state.self);
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_create(comm, group, &made);
     PMPI_Group_free(&group);
+    return made;
+}
+
+static void make_self(void)
+{
+    pmpi_state.self = without_attributes(MPI_COMM_SELF);
     PMPI_Comm_set_errhandler(pmpi_state.self, MPI_ERRORS_RETURN);
 }
 
@@ -118,10 +125,11 @@ static int is_willing(void)
 static struct pmpi_comm *make_record(MPI_Comm comm)
 {
     struct pmpi_comm *record = calloc(1, sizeof *record);
-    int mine = record && is_willing(), all = 0;
+    int mine[] = {record && is_willing(), !pmpi_state.copies}, all[] = {0, 0}, good;
+    MPI_Comm plain = comm;
     char text[400] = "";
 
-    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) || !all) {
+    if (PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, comm) || !all[0]) {
         free(record);
         return &none;
     }
@@ -129,9 +137,13 @@ static struct pmpi_comm *make_record(MPI_Comm comm)
     PMPI_Comm_rank(comm, &record->rank);
     PMPI_Comm_size(comm, &record->size);
     pmpi_state.inside++;
-    mine = hsumma_create(comm, NULL, &record->ctx, text, sizeof text) == HSUMMA_OK;
+    if (!all[1]) /* hsumma_create duplicates its communicator */
+        plain = without_attributes(comm);
+    good = hsumma_create(plain, NULL, &record->ctx, text, sizeof text) == HSUMMA_OK;
+    if (plain != comm && plain != MPI_COMM_NULL)
+        PMPI_Comm_free(&plain);
     pmpi_state.inside--;
-    if (mine) {
+    if (good) {
         link_record(record);
         return record;
     }

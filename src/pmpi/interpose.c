@@ -70,6 +70,25 @@ static int is_root(MPI_Comm comm, int root)
     return !PMPI_Comm_test_inter(comm, &inter) && !inter && !PMPI_Comm_size(comm, &size) && root >= 0 && root < size;
 }
 
+/* --- attributes --------------------------------------------------------------------------------------------------- */
+
+PMPI_EXPORT int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop,
+                                       int *keyval, void *extra)
+{
+    if (copy != MPI_COMM_NULL_COPY_FN && !pmpi_state.inside)
+        pmpi_state.copies = 1;
+    return PMPI_Comm_create_keyval(copy, drop, keyval, extra);
+}
+
+#ifndef OPEN_MPI /* which no longer declares it */
+PMPI_EXPORT int MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *drop, int *keyval, void *extra)
+{
+    if (copy != MPI_NULL_COPY_FN && !pmpi_state.inside)
+        pmpi_state.copies = 1;
+    return PMPI_Keyval_create(copy, drop, keyval, extra);
+}
+#endif
+
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
 /* Whether MPI accepts the buffers of a rank. has_out: 1 if the rank gets the result. */

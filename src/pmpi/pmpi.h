@@ -56,10 +56,11 @@ struct pmpi_comm {
 
 /*
  * State of the process: a preloaded library has no handle to attach it to. Under MPI_THREAD_MULTIPLE nothing is served;
- * only the counts are written and, once and under a lock, keyval, self and mode.
+ * only `copies` and the counts are written and, once and under a lock, keyval, self and mode.
  */
 struct pmpi_state {
     atomic_int keyval;
+    atomic_int copies;              /* 1: the program has made attributes with a copy callback */
     struct pmpi_comm *first, *last; /* in order of creation */
     int records;                    /* number of records */
     int warned[PMPI_WARNINGS];      /* 1: has been reported */

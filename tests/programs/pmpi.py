@@ -135,6 +135,10 @@ def test_communicators():
         ok(process.returncode == 0 and process.stdout == f"{2 * number if served else 0} mappings, 0 wrong\n"
            and (all_served, passed) == (number * served, number * (calls - served)),
            f"{number} communicators of {calls} calls of {size} bytes: {served} served on each", *said(process))
+    process = launch(2, MANY, "3", "20", "4", "attribute", settings=["HSUMMA_PMPI=verbose"])
+    served = counts(process.stderr).get("MPI_Allreduce", (-1,))[0]
+    ok(process.returncode == 0 and process.stdout == "6 mappings, 0 wrong\n" and served == 12,
+       "copy callbacks of the program's attributes do not run", *said(process))
 
 
 # Programs of an MPI, by the name of its compiler's wrapper.

@@ -252,17 +252,18 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * @{ */
 
 /**
- * Makes a context over a duplicate of comm (MPI_Comm_idup, so the copy callbacks of comm's attributes run; comm's hints
- * do not apply). Collective over comm, with the same options on all processes. MPI must be initialised.
+ * Makes a context over a duplicate of comm (MPI_Comm_idup, so the copy callbacks of comm's attributes run, and if one
+ * fails on some processes only, the others wait; comm's hints do not apply). Collective over comm, with the same
+ * options on all processes. MPI must be initialised.
  *
  * The first context over several nodes measures messages between them, in less than 0.1 s, unless a profile or the
  * tuned file describes this network, or the option profile=builtin is given.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device,
- * or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not initialised, or the
- * program runs with another MPI than the library was built with). After an error *ctx is NULL and, if message is not
- * NULL, up to size bytes of explanation are stored there. Free with hsumma_free(). If the option on_timeout=error ends
- * the call, a barrier on comm may be left incomplete; comm must then not be used any more.
+ * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL or an intercommunicator), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a
+ * process has no device, or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not
+ * initialised, or the program runs with another MPI than the library was built with). After an error *ctx is NULL and,
+ * if message is not NULL, up to size bytes of explanation are stored there. Free with hsumma_free(). If the option
+ * on_timeout=error ends the call, a barrier on comm may be left incomplete; comm must then not be used any more.
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);

@@ -21,8 +21,8 @@ struct hs_core_users {
 };
 
 /*
- * The number of BLAS threads for this process: its share of its host's cores (hs_comm.host), at least 1; or the number that the
- * user has set; 1 if the BLAS has no threads, or in the simulator. Collective over comm->host.
+ * The number of BLAS threads for this process: its share of its host's cores (hs_comm.host), at least 1; or the number
+ * that the user has set; 1 if the BLAS has no threads, or in the simulator. Collective over comm->host.
  */
 int hs_share_of_node(const struct hs_comm *comm);
 

@@ -45,7 +45,8 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
     c = good;
     c.desc[2].grid = other;
     if (size > 1)
-        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on fewer processes", "the grids of A and C have different processes", "same processes");
+        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on fewer processes",
+                    "the grids of A and C have different processes", "same processes");
 
     hsumma_plan *plan = NULL;
     hsumma_status status[2];

@@ -69,14 +69,12 @@ static struct hs_matrix tile_of(const struct hs_node_product *node, const int co
     return (struct hs_matrix){node->tiles + node->even.at + (size_t)(index * node->even.pitch), node->even.ld};
 }
 
-int hs_even_locate(const struct hs_node_product *node, int x, int64_t step, const struct hs_range range[3],
-                   struct hs_matrix *at)
+int hs_even_locate(const struct hs_node_product *node, int x, const struct hs_range range[3], struct hs_matrix *at)
 {
     const struct hs_view *view = &node->problem->view[x];
     const int *coord = node->problem->grid.coord;
     int own = node->even.own[x];
     int64_t index[2];
-    (void)step;
     if (x != HS_C && !own)
         return 0;
     for (int logical = 0; logical < 2; logical++) {

@@ -236,7 +236,7 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
     const struct hs_supply *supply = x == HS_C ? &node->out : &node->in[node->ins > 1 && node->in[1].operand == x];
     struct hs_matrix whole = node->matrix[x];
     int64_t at[2], local;
-    if (node->variant.even && hs_even_locate(node, x, step, range, &whole))
+    if (node->variant.even && hs_even_locate(node, x, range, &whole))
         return whole;
     if (!role->moves) {
         for (int logical = 0; logical < 2; logical++)

@@ -126,12 +126,13 @@ static void refused(const char *what, int rank_without, int resource)
     struct hs_comm comm = {.comm = MPI_COMM_WORLD, .rank = rank, .size = size, .cut = HS_CUT};
     struct hs_message message = {""};
     struct rlimit before, less;
-    int64_t bad = getrlimit(resource, &before) != 0, messages;
+    int64_t bad = hs_comm_find_host(&comm, &hs_heap, &message) != HSUMMA_OK, messages;
+    bad |= getrlimit(resource, &before) != 0;
     less = before;
     less.rlim_cur = 3;
     if (rank == rank_without)
         bad |= setrlimit(resource, &less) != 0;
-    bad |= discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || comm.shm || comm.topology.shared_bytes;
+    bad |= hs_comm_discover(&comm, &options, &hs_heap, &message) != HSUMMA_OK || comm.shm || comm.topology.shared_bytes;
     if (rank == rank_without)
         bad |= setrlimit(resource, &before) != 0;
     bad |= !run(&comm, HS_BCAST, "binomial", 4096, 3, &messages);

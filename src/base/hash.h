@@ -13,6 +13,14 @@ static inline uint64_t hs_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+/* Adds the characters of a text. */
+static inline uint64_t hs_mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = hs_mix(hash, (unsigned char)*text);
+    return hash;
+}
+
 /* The finalizer of splitmix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014). */
 static inline uint64_t hs_scrambled(uint64_t bits)
 {

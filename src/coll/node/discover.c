@@ -67,8 +67,7 @@ static uint64_t host_number(void)
         fclose(file);
     }
     uint64_t number = hs_simulator() || stat("/proc/self/ns/pid", &is) ? 1 : (uint64_t)is.st_ino;
-    for (const char *at = text; *at; at++)
-        number = hs_mix(number, (unsigned char)*at);
+    number = hs_mix_text(number, text);
     return number + !number;
 }
 

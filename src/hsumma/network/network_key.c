@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = hs_mix(hash, (unsigned char)*text);
-    return hash;
-}
-
 /* The hosts are combined by a sum over the ranks, so the key does not depend on the order of ranks. */
 hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int sockets, const struct hs_watch *watch,
                              uint64_t *key)
@@ -25,9 +18,9 @@ hsumma_status hs_network_key(MPI_Comm comm, int on_machine, int nodes, int socke
         MPI_Get_library_version(library, &length) != MPI_SUCCESS)
         status = HSUMMA_ERR_MPI;
     library[strcspn(library, ",\r\n")] = 0; /* the rest of MPICH's text says how it was built */
-    uint64_t all = hs_mix(hash_text(1, name), (uint64_t)on_machine);
+    uint64_t all = hs_mix(hs_mix_text(1, name), (uint64_t)on_machine);
     hsumma_status added = hs_mpi_allreduce(&all, 1, MPI_UINT64_T, MPI_SUM, comm, watch);
-    all = hs_mix(hs_mix(hash_text(all, library), (uint64_t)nodes), (uint64_t)sockets);
+    all = hs_mix(hs_mix(hs_mix_text(all, library), (uint64_t)nodes), (uint64_t)sockets);
     *key = rank == 0 ? all + !all : 0;
     return hs_agreed(comm, status ? status : added, watch);
 }

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* DEVICE_PANEL: width of panels of host matrices.  SHARED_PART: the usual limit of a process's shared buffers, as a
+ * part of the smallest device's memory. */
+enum { DEVICE_PANEL = 2048, SHARED_PART = 64 };
+
 static hsumma_status open_device(hsumma_context *ctx, const char *name, int number, int place, struct hs_message *why)
 {
     const struct hs_device_kind *kind = hs_device_kind_find(name, why);
@@ -140,6 +144,7 @@ hsumma_status hs_context_open_device(hsumma_context *ctx)
         status = agree_on(ctx, make_local(ctx, settings, &why), &why);
     if (!status) {
         ctx->profile.device_machine.devices = count_devices(ctx);
+        ctx->profile.device_panel = DEVICE_PANEL;
         return HSUMMA_OK;
     }
     hs_context_close_device(ctx);
@@ -172,8 +177,12 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     hsumma_status all = hs_agreed(ctx->comm.comm, takes ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, ctx->comm.watch);
     if (hs_status_is_final(all))
         return hs_fail(&ctx->message, all, "MPI failed while the processes agreed on gpu_aware_mpi");
-    const struct hs_device_options options = {
-        .shared_bytes = settings->shared, .direct = settings->direct, .gpu_aware = all == HSUMMA_OK};
+    /* a large device has room for long vectors in one chunk */
+    const int64_t usual = ctx->device_bytes / SHARED_PART > hs_device_shared_limit(-1) ? ctx->device_bytes / SHARED_PART
+                                                                                       : hs_device_shared_limit(-1);
+    const struct hs_device_options options = {.shared_bytes = settings->shared < 0 ? usual : settings->shared,
+                                              .direct = settings->direct,
+                                              .gpu_aware = all == HSUMMA_OK};
     hsumma_status status =
         hs_device_comm_make(&ctx->comm, ctx->device, &ctx->stream, &options, &ctx->memory, &ctx->message);
     if (status || !ctx->comm.device->note.text[0])

@@ -129,6 +129,10 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     int opa = op_of(type, transa), opb = op_of(type, transb), error;
+    _Alignas(
+        16) char factor[2][16]; /* cuBLAS reads alpha and beta by aligned loads, and the caller's may lie anywhere */
+    memcpy(factor[0], alpha, hs_scalars[type].size);
+    memcpy(factor[1], beta, hs_scalars[type].size);
     void *handle, *gemm = cuda->blas.gemm[type];
     struct hs_cuda_visit visit = hs_cuda_enter(device);
     if (!visit.status)
@@ -150,11 +154,12 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
     if (cuda->blas.wide) {
         gemm_wide *function;
         memcpy(&function, &gemm, sizeof function);
-        error = function(handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        error = function(handle, opa, opb, m, n, k, factor[0], a, lda, b, ldb, factor[1], c, ldc);
     } else {
         gemm_narrow *function;
         memcpy(&function, &gemm, sizeof function);
-        error = function(handle, opa, opb, (int)m, (int)n, (int)k, alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
+        error = function(handle, opa, opb, (int)m, (int)n, (int)k, factor[0], a, (int)lda, b, (int)ldb, factor[1], c,
+                         (int)ldc);
     }
     visit.status = said(cuda, gemm_names[type], error);
     return hs_cuda_leave(&visit);

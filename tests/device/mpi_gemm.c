@@ -9,7 +9,8 @@
 #include "support/device/gemm_device.h"
 #include "support/product/gemm_random.h"
 
-/* Whether the execution must run on the devices: every process that owns elements of C has them in device memory. */
+/* Whether the execution must run on the devices: every process that owns elements of C has them in device memory.  The
+ * stand-in, which is always preferred to the BLAS, also gets the matrices of several processes from the host. */
 static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)
 {
     int here = 0;
@@ -18,7 +19,9 @@ static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, con
             int64_t i, j;
             here |= gemm_inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
         }
-    return !world_reduce(here, MPI_MAX);
+    here = world_reduce(here, MPI_MAX);
+    return !here || (plan->ctx->device->kind->is_stand_in &&
+                     plan->problem.grid.extent[0] * plan->problem.grid.extent[1] > 1);
 }
 
 /* Runs one execution; returns NULL, or a description of the error on this rank. *hash, unless NULL, becomes a hash of

@@ -88,16 +88,18 @@ static void test_bits(void)
     }
 }
 
-/* Makes the device of one process fail during the product: C must be right; only that process reports the failure. */
-static void test_failure(const char *way, int fail)
+/* Makes the device of one process fail during the product: C must be right; only that process reports the failure.
+ * memory: the option device_memory; with node=auto it decides whether the whole matrices go to the device. */
+static void test_failure(const char *way, const char *memory, int fail)
 {
     hsumma_context *ctx;
     hsumma_grid *grid;
-    char policy[64] = "lazy", said[200];
+    char policy[64] = "lazy", options[64], said[200];
     int victim = size - 1;
     if (rank == victim)
         snprintf(policy, sizeof policy, "lazy,fail=%d", fail);
-    if (!open_context(policy, "device=host device_memory=12k", &ctx, &grid))
+    snprintf(options, sizeof options, "device=host device_memory=%s", memory);
+    if (!open_context(policy, options, &ctx, &grid))
         return;
     if (!is_possible(grid, way)) {
         gemm_close(&ctx, &grid);
@@ -106,6 +108,7 @@ static void test_failure(const char *way, int fail)
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 110, 120, 130, 0);
     c.options =
         size > 1 ? way : "node=messages"; /* on one process other options would multiply without the device's path */
+    c.beta = fail % 2 ? 0.5 : 0;
     hsumma_plan *plan = NULL;
     int good = !gemm_plan_create(ctx, &c, &plan) && gemm_executes(plan, &c);
     int told = (strstr(hsumma_message(ctx), "falling back to the BLAS") != NULL) == (rank == victim);
@@ -114,7 +117,7 @@ static void test_failure(const char *way, int fail)
     tap_ok(everywhere(good), "%s: work %d of process %d fails: C is right", way, fail, victim);
     tap_ok(everywhere(told), "and that process alone says so: %s", said);
     hsumma_plan_free(&plan);
-    good = !gemm_plan_create(ctx, &c, &plan);
+    good = !gemm_plan_create(ctx, &c, &plan) && gemm_executes(plan, &c);
     hsumma_plan_info info = plan_query(plan);
     good &= strcmp(info.local, rank == victim ? "BLAS" : "host") == 0 &&
             (strstr(info.why, "local GEMM: BLAS, because") != NULL) == (rank == victim);
@@ -133,9 +136,12 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_products("lazy", "device=host device_memory=30k");
     test_products("random:3", "device=host device_memory=12k");
     test_bits();
-    for (int w = 0; w < 2; w++)
-        for (int fail = 1; fail < 100; fail = fail * 4 + 1)
-            test_failure(ways[w], fail);
+    for (int fail = 1; fail < 100; fail = fail * 4 + 1) {
+        test_failure("node=shared", "12k", fail);
+        test_failure("node=messages", "12k", fail);
+    }
+    for (int fail = 1; fail < 6 && size > 1; fail++)
+        test_failure("node=auto", "1M", fail);
     unsetenv("HSUMMA_HOST_DEVICE");
 }
 

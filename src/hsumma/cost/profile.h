@@ -33,7 +33,16 @@ struct hs_profile {
     int64_t slice;                  /* flops of a slice of the local GEMM, between polls of the messages */
     char source[HS_PROFILE_SOURCE]; /* "built-in", the file's name, or the origin of the network's figures */
     int one_node;                   /* 1 if all processes of the context are on one node; not in the file */
+    /* Least width of panels in host memory whose products a device may compute, because C travels to the device and
+     * back for each; 0 without a device.  Not in the file. */
+    int64_t device_panel;
 };
+
+/* The panel width from which local products run at nearly full rate. */
+static inline int64_t hs_profile_knee(const struct hs_profile *profile)
+{
+    return profile->device_panel > profile->knee ? profile->device_panel : profile->knee;
+}
 
 /* The built-in profile: measured inside a current server; the network and devices are assumptions (profile.c). */
 extern const struct hs_profile hs_profile_builtin;

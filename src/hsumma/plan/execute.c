@@ -91,7 +91,7 @@ static void repeat_product(hsumma_plan *plan)
 
 static void reset(hsumma_plan *plan)
 {
-    plan->on_device = plan->staged = 0;
+    plan->on_device = plan->from_host = plan->staged = 0;
     plan->failure = HSUMMA_OK;
 }
 
@@ -347,9 +347,11 @@ static hsumma_status advance(void *state, int *worked, int *done)
             break;
         case HS_PLAN_REPORTING:
             status = hs_agreement_advance(agreement, worked, &over);
-            if (!status && over)
-                status = hs_agreement_verdict(agreement).status;
-            if (!status && over)
+            if (status || !over)
+                break;
+            again = hs_plan_is_unsaved(plan);
+            status = hs_plan_reported(plan, hs_agreement_verdict(agreement).status);
+            if (!status && !again)
                 status = check(plan);
             break;
         case HS_PLAN_CHECKING:

@@ -83,6 +83,8 @@ struct hsumma_plan {
     struct hs_agreement agreement;  /* the agreements of executions, over the whole grid */
     enum hs_plan_phase phase;
     int on_device; /* 1 if all processes have agreed to run on devices */
+    int from_host; /* 1 if the run on devices makes a C in host memory, on some process */
+    int saved;     /* 1 once that C has been copied there, or given up */
     int staged;    /* 1 if the plan runs on the host and some process copies matrices from device to host memory */
     hsumma_status failure; /* this process's error, to be reported at the end, or returned by wait or test */
     double began;
@@ -181,9 +183,9 @@ void hs_plan_drive(hsumma_plan *plan, int *worked);
 
 /*
  * Implemented in execute_device.c, for contexts with a device.  Locates the matrices and sets *vote to this process's
- * vote in the agreement at the start, in which the largest vote wins: if devices are possible, 0 for devices or 1 for
- * the host; otherwise 1 if this process needs staged copies.  Allocates the staged copies; if devices are possible,
- * only those on the device, and hs_plan_settle allocates those in host memory.
+ * vote in the agreement at the start, in which the largest vote wins: if devices are possible, 0 for devices, 1 for
+ * devices with a C in host memory, or 2 for the host; otherwise 1 if this process needs staged copies.  Allocates the
+ * staged copies; if devices are possible, only those on the device, and hs_plan_settle allocates those in host memory.
  */
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 /* Continues after the agreement, with the winning vote.  The next phase is staging, with a new agreement already
@@ -191,8 +193,15 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote);
 hsumma_status hs_plan_settle(hsumma_plan *plan, int vote);
 /* Begins an execution on devices, after all processes have agreed on it. */
 void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution);
-/* Ends an execution that used a device: copies C from its staged copy, if any, and returns this process's status. */
+/* Ends an execution that used a device: on the host, copies C back to device memory.  Returns this process's status. */
 hsumma_status hs_plan_end(hsumma_plan *plan);
+/* Continues after the agreement on that status.  If C is in host memory, either copies it there and begins another
+ * agreement or, after a failure of a device, begins the product again on the host (HS_PLAN_STAGING). */
+hsumma_status hs_plan_reported(hsumma_plan *plan, hsumma_status status);
+static inline int hs_plan_is_unsaved(const hsumma_plan *plan)
+{
+    return plan->from_host && !plan->saved;
+}
 static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 {
     return plan->holder ? plan->holder : plan;

@@ -71,6 +71,28 @@ static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, 
                                     (size_t)from->ld * size, (size_t)view->rows * size, (size_t)view->cols);
 }
 
+int64_t hs_staging_bytes(const hsumma_plan *plan)
+{
+    const struct hs_staging *staging = &plan->staging;
+    int64_t elements = 0;
+    for (int x = 0; x < 3; x++)
+        if (staging->has[x] && !staging->on_device[x])
+            elements += plan->problem.view[x].rows * plan->problem.view[x].cols;
+    return elements * (int64_t)plan->problem.scalar->size;
+}
+
+static int by_panels(hsumma_plan *plan, int x)
+{
+    return plan->on_device && x != HS_C && hs_plan_holder(plan)->device.node.variant.role[x].moves &&
+           plan->staging.copy[x].kind == HS_OF_DEVICE;
+}
+
+void hs_staging_panels(hsumma_plan *plan, struct hs_matrix host[2])
+{
+    for (int x = 0; x < 2; x++)
+        host[x] = by_panels(plan, x) ? plan->staging.own[x] : (struct hs_matrix){NULL, 0};
+}
+
 hsumma_status hs_staging_load(hsumma_plan *plan)
 {
     const struct hs_problem *problem = &plan->problem;
@@ -80,7 +102,7 @@ hsumma_status hs_staging_load(hsumma_plan *plan)
     hsumma_status status = HSUMMA_OK;
     for (int x = 0; x < 3 && !status; x++) {
         int read = x == HS_C ? !problem->scalar->is_zero(&plan->beta) : !scales;
-        if (staging->copy[x].kind == HS_NOT_STAGED || !read)
+        if (staging->copy[x].kind == HS_NOT_STAGED || !read || by_panels(plan, x))
             continue;
         full |= staging->copy[x].kind != HS_OF_DEVICE;
         status = copy(plan, x, &plan->matrix[x], &staging->own[x]);

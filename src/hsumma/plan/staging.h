@@ -26,8 +26,13 @@ void hs_staging_look(hsumma_plan *plan);
  * addresses into plan->matrix.  After an error (HSUMMA_ERR_MEMORY) there are no copies. */
 hsumma_status hs_staging_make(hsumma_plan *plan, int on_device);
 int hs_staging_any(const hsumma_plan *plan);
-/* Fills staged copies, after the work on the context's stream; those in host memory are complete on return. */
+/* Fills staged copies, after the work on the context's stream; those in host memory are complete on return.  On devices
+ * the execution itself loads the operands that move (hs_staging_panels). */
 hsumma_status hs_staging_load(hsumma_plan *plan);
+/* Sets host[x] to the caller's matrix for A and B that the execution loads by panels; base is NULL for the others. */
+void hs_staging_panels(hsumma_plan *plan, struct hs_matrix host[2]);
+/* Bytes of the staged copies that an execution on devices needs. */
+int64_t hs_staging_bytes(const hsumma_plan *plan);
 /* Copies C back to the caller's matrix. */
 hsumma_status hs_staging_store(hsumma_plan *plan);
 /* Waits for the work on staged copies, frees them, and restores plan->matrix. */

@@ -218,7 +218,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
     const struct hs_settings *settings = chooser->settings;
     int64_t most = clamp(chooser->pairs.width_max, 1, INT32_MAX);
     int in_place = stays_in_place(chooser, spec);
-    int64_t open = in_place ? most : clamp(sketch->block ? sketch->block : chooser->profile->knee, 1, most);
+    int64_t open = in_place ? most : clamp(sketch->block ? sketch->block : hs_profile_knee(chooser->profile), 1, most);
     int64_t wanted = settings->block ? settings->block : open;
     spec->lookahead = sketch->lookahead >= 0 ? sketch->lookahead : in_place ? 0 : 1;
     if (settings->lookahead >= 0)

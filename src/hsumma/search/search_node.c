@@ -162,6 +162,15 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
     return shortest_cut(looped_extent(sizes), least);
 }
 
+/* Whether no process reads another's data. */
+static int is_resident(const struct hs_variant *variant)
+{
+    int resident = !variant->role[HS_C].moves;
+    for (int x = 0; x < 2; x++)
+        resident &= !variant->role[x].moves || hs_supply_resident(&variant->role[x]);
+    return resident;
+}
+
 /*
  * Chooses panel width, lookahead and chunks on the host.  With stationary C, panels cut k, and chunks cut the rows of A
  * or the columns of B.  With stationary A or B, panels cut columns or rows of C, as wide as the partial results may be,
@@ -171,13 +180,16 @@ static void choose_cuts_on_host(const struct sizes *sizes)
 {
     const struct hs_settings *settings = sizes->settings;
     struct hs_spec *spec = sizes->spec;
-    int64_t whole = looped_extent(sizes), wide = KNEES * sizes->times * sizes->profile->knee;
+    const struct hs_profile *profile = sizes->profile;
+    int64_t whole = looped_extent(sizes), wide = KNEES * sizes->times * hs_profile_knee(profile);
     int64_t size = (int64_t)sizes->problem->scalar->size, panel = PANEL * (size < 8 ? 8 / size : 1);
-    int64_t least = sizes->even ? EVEN_WIDTH : sizes->times * hs_min(panel, sizes->profile->knee);
+    int64_t least = sizes->even             ? EVEN_WIDTH
+                    : profile->device_panel ? profile->device_panel
+                                            : sizes->times * hs_min(panel, profile->knee);
     int over_k = sizes->variant->looped == HS_K;
-    spec->width[0] = !over_k           ? hs_min(whole, INT32_MAX)
-                     : sizes->in_place ? block_panel(sizes, wide, least)
-                                       : shortest_cut(whole, least);
+    spec->width[0] = !over_k || (profile->device_panel && is_resident(sizes->variant)) ? hs_min(whole, INT32_MAX)
+                     : sizes->in_place                                                 ? block_panel(sizes, wide, least)
+                                                                                       : shortest_cut(whole, least);
     spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
@@ -197,11 +209,8 @@ static void choose_cuts_on_device(const struct sizes *sizes)
     const struct hs_variant *variant = sizes->variant;
     struct hs_spec *spec = sizes->spec;
     int64_t whole = looped_extent(sizes), width = sizes->settings->block;
-    int resident = !variant->role[HS_C].moves;
-    for (int x = 0; x < 2; x++)
-        resident &= !variant->role[x].moves || hs_supply_resident(&variant->role[x]);
     if (!width)
-        width = resident ? INT32_MAX : hs_even_cut(whole, WIDE, 64);
+        width = is_resident(variant) ? INT32_MAX : hs_even_cut(whole, WIDE, 64);
     spec->width[0] = hs_min(width, whole);
     spec->lookahead = HS_NODE_LOOKAHEAD;
     spec->chunked = -1;

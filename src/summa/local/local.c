@@ -72,19 +72,35 @@ static int is_single(const struct hs_scalar *scalar)
 
 /* Whether the device is in use and expected to be faster for operands in host memory.  Whether that memory is pinned is
  * not considered, because it must not change the bits of the result. */
-static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
+static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3], double start)
 {
     const struct hs_local_limits *limits = &local->limits;
     double m = (double)extent[HS_M], n = (double)extent[HS_N], k = (double)extent[HS_K];
     double flops = 2 * m * n * k * (scalar->complex_type ? 4 : 1);
     double bytes = (m * k + k * n + m * n) * (double)scalar->size;
     double host = limits->host[is_single(scalar)], device = limits->device[is_single(scalar)];
-    return !local->off && (host == 0 || flops / host > limits->start + bytes / limits->copies + flops / device);
+    return !local->off && (host == 0 || flops / host > start + bytes / limits->copies + flops / device);
+}
+
+int hs_local_prefers(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3], double more)
+{
+    return local && is_worth(local, scalar, extent, local->limits.start + more);
 }
 
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
 {
-    return local && is_worth(local, scalar, extent) ? local->device->kind->name : "BLAS";
+    return hs_local_prefers(local, scalar, extent, 0) ? local->device->kind->name : "BLAS";
+}
+
+int64_t hs_local_memory(const struct hs_local *local)
+{
+    return local->limits.memory;
+}
+
+void hs_local_disable(struct hs_local *local, hsumma_status status)
+{
+    local->off = 1;
+    hs_fail(&local->note, status, "%.*s", (int)sizeof local->note.text - 1, local->device->message.text);
 }
 
 static enum hs_way way_of(const struct hs_local *local, const void *operand)
@@ -158,8 +174,7 @@ static hsumma_status give_up(struct hs_local *local, hsumma_status status)
 {
     int torn = local->way[2] == HS_DIRECT && local->leaving.begun > local->leaving.done &&
                !local->product.scalar->is_zero(&local->product.beta);
-    local->off = 1;
-    hs_fail(&local->note, status, "%.*s", (int)sizeof local->note.text - 1, local->device->message.text);
+    hs_local_disable(local, status);
     hs_local_stop(local);
     if (torn || any(local->way, HS_RESIDENT))
         return status;
@@ -230,7 +245,7 @@ int hs_local_takes(const struct hs_local *local, const struct hs_product *produc
     enum hs_way way[3];
     if (!local)
         return 0;
-    if (!is_empty(product) && is_worth(local, product->scalar, product->extent))
+    if (!is_empty(product) && hs_local_prefers(local, product->scalar, product->extent, 0))
         return 1;
     look(local, product, way);
     return any(way, HS_RESIDENT);

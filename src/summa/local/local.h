@@ -80,6 +80,14 @@ const int64_t *hs_local_bytes(const struct hs_local *local);
 /* The name of the device's kind if the device would compute a product of this size with all operands in host memory,
  * else "BLAS". */
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3]);
+/* Whether the device is in use and expected to be faster than the BLAS for a product of this size, with all operands in
+ * host memory; 0 without a device.  more: seconds that it needs beyond those of a local product. */
+int hs_local_prefers(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3],
+                     double more);
+/* The maximum bytes of device memory for operands from host memory; local is not NULL. */
+int64_t hs_local_memory(const struct hs_local *local);
+/* Records a failure of the device outside the local products: the BLAS computes later products.  local is not NULL. */
+void hs_local_disable(struct hs_local *local, hsumma_status status);
 /* Whether the device would compute this product. */
 int hs_local_takes(const struct hs_local *local, const struct hs_product *product);
 

@@ -238,6 +238,24 @@ static void copy_tiles(struct copying *copying, int64_t step, int first, int end
         copy_pinned_rows(copying, step, first, end, tiles);
 }
 
+void hs_node_load(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
+{
+    const struct hs_role *role = supply->role;
+    const struct hs_view *view = &node->problem->view[supply->operand];
+    const struct hs_matrix *to = &node->matrix[supply->operand], *from = &node->device->host[supply->operand];
+    const struct hs_range panel = hs_node_panel(node, hs_panel_of(node, step));
+    const size_t size = node->problem->scalar->size;
+    const int coord = hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]);
+    struct runs runs = runs_begin(role->looped, coord, NULL, 0, panel.begin, panel.begin + panel.length);
+    struct index_run run;
+    while (runs_next(&runs, &run)) {
+        int by_rows = role->loop_axis == 0;
+        hs_node_device_copy(node, to->base + (size_t)(run.from * (by_rows ? 1 : to->ld)) * size, to->ld,
+                            from->base + (size_t)(run.from * (by_rows ? 1 : from->ld)) * size, from->ld,
+                            by_rows ? run.length : view->rows, by_rows ? view->cols : run.length);
+    }
+}
+
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const int *coord = node->problem->grid.coord;

@@ -114,25 +114,34 @@ static int all_signalled(struct hs_node_product *node, const struct hs_peers *pe
     return 1;
 }
 
+/* Whether a step begins with a load from host memory. */
+static int loads(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
+{
+    return node->device && node->device->host[supply->operand].base && hs_chunk_of(node, step) == 0;
+}
+
 /* Copies this process's part of the next step's tiles into shared memory; returns 0 if the tiles may not be overwritten
  * yet. */
 static int fill(struct hs_node_product *node)
 {
     int64_t step = node->fill, bytes = 0;
     int64_t panel = hs_panel_of(node, step);
-    int due[2] = {0, 0};
+    int due[2] = {0, 0}, load[2] = {0, 0};
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         due[i] = supply->takers.count > 0 && hs_supply_begins(node, supply, step) &&
                  !(node->direct[supply->operand] && hs_panel_owner(node, supply, panel) >= 0);
+        load[i] = loads(node, supply, step);
         if (due[i] &&
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
             return 0;
     }
-    if (due[0] || due[1]) {
+    if (due[0] || due[1] || load[0] || load[1]) {
         resume(node);
         for (int i = 0; i < node->ins; i++) {
             const struct hs_supply *supply = &node->in[i];
+            if (load[i])
+                hs_node_load(node, supply, step);
             if (due[i] && node->device)
                 hs_node_device_await_all(node, node->device->copies, &supply->takers, -1, HS_USED,
                                          hs_supply_free_after(node, supply, step));

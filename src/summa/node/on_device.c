@@ -138,9 +138,9 @@ static void multiply(struct hs_node_product *node, const struct hs_range range[3
 }
 
 /*
- * Enqueues a product.  It runs after the copies that fill its tiles and, if C moves, after the sums that read the
- * previous partial result in the same tile.  The event for USED also follows this process's own copies of the step,
- * because once it is complete other processes may overwrite the tile.
+ * Enqueues a product.  It runs after the copies that fill its tiles, after the loads of its panel from host memory and,
+ * if C moves, after the sums that read the previous partial result in the same tile.  The event for USED also follows
+ * this process's own copies of the step, because once it is complete other processes may overwrite the tile.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
                              const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
@@ -156,6 +156,8 @@ void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const s
     if (node->outs)
         hs_node_device_await_all(node, stream, &node->out.givers, -1, HS_SUMMED,
                                  hs_supply_free_after(node, &node->out, step) / node->chunks);
+    if (node->device->host[HS_A].base || node->device->host[HS_B].base)
+        await_event(node, stream, me(node), event_of(HS_FILLED, step));
     multiply(node, range, a, b, beta, c);
     await_event(node, stream, me(node), event_of(HS_FILLED, step));
     hs_node_device_mark(node, stream, HS_USED, step);

@@ -36,6 +36,10 @@ struct hs_node_device {
     struct hs_stream *copies, *products; /* sums run on `copies` too */
     struct hs_event *turn;               /* private event with which one stream of this process waits for another */
     struct hs_stream *outside; /* the caller's stream: its earlier work precedes the execution, later work follows */
+    /* A and B in host memory, from which the execution loads each panel into matrix[] before its step; base is NULL if
+     * matrix[] has the data. */
+    struct hs_matrix host[2];
+    int dealt; /* 1 if consecutive steps take panels of different owners, so that all load their panels at a time */
 };
 
 static inline char *hs_node_device_tiles(const struct hs_node_device *on)

@@ -1,4 +1,4 @@
-#include "summa/node/shape.h"
+#include "summa/node/on_device.h"
 
 #include "base/options.h"
 
@@ -14,8 +14,20 @@ static int64_t cuts(int64_t length, int64_t by)
     return (length + by - 1) / by;
 }
 
+/* The panel in place `panel` of the order that deals the panels of equal successive parts of the matrices in turn, one
+ * part for each process that owns panels.  If the panels cannot be divided equally, the order is the natural one. */
+static int64_t deal(const struct hs_node_product *node, int64_t panel)
+{
+    int64_t parts = 1;
+    for (int i = 0; i < node->ins; i++)
+        parts = node->in[i].role->looped->nprocs > parts ? node->in[i].role->looped->nprocs : parts;
+    return node->panels % parts ? panel : panel % parts * (node->panels / parts) + panel / parts;
+}
+
 struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 {
+    if (node->device && node->device->dealt)
+        panel = deal(node, panel);
     int64_t begin = panel * node->spec->width[0];
     return (struct hs_range){begin, hs_min(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};
 }

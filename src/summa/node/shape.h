@@ -82,6 +82,8 @@ int64_t hs_even_collect(struct hs_node_product *node);
 /* Implemented in fill_and_sum.c.  Copies this process's part of a step's tile, for all lines that read it; returns the
  * bytes copied. */
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
+/* Loads this process's part of the step's panel from host memory (hs_node_device.host). */
+void hs_node_load(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 /* Computes C = beta C + the partial results of a panel, for this process's part of C. */
 void hs_node_sum(struct hs_node_product *node, int64_t panel);
 

@@ -112,6 +112,8 @@ static int gemm(const char *call, hsumma_type type, void *handle, int transa, in
         return error ? error : NOT_INITIALIZED;
     if (!h->workspace || !fake_memory_at(h->workspace))
         fake_fault("%s: the stream has no workspace of its own", call);
+    if (type == HSUMMA_Z && ((uintptr_t)alpha % 16 || (uintptr_t)beta % 16)) /* the real one then crashes */
+        fake_fault("%s: alpha or beta is not aligned as cuDoubleComplex", call);
     int64_t rows_a = transa ? k : m, rows_b = transb ? n : k;
     if (m < 0 || n < 0 || k < 0 || transa < 0 || transa > 2 || transb < 0 || transb > 2 || lda < rows_a || lda < 1 ||
         ldb < rows_b || ldb < 1 || ldc < m || ldc < 1 || !fake_stream(h->stream))

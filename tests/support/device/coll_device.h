@@ -21,7 +21,7 @@ enum where { IN_HOST, IN_SHARED, IN_OWN, COLL_WHERES };
 
 extern const char *const coll_memory_names[];
 
-enum { ARENA = 1 << 20 };
+enum { ARENA = 4 << 20 }; /* enough for an allgather of the largest vectors on 16 ranks */
 
 extern char *coll_arena[COLL_WHERES][2]; /* memory by kind; [0] for IN, [1] for OUT */
 

@@ -119,17 +119,14 @@ hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct
 
 hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
                                 const struct hs_topology *host, const struct hs_machine *model,
-                                const struct hs_machine *device)
+                                const struct hs_machine *device, int is_chosen)
 {
-    int ranks = hs_division_largest(&host->division[HS_NODE]),
-        sharers = (ranks + device->devices - 1) / device->devices;
-    double copy = device->shm.alpha + (double)shape->bytes * device->node.beta + (sharers > 1 ? device->turn : 0);
     struct hs_shape there = *shape;
     cost row = {.name = alg->name};
 
     there.topology = host;
     hsumma_status status = is_counted(&there) ? count(alg, &there, model, &row) : estimate(alg, &there, model, &row);
 
-    row.time += 2 * sharers * copy;
-    return status ? status : print_line(file, shape, &row, 0);
+    row.time += hs_staging_seconds(device, model, host, shape->bytes);
+    return status ? status : print_line(file, shape, &row, is_chosen);
 }

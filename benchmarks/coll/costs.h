@@ -15,12 +15,9 @@ void coll_costs_heading(FILE *file, const struct hs_shape *shape);
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
                               const struct hs_machine *model, int is_chosen);
 
-/*
- * Prints the line of host_staged: the price on the host, and copies of the vector of each of the device's processes to
- * the host and back, one after the other.
- */
+/* Prints the line of host_staged: the price on the host and that of the copies (hs_staging_seconds). */
 hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
                                 const struct hs_topology *host, const struct hs_machine *model,
-                                const struct hs_machine *device);
+                                const struct hs_machine *device, int is_chosen);
 
 #endif

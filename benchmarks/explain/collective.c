@@ -102,7 +102,8 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
                       !hs_alg_unfit(alg, &shape))
             status = coll_costs_line(file, alg, &shape, machine, alg == answer.spec.alg && !named);
         else if (!row && args->devices && alg->flags & HS_ON_HOST && alg->collective == (enum hs_collective)collective)
-            status = coll_costs_staged(file, alg, &shape, &here, &ctx->profile.machine, machine);
+            status =
+                coll_costs_staged(file, alg, &shape, &here, &ctx->profile.machine, machine, alg == answer.spec.alg);
     }
     if (status == HSUMMA_ERR_UNSUPPORTED && row)
         return hs_fail(message, status,

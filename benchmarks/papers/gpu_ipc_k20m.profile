@@ -11,9 +11,12 @@ device.gamma_s_per_byte 6.7e-12
 device.shm.alpha_s 1e-5
 device.signal_s 1e-5
 device.turn_s 3e-5
-# PCI Express 2.0, 16 lanes: 8 GB/s less protocol.
-device.node.alpha_s 1.1e-5
-device.node.beta_s_per_byte 1.67e-10
+# A message between processes through the host: PCI Express 2.0, 16 lanes (8 GB/s less protocol: 6 GB/s), to the host
+# and back, and a message in host memory (node, as built in).
+node.alpha_s 6e-7
+node.beta_s_per_byte 1.2e-10
+device.node.alpha_s 2.3e-5
+device.node.beta_s_per_byte 4.54e-10
 # A core of the host, with all 16 active: 102 GB/s of memory in all; a copy reads, writes, and reads the destination.
 shm.alpha_s 1e-7
 shm.beta_s_per_byte 4.7e-10

@@ -292,8 +292,10 @@ static void test_descriptions(void)
 {
     if (!coll_device_open(""))
         return;
-    hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], 1000, NULL);
+    hsumma_coll call = sum(coll_arena[IN_OWN][0], coll_arena[IN_OWN][1], 1000, "ring");
     int right = says(&call, "in device memory", 1);
+    call.algorithm = "host_staged";
+    right &= says(&call, "staged in host memory: the algorithm requires it", 1);
     call.algorithm = "mpi";
     right &= says(&call, "staged in host memory: the algorithm is MPI's own", 1);
     call.algorithm = NULL;

@@ -42,12 +42,13 @@ static void finish(struct clock *clock, int g, double now, double free)
 static void finish_alone(struct clock *clock, int g)
 {
     const struct hs_clock_step *step = &clock->steps.step[g];
-    if (clock->machine->devices > 0 && step->price > 0) {
-        hs_devices_ask(&clock->devices, clock->steps.rank[g], g, step->time, step->seconds);
-        return;
-    }
-    double end = step->time + (step->kind == HS_SIGNAL || step->kind == HS_WAIT ? 0 : step->seconds);
-    finish(clock, g, end, end);
+    double seconds = step->kind == HS_SIGNAL || step->kind == HS_WAIT ? 0 : step->seconds;
+    /* a SIGNAL is an event that the device records in its rank's turn, at once if it is that rank's */
+    if (clock->machine->devices > 0 &&
+        (step->kind == HS_SIGNAL ? hs_devices_serve_another(&clock->devices, clock->steps.rank[g]) : step->price > 0))
+        hs_devices_ask(&clock->devices, clock->steps.rank[g], g, step->time, seconds);
+    else
+        finish(clock, g, step->time + seconds, step->time + seconds);
 }
 
 /* Processes one of several matching MPI steps. The last of them to become ready starts and ends all of them. */
@@ -157,7 +158,7 @@ static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape 
     if (!status && machine->inject > 0)
         status = hs_flow_begin(&clock.flow, machine, shape->size, clock.steps.steps, memory);
     if (!status && machine->devices > 0)
-        status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, memory);
+        status = hs_devices_begin(&clock.devices, machine, shape->topology, shape->size, clock.steps.steps, memory);
     if (!status)
         status = run(&clock);
     *result = (struct hs_clock_result){

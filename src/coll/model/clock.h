@@ -102,6 +102,15 @@ struct hs_clock_report {
 hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                        const struct hs_allocator *memory, struct hs_clock_report *report);
 /*
+ * The seconds that a call on device memory takes longer if its data, at most `bytes` on each rank, are copied to host
+ * memory before and back after it (HS_ON_HOST).  A message between devices of one node (device->node) is staged in the
+ * same way, so its cost beyond that of a message in host memory is that of the copies; those of ranks that share a
+ * device follow one another.  Short copies wait for the rank's turn on the device, long ones do not
+ * (doc/results/gpu.md).
+ */
+double hs_staging_seconds(const struct hs_machine *device, const struct hs_machine *host,
+                          const struct hs_topology *topology, int64_t bytes);
+/*
  * Lower bounds, in seconds, on the time per collective if many are executed in succession, several at a time: the time
  * for which a resource (a port, a processor, a device, or a node's outgoing or incoming link) is busy per collective.
  * most[i] assumes i + 1 collectives in flight with consecutive ranks as roots, so that each collective's load is that

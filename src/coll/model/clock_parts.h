@@ -62,31 +62,36 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
 int hs_flow_leave(struct hs_flow *flow, double until, double *time);
 
 /*
- * Devices shared by ranks. Each rank requests one piece of work at a time. A device executes pieces in the order in
- * which they became ready, and by rank if two became ready at the same time.
+ * Devices shared by ranks.  A device works for one rank until that rank has no work that is ready, as a GPU does for a
+ * process until the end of its time slice; then it executes what became ready first, and of what became ready at the
+ * same time the work of the lowest rank.
  */
 struct hs_device_work {
     double ready, seconds;
-    int device, step, behind; /* behind: the rank whose work follows on the device, -1 if none */
+    int rank, behind; /* behind: the step that follows in the device's queue, -1 if none */
 };
 
 struct hs_clock_device {
     double free;
-    int last, first; /* last: the rank whose work was executed last; first: the rank whose work is executed next; -1 if
-                        none */
+    int ranks;       /* number of ranks that share the device */
+    int last, first; /* last: the rank whose work was executed last; first: the first step of the queue; -1 if none */
 };
 
 struct hs_devices {
     double turn;
     struct hs_clock_device *device;
-    struct hs_device_work *work; /* the request of each rank, indexed by rank */
+    struct hs_device_work *work; /* the request of each step, indexed by step */
+    int *of;                     /* the device of each rank */
     int devices, waiting;
 };
 
 /* Returns HSUMMA_ERR_MEMORY if memory is exhausted; call hs_devices_end in any case. */
 hsumma_status hs_devices_begin(struct hs_devices *devices, const struct hs_machine *machine,
-                               const struct hs_topology *topology, int size, const struct hs_allocator *memory);
+                               const struct hs_topology *topology, int size, int steps,
+                               const struct hs_allocator *memory);
 void hs_devices_end(struct hs_devices *devices, const struct hs_allocator *memory);
+/* Whether a rank must wait for its turn on its device, because the device worked last for another rank, or for none. */
+int hs_devices_serve_another(const struct hs_devices *devices, int rank);
 /* Requests the execution of step g of a rank, which is ready at time `ready` and takes `seconds`. */
 void hs_devices_ask(struct hs_devices *devices, int rank, int g, double ready, double seconds);
 /* The time at which the next piece of work will end if no earlier one is requested; HUGE_VAL if there is none. */

@@ -107,10 +107,14 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
     chosen->why_host = why_host(maker, call, &chosen->answer.spec);
     if (!chosen->why_host)
         return HSUMMA_OK;
-    enum hs_chosen_by by = chosen->answer.by;
+    const struct hs_answer first = chosen->answer;
     hs_alg_spec_write(&chosen->answer.spec, chosen->text, sizeof chosen->text);
     status = choose(maker, call, chosen->text, 0, chosen, message);
-    chosen->answer.by = by == HS_CHOSEN_BY_MODEL ? HS_CHOSEN_BY_DEFAULT : by;
+    int stays = chosen->answer.spec.alg == first.spec.alg;
+    chosen->answer.by = first.by == HS_CHOSEN_BY_MODEL && !stays ? HS_CHOSEN_BY_DEFAULT : first.by;
+    chosen->answer.next = first.next;
+    chosen->answer.seconds = first.seconds;
+    chosen->answer.next_seconds = first.next_seconds;
     return status;
 }
 

@@ -5,9 +5,13 @@
 
 /*
  * Vectors are priced up to these lengths, which depend on whether there are more than MANY_RANKS ranks. Beyond them the
- * ranking of rows no longer changes, but the lists of pipelines get long.
+ * ranking of rows no longer changes, but the lists of pipelines get long. Vectors of more than LONG_ON_DEVICES bytes on
+ * the devices of one node are priced up to MOST_BYTES_ON_DEVICES, because turns do not grow with the bytes; for these
+ * vectors only rows that use the node's memory without stages, and without segments, have short lists, and are
+ * considered.
  */
 enum { MANY_RANKS = 16, MOST_BYTES_OF_FEW = 4 << 20, MOST_BYTES_OF_MANY = 1 << 20 };
+enum { LONG_ON_DEVICES = 256 << 10, MOST_BYTES_ON_DEVICES = 1 << 30 };
 
 /*
  * Limits of the parameters that are tried. Leaders: powers of two up to MOST_TRIED_LEADERS, and all ranks of the node
@@ -17,13 +21,23 @@ enum { MOST_TRIED_LEADERS = 16, MOST_TRIED_PIECES = 8, LEAST_SEGMENT = 16 << 10,
 /* The row of the stage between nodes is varied up to this number of ranks, where all lists are short. */
 enum { MOST_RANKS_FOR_STAGES = 64 };
 
+static int is_long_on_devices(const struct hs_question *question)
+{
+    const struct hs_shape *shape = question->shape;
+    return question->on_device && shape->topology && shape->topology->division[HS_NODE].parts == 1 &&
+           shape->bytes > LONG_ON_DEVICES;
+}
+
 /*
- * True if the model may choose the row. Rows with HS_FOR_DEVICES compete only for device memory; for host memory the
- * caller or the tuned file must name them.
+ * True if the model may choose the row. Rows with HS_FOR_DEVICES and HS_ON_HOST compete only for device memory; for
+ * host memory the caller or the tuned file must name them.
  */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
-    unsigned others = HS_BY_MPI | HS_ON_HOST | HS_EXACT_SUMS | (question->on_device ? 0u : HS_FOR_DEVICES);
+    const unsigned others = HS_BY_MPI | HS_EXACT_SUMS | (question->on_device ? 0u : HS_FOR_DEVICES | HS_ON_HOST),
+                   staged = HS_USES_LEVEL | HS_USES_LEADERS | HS_USES_OUTER;
+    if (is_long_on_devices(question) && (!(alg->flags & HS_KNOWS_NODES) || alg->flags & staged))
+        return 0;
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
@@ -34,7 +48,9 @@ static int is_candidate(const struct hs_alg *alg, const struct hs_question *ques
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
-    int64_t most = shape->size > MANY_RANKS ? MOST_BYTES_OF_MANY : MOST_BYTES_OF_FEW, bytes = 1;
+    int64_t bytes = 1, most = is_long_on_devices(question) ? MOST_BYTES_ON_DEVICES
+                              : shape->size > MANY_RANKS   ? MOST_BYTES_OF_MANY
+                                                           : MOST_BYTES_OF_FEW;
     while (bytes < shape->bytes && bytes < most)
         bytes *= 2;
     int64_t elements = (bytes + shape->unit - 1) / shape->unit;
@@ -69,6 +85,27 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
     return spec->alg ? seconds : HUGE_VAL;
 }
 
+/* Estimates the time of a row, including copies to and from host memory if the row works there (HS_ON_HOST). */
+static hsumma_status estimate(struct hs_selector *selector, const struct hs_question *question,
+                              const struct hs_alg *alg, const struct hs_shape *shape, double enough,
+                              struct hs_clock_estimate *result)
+{
+    const struct hs_machine *machine = hs_select_machine(selector, question);
+    struct hs_shape priced = *shape;
+    double staging = 0, times = 1;
+    if (alg->flags & HS_ON_HOST) {
+        staging = hs_staging_seconds(machine, selector->machine, shape->topology, shape->bytes);
+        machine = selector->machine;
+        for (; priced.bytes > MOST_BYTES_OF_MANY && priced.bytes % (2 * shape->unit) == 0; priced.bytes /= 2)
+            times *= 2;
+    }
+    hsumma_status status =
+        hs_clock_estimate(alg, &priced, machine, selector->memory, fmax(enough - staging, 0) / times, result);
+    selector->lists += result->lists;
+    result->seconds = result->seconds * times + staging;
+    return status;
+}
+
 /*
  * Prices a spec, which becomes *best if it is faster than *best and than price->next. Specs that the clock cannot price
  * are skipped.
@@ -76,7 +113,7 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
 static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
 {
-    struct hs_clock_estimate estimate;
+    struct hs_clock_estimate result;
     struct hs_shape shape = *question->shape;
     double enough = fmin(least_seconds(&best->spec, best->seconds), least_seconds(&price->next, price->next_seconds));
     struct hs_alg_spec complete = *spec;
@@ -85,11 +122,9 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
     shape.segment = spec->segment ? spec->segment : shape.segment;
     if (hs_alg_spec_unfit(spec, question))
         return HSUMMA_OK;
-    hsumma_status status = hs_clock_estimate(spec->alg, &shape, hs_select_machine(selector, question), selector->memory,
-                                             enough, &estimate);
-    selector->lists += estimate.lists;
-    if (!status && estimate.seconds < enough)
-        *best = (struct entrant){*spec, estimate.seconds};
+    hsumma_status status = estimate(selector, question, spec->alg, &shape, enough, &result);
+    if (!status && result.seconds < enough)
+        *best = (struct entrant){*spec, result.seconds};
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
@@ -98,9 +133,9 @@ static hsumma_status try_segments(struct hs_selector *selector, const struct hs_
                                   struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {
     hsumma_status status = try_spec(selector, question, &spec, price, best);
-    for (int64_t segment = LEAST_SEGMENT; !status && segment <= MOST_SEGMENT && segment < question->shape->bytes &&
-                                          spec.alg->flags & HS_USES_SEGMENT && !question->shape->segment;
-         segment *= 4) {
+    int varies = spec.alg->flags & HS_USES_SEGMENT && !question->shape->segment && !is_long_on_devices(question);
+    for (int64_t segment = LEAST_SEGMENT;
+         !status && varies && segment <= MOST_SEGMENT && segment < question->shape->bytes; segment *= 4) {
         spec.segment = segment;
         status = try_spec(selector, question, &spec, price, best);
     }
@@ -220,8 +255,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
         struct hs_shape shape = *question->shape;
         hs_alg_spec_complete(&spec, &shape, hs_select_machine(selector, question));
         shape.with = spec.with;
-        status = hs_clock_estimate(alg, &shape, hs_select_machine(selector, question), selector->memory, 0, &least);
-        selector->lists += least.lists;
+        status = estimate(selector, question, alg, &shape, 0, &least);
         if (!status)
             row[rows] = (struct entrant){spec, least.seconds};
         status = status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;

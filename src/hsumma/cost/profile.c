@@ -10,9 +10,10 @@
  * (doc/results/gemm_knee.md).  A panel costs as much as if it were 16 columns wider, and packing takes 0.15 ns per byte
  * (doc/results/node.md).
  *
- * The device figures are assumptions, not measurements: a kernel or copy starts after 6 us and runs at 1.5 TB/s, an
- * event of another process is seen after 8 us, a device that switches between processes loses 20 us, and a message
- * takes 20 us longer than from host memory and crosses a bus of 10 GB/s.
+ * The device figures were measured on an H200 shared by several processes without MPS (doc/results/gpu.md): a kernel or
+ * copy starts after 4 us and copies 2 TB/s, an event of another process is seen after 1 us, a device that switches
+ * between processes loses 140 us, and a message through the host takes 36 us and moves 7.6 GB/s.  Between nodes the same
+ * is assumed.
  */
 #define CORE 5.5e10 /* flop/s in double precision */
 const struct hs_profile hs_profile_builtin = {
@@ -24,14 +25,14 @@ const struct hs_profile hs_profile_builtin = {
                 .shm = {.alpha = 1e-8, .beta = 2e-11},
                 .read = {.alpha = 1.5e-6, .beta = 6.5e-11},
                 .signal = 1.5e-7},
-    .device_machine = {.network = {.alpha = 2.1e-5, .beta = 1e-10},
+    .device_machine = {.network = {.alpha = 3.6e-5, .beta = 1.3e-10},
                        .inject = 8e-11,
-                       .gamma = 1 / 1.5e12,
-                       .copy = 1 / 1.5e12,
-                       .node = {.alpha = 2.06e-5, .beta = 1e-10},
-                       .shm = {.alpha = 6e-6, .beta = 1 / 1.5e12},
-                       .signal = 8e-6,
-                       .turn = 2e-5},
+                       .gamma = 7.4e-13,
+                       .copy = 5e-13,
+                       .node = {.alpha = 3.6e-5, .beta = 1.3e-10},
+                       .shm = {.alpha = 4e-6, .beta = 5e-13},
+                       .signal = 9e-7,
+                       .turn = 1.4e-4},
     .overlap = 0.9,
     .gemm = {{.flop = 1 / CORE, .c = 32 / CORE, .ab = 8 * 1.5e-10},
              {.flop = 0.5 / CORE, .c = 16 / CORE, .ab = 4 * 1.5e-10}},

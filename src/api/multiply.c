@@ -151,8 +151,8 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
     info->panels = node ? node->panels : plan->loop.panels.count;
-    info->steps = node || !plan->member ? 0 : plan->loop.panels.tier[0].count;
-    info->steps_run = plan->steps && plan->steps < info->steps ? plan->steps : info->steps;
+    info->steps = node || !plan->member ? 0 : outer->count;
+    info->steps_run = node || !plan->member ? 0 : outer->of[plan->loop.panels.run];
     info->workspace_bytes = (size_t)(device ? device->bytes / processes : hs_plan_bytes(plan));
     info->workspace_bytes_max = device ? info->workspace_bytes : (size_t)plan->workspace_max;
     info->profile = plan->ctx->profile.source;

@@ -213,6 +213,7 @@ hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *w
         status = cut_pairs(panels, turn, memory);
     for (int l = 0; !status && l < tiers; l++)
         status = make_tier(panels, &panels->tier[l], width[l], memory);
+    panels->run = panels->count;
     if (status)
         hs_panels_free(memory, panels);
     return status;

@@ -243,18 +243,18 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
-    plan->steps = settings->steps;
-    if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
+    plan->choice.spec.steps = settings->steps;
+    if (!status && settings->steps && (!ctx->compute || ctx->compute->real))
         status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: allowed only in the simulator with compute=time; expected steps=all", plan->steps);
-    if (!status && plan->steps && settings->tune == HS_TUNE_MEASURE)
+                         "steps=%d: allowed only in the simulator with compute=time; expected steps=all", settings->steps);
+    if (!status && settings->steps && settings->tune == HS_TUNE_MEASURE)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: tune=measure requires whole products; expected steps=all, or tune=estimate or off",
-                         plan->steps);
-    if (!status && plan->steps && plan->by_node)
+                         settings->steps);
+    if (!status && settings->steps && plan->by_node)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: not supported for products inside one node; expected steps=all, or node=messages",
-                         plan->steps);
+                         settings->steps);
     if (!status && settings->guard)
         status = check_guard(plan, settings, message);
     if (!status)

@@ -227,7 +227,7 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
     for (int o = 0; !status && o < tier->count; o++) {
         int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
         list[o] = -1;
-        if (hs_mover_level(mover, root) > level || !hs_mover_carries(mover, root))
+        if (tier->first[o] >= mover->panels->run || hs_mover_level(mover, root) > level || !hs_mover_carries(mover, root))
             continue;
         const struct hs_shape shape = {.root = hs_digit(&mover->factors, level, place_of(mover, root))};
         int rotation = hs_rotation(alg, &shape);
@@ -405,7 +405,7 @@ hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward,
         int pair = hs_mover_pair(mover, mover->tier0, o);
         int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
         list[o] = -1;
-        if (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair))
+        if (tier->first[o] >= mover->panels->run || (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair)))
             continue;
         struct hs_list_key key = {.rank = mover->operand, .size = outward, .root = pair, .bytes = width};
         list[o] = hs_cache_find(lists, &key);

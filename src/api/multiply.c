@@ -132,6 +132,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     const struct hs_choice *choice = device ? &device->choice : &plan->choice;
     const struct hs_spec *spec = &choice->spec;
     const struct hs_node_product *node = device ? &device->node : plan->by_node ? &plan->node : NULL;
+    const struct hs_tier *outer = &plan->loop.panels.tier[0];
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     int rank = trial->count ? trial->rank[trial->turn] : 0;
     memset(info, 0, sizeof *info);

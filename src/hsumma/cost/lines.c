@@ -190,7 +190,7 @@ const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cell
 static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)
 {
     int mate = 0;
-    while (division->of[hs_group_rank(group, mate)] != division->of[hs_group_rank(group, i)])
+    while (hs_part_of(division, hs_group_rank(group, mate)) != hs_part_of(division, hs_group_rank(group, i)))
         mate++;
     return mate;
 }
@@ -230,8 +230,8 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
         if (mate < i)
             continue;
         for (int j = i; j < group->size; j++)
-            mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
-        double sharing = lines->flow[node->of[hs_group_rank(group, i)]] / mates;
+            mates += hs_part_of(node, hs_group_rank(group, j)) == hs_part_of(node, hs_group_rank(group, i));
+        double sharing = lines->flow[hs_part_of(node, hs_group_rank(group, i))] / mates;
         line->sharing = sharing > line->sharing ? sharing : line->sharing;
         line->nodes++;
     }

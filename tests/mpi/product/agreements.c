@@ -58,11 +58,11 @@ static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid
 static int is_leader(const hsumma_context *ctx, const hsumma_grid *grid)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
-    const int *node = topology->size ? topology->division[HS_NODE].of : NULL;
+    const struct hs_division *node = &topology->division[HS_NODE];
     int i = 0;
-    while (node && node[grid->grid.rank[i]] != node[rank])
+    while (topology->size && hs_part_of(node, hs_grid_rank(&grid->grid, i)) != hs_part_of(node, rank))
         i++;
-    return grid->grid.rank[i] == rank;
+    return hs_grid_rank(&grid->grid, i) == rank;
 }
 
 static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)

@@ -147,6 +147,18 @@ hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_wa
     return status;
 }
 
+hsumma_status hs_mpi_subset(MPI_Comm comm, int size, const int *rank, int tag, MPI_Comm *subset)
+{
+    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+    int made = MPI_Comm_group(comm, &all) == MPI_SUCCESS && MPI_Group_incl(all, size, rank, &members) == MPI_SUCCESS &&
+               MPI_Comm_create_group(comm, members, tag, subset) == MPI_SUCCESS;
+    if (members != MPI_GROUP_NULL)
+        MPI_Group_free(&members);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    return made ? HSUMMA_OK : HSUMMA_ERR_MPI;
+}
+
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)
 {
     int rank = 0;

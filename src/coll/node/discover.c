@@ -71,6 +71,8 @@ static uint64_t host_number(void)
     return number + !number;
 }
 
+enum { TAG = 1 << 12 }; /* of the communicators that this file makes, one after the other */
+
 /* A rank's place, which all ranks gather. */
 struct rank_place {
     uint64_t host;  /* equal on the ranks of a host (host_number) */
@@ -117,9 +119,9 @@ static void find_first(const struct rank_place *place, int size, int *first, int
     }
 }
 
-/* Sets the fields of comm->host except for its communicator. Local. */
+/* Sets the fields of comm->host except for its communicator, whose ranks are *members. Local. */
 static hsumma_status group_ranks(struct hs_comm *comm, const struct rank_place *place,
-                                 const struct hs_allocator *memory)
+                                 const struct hs_allocator *memory, int **members)
 {
     struct hs_host *host = &comm->host;
     int size = comm->size, *first = hs_get(memory, (size_t)size, 2 * sizeof *first);
@@ -133,9 +135,13 @@ static hsumma_status group_ranks(struct hs_comm *comm, const struct rank_place *
     if (status)
         return status;
     const struct hs_division *hosts = &host->all.division[HS_NODE];
+    int mine = hs_part_of(hosts, comm->rank);
     host->me = hs_place_in_part(hosts, comm->rank);
-    host->count = hs_division_size(hosts, hs_part_of(hosts, comm->rank));
-    return HSUMMA_OK;
+    host->count = hs_division_size(hosts, mine);
+    *members = hs_get(memory, (size_t)host->count, sizeof **members);
+    for (int i = 0; *members && i < host->count; i++)
+        (*members)[i] = hs_part_rank(hosts, mine, i);
+    return *members ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message)
@@ -143,25 +149,26 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     struct hs_host *host = &comm->host;
     const struct rank_place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
     struct rank_place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
+    int *members = NULL;
     *host = (struct hs_host){.comm = MPI_COMM_NULL};
     hsumma_status status = !mine.host ? HSUMMA_ERR_MPI : !place ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
     status = hs_agreed(comm->comm, status, comm->watch);
     if (!status)
         status = hs_mpi_allgather(&mine, sizeof mine, place, comm->comm, comm->watch);
     if (!status)
-        status = group_ranks(comm, place, memory);
+        status = group_ranks(comm, place, memory, &members);
     hs_put(memory, place);
     status = hs_agreed(comm->comm, status, comm->watch);
     int hosts = host->all.division[HS_NODE].parts;
     comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && hosts > 1 && hosts < comm->size;
     if (host->own) {
-        int made = MPI_Comm_split(comm->comm, hs_part_of(&host->all.division[HS_NODE], comm->rank), comm->rank,
-                                  &host->comm) == MPI_SUCCESS;
-        status = hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
+        status = hs_mpi_subset(comm->comm, host->count, members, TAG, &host->comm);
+        status = hs_agreed(comm->comm, status, comm->watch);
     } else {
         host->comm = hosts == 1 ? comm->comm : MPI_COMM_SELF;
     }
+    hs_put(memory, members);
     return status ? hs_fail(message, status, "cannot find the hosts of the processes: %s", hsumma_status_string(status))
                   : HSUMMA_OK;
 }
@@ -267,9 +274,8 @@ static hsumma_status find_mates(struct hs_comm *comm)
     compare_nodes(comm, &inside, &whole);
     mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
     if (mates->own) {
-        const int mine = hs_part_of(&comm->topology.division[HS_NODE], comm->rank);
-        int made = MPI_Comm_split(comm->host.comm, mine, comm->rank, &mates->comm) == MPI_SUCCESS;
-        return hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
+        hsumma_status status = hs_mpi_subset(comm->comm, mates->count, mates->rank, TAG, &mates->comm);
+        return hs_agreed(comm->comm, status, comm->watch);
     }
     if (inside)
         mates->comm = whole ? comm->host.comm : MPI_COMM_SELF;

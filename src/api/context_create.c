@@ -162,7 +162,6 @@ static hsumma_status fill(hsumma_context *ctx)
  */
 static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *options)
 {
-    MPI_Request request;
     struct hs_message unsaid; /* read_options reports wrong options */
     if (ctx) {
         MPI_Comm_rank(comm, &ctx->comm.rank);
@@ -174,10 +173,8 @@ static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *o
     }
     const struct hs_watch *watch = ctx ? ctx->comm.watch : NULL;
     hsumma_status status = HSUMMA_OK;
-    for (int i = 0; i < 2 && !status; i++) {
-        int code = MPI_Ibarrier(comm, &request);
-        status = hs_mpi_wait(code, &request, watch);
-    }
+    for (int i = 0; i < 2 && !status; i++)
+        status = hs_mpi_barrier(comm, watch);
     return status;
 }
 

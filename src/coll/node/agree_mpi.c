@@ -39,9 +39,19 @@ hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch 
 }
 
 /*
- * In a simulator the following calls block, since SMPI's nonblocking collectives give wrong results. Elsewhere they do
- * not, even without a watch: a blocking call does not match a nonblocking one of another rank.
+ * In a simulator the following calls block, since SMPI's nonblocking collectives give wrong results and take time in
+ * O(ranks^2). Elsewhere they do not, even without a watch: a blocking call does not match a nonblocking one of another
+ * rank.
  */
+
+hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch)
+{
+    MPI_Request request;
+    if (hs_simulator())
+        return hs_mpi_status(MPI_Barrier(comm));
+    int code = MPI_Ibarrier(comm, &request);
+    return hs_mpi_wait(code, &request, watch);
+}
 
 /* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
 static hsumma_status finish(int code, MPI_Request *request, const struct hs_watch *watch, void *copy, void *to,

@@ -20,6 +20,7 @@ hsumma_status hs_mpi_status(int code);
  */
 hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch *watch);
 
+hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch);
 /*
  * These work on copies of the data, which MPI keeps if the wait is ended; without memory for a copy the wait is not
  * watched. allreduce: in place. allgather: `bytes` is the size of one rank's part, and `all` may contain `mine`.

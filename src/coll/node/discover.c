@@ -71,7 +71,7 @@ static uint64_t host_number(void)
     return number + !number;
 }
 
-enum { TAG = 1 << 12 }; /* of the communicators that this file makes, one after the other */
+enum { MATES_TAG = 1 << 12 }; /* of the communicators that this file makes, one after the other */
 
 /* A rank's place, which all ranks gather. */
 struct rank_place {
@@ -163,7 +163,7 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && hosts > 1 && hosts < comm->size;
     if (host->own) {
-        status = hs_mpi_subset(comm->comm, host->count, members, TAG, &host->comm);
+        status = hs_mpi_subset(comm->comm, host->count, members, MATES_TAG, &host->comm);
         status = hs_agreed(comm->comm, status, comm->watch);
     } else {
         host->comm = hosts == 1 ? comm->comm : MPI_COMM_SELF;
@@ -274,7 +274,7 @@ static hsumma_status find_mates(struct hs_comm *comm)
     compare_nodes(comm, &inside, &whole);
     mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
     if (mates->own) {
-        hsumma_status status = hs_mpi_subset(comm->comm, mates->count, mates->rank, TAG, &mates->comm);
+        hsumma_status status = hs_mpi_subset(comm->comm, mates->count, mates->rank, MATES_TAG, &mates->comm);
         return hs_agreed(comm->comm, status, comm->watch);
     }
     if (inside)

@@ -206,7 +206,7 @@ void explain_print_entering(const explanation *e, FILE *file)
 
 static int node_at(const explanation *e, int row, int col)
 {
-    return e->node->of[e->grid->rank[row * e->whole[1] + col]];
+    return hs_part_of(e->node, hs_grid_rank(&e->grid->grid, row * e->whole[1] + col));
 }
 
 /* Prints the bytes that enter each node in each span. */

@@ -225,8 +225,8 @@ static hsumma_status join_parts(explanation *e)
 static struct hs_comm explain_comm(const explanation *e, int process)
 {
     return (struct hs_comm){.comm = MPI_COMM_NULL,
-                            .rank = e->plan->problem.grid.rank[process],
-                            .size = e->node->first[e->node->parts],
+                            .rank = hs_grid_rank(&e->plan->problem.grid, process),
+                            .size = hs_ranks_before(e->node, e->node->parts),
                             .cut = HS_CUT,
                             .topology = e->ctx->comm.topology};
 }

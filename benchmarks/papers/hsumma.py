@@ -81,7 +81,8 @@ def bluegene_scaling():
             runs.append(modelled(machine, 65536, grid, 256, "van_de_geijn", pick, {}))
     return runs + [grouped(f"bgp:{mesh}", 65536, grid, 256, "van_de_geijn", groups, {"algorithm": name, "p": count(grid)},
                            more=("--steps", 2, "--node", "messages"))
-                   for mesh, grid, most in (("8x4x4", "16x32", "4x4"), ("8x8x4", "32x32", "4x8"), ("8x8x8", "32x64", "4x8"), ("8x8x16", "64x64", "8x8"))
+                   for mesh, grid, most in (("8x4x4", "16x32", "4x4"), ("8x8x4", "32x32", "4x8"), ("8x8x8", "32x64", "4x8"), ("8x8x16", "64x64", "8x8"),
+                                            ("8x16x16", "64x128", "8x8"), ("16x16x16", "128x128", "8x16"))
                    for name, groups in (("SUMMA", "1x1"), ("HSUMMA, about sqrt(p) groups", most))]
 
 

@@ -26,7 +26,7 @@ const product_bounds bounds_unknown = {.process = UNKNOWN,
 
 hsumma_status bounds_count_create(bounds_count *count, const struct hs_division *node)
 {
-    int ranks = node->first[node->parts];
+    int ranks = hs_ranks_before(node, node->parts);
 
     memset(count, 0, sizeof *count);
     count->node = node;
@@ -112,7 +112,7 @@ static int count_nodes(const hsumma_plan *plan, const struct hs_division *node, 
 
     *largest = 1;
     for (int i = 0; members && i < processes; i++) {
-        int count = ++members[node->of[grid->rank[i]]];
+        int count = ++members[hs_part_of(node, hs_grid_rank(grid, i))];
 
         nodes += count == 1;
         *largest = count > *largest ? count : *largest;

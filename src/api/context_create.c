@@ -112,7 +112,7 @@ static hsumma_status make_team(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
-    struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
     struct hs_rules tuned = team->selector.tuned; /* read before; hs_team_init overwrites it */
     hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
@@ -148,13 +148,10 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
 
 static hsumma_status fill(hsumma_context *ctx)
 {
-    ctx->ranks = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *ctx->ranks);
     ctx->cache = hs_plan_cache_new(&ctx->memory);
-    if (!ctx->ranks || !ctx->cache)
+    if (!ctx->cache)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
-    for (int i = 0; i < ctx->comm.size; i++)
-        ctx->ranks[i] = i;
-    struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
@@ -165,7 +162,6 @@ static hsumma_status fill(hsumma_context *ctx)
  */
 static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *options)
 {
-    MPI_Request request;
     struct hs_message unsaid; /* read_options reports wrong options */
     if (ctx) {
         MPI_Comm_rank(comm, &ctx->comm.rank);
@@ -177,10 +173,8 @@ static hsumma_status await_all(hsumma_context *ctx, MPI_Comm comm, const char *o
     }
     const struct hs_watch *watch = ctx ? ctx->comm.watch : NULL;
     hsumma_status status = HSUMMA_OK;
-    for (int i = 0; i < 2 && !status; i++) {
-        int code = MPI_Ibarrier(comm, &request);
-        status = hs_mpi_wait(code, &request, watch);
-    }
+    for (int i = 0; i < 2 && !status; i++)
+        status = hs_mpi_barrier(comm, watch);
     return status;
 }
 
@@ -217,7 +211,6 @@ static void destroy(hsumma_context *ctx)
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->spare);
     hs_put(&ctx->memory, ctx->compute);
-    hs_put(&ctx->memory, ctx->ranks);
     if (!ctx->broken) /* else MPI may still write to the results of agreements in it */
         hs_put(&hs_heap, ctx);
 }

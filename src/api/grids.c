@@ -34,7 +34,7 @@ int hsumma_grid_rank(const hsumma_grid *grid, int row, int col)
     const struct hs_grid *of = &grid->grid;
     if (row < 0 || row >= of->extent[0] || col < 0 || col >= of->extent[1])
         return -1;
-    return of->rank[hs_grid_index(of, 0, row, col)];
+    return hs_grid_rank(of, hs_grid_index(of, 0, row, col));
 }
 
 void hsumma_grid_shape(int size, int *nprow, int *npcol)

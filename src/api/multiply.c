@@ -132,6 +132,7 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     const struct hs_choice *choice = device ? &device->choice : &plan->choice;
     const struct hs_spec *spec = &choice->spec;
     const struct hs_node_product *node = device ? &device->node : plan->by_node ? &plan->node : NULL;
+    const struct hs_tier *outer = &plan->loop.panels.tier[0];
     int processes = plan->problem.grid.extent[0] * plan->problem.grid.extent[1];
     int rank = trial->count ? trial->rank[trial->turn] : 0;
     memset(info, 0, sizeof *info);
@@ -151,8 +152,8 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     info->lookahead = spec->lookahead;
     info->segment = spec->segment;
     info->panels = node ? node->panels : plan->loop.panels.count;
-    info->steps = node || !plan->member ? 0 : plan->loop.panels.tier[0].count;
-    info->steps_run = plan->steps && plan->steps < info->steps ? plan->steps : info->steps;
+    info->steps = node || !plan->member ? 0 : outer->count;
+    info->steps_run = node || !plan->member ? 0 : outer->of[plan->loop.panels.run];
     info->workspace_bytes = (size_t)(device ? device->bytes / processes : hs_plan_bytes(plan));
     info->workspace_bytes_max = device ? info->workspace_bytes : (size_t)plan->workspace_max;
     info->profile = plan->ctx->profile.source;

@@ -34,7 +34,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
     for (int r = 0; r <= shape->size; r++)
         arrays->part[r] = hs_part_at(shape, r);
     for (int r = 0; r < shape->size; r++)
-        arrays->node[r] = topology ? topology->division[HS_NODE].of[r] : r;
+        arrays->node[r] = topology ? hs_part_of(&topology->division[HS_NODE], r) : r;
     return (hsumma_shape){.rank = shape->rank,
                           .size = shape->size,
                           .root = shape->root,

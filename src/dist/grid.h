@@ -7,8 +7,19 @@
 struct hs_grid {
     int extent[2];   /* number of rows, number of columns */
     int coord[2];    /* coordinates of this process; both -1 if it is not in the grid */
-    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator */
+    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator; NULL if that is its index */
 };
+
+/* The rank at a place of a rank table; without a table (NULL) the rank is the place. */
+static inline int hs_rank_in(const int *table, int place)
+{
+    return table ? table[place] : place;
+}
+/* The rank of the process at place i * extent[1] + j of a grid. */
+static inline int hs_grid_rank(const struct hs_grid *grid, int place)
+{
+    return hs_rank_in(grid->rank, place);
+}
 
 /*
  * The processes at places base, base + stride, ... of a rank table: a row, a column, a level of one, or the whole grid.
@@ -16,7 +27,7 @@ struct hs_grid {
  * in the group.
  */
 struct hs_group {
-    const int *table;
+    const int *table; /* NULL if ranks are places */
     int base, stride, size, me;
     const int *at; /* NULL if base and stride count places of the table */
 };
@@ -40,7 +51,7 @@ static inline int hs_group_place(const struct hs_group *group, int member)
 /* The rank of a member of a group in the communicator. */
 static inline int hs_group_rank(const struct hs_group *group, int member)
 {
-    return group->table[hs_group_place(group, member)];
+    return hs_rank_in(group->table, hs_group_place(group, member));
 }
 
 /*

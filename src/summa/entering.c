@@ -52,16 +52,16 @@ static int64_t owned(const struct moving *m, int node, int line)
 {
     int64_t elements = 0;
     int mine, other;
-    for (int i = m->node->first[node]; i < m->node->first[node + 1]; i++) {
-        char *mark = mark_of(m, m->node->member[i], &mine, &other);
+    for (int i = hs_ranks_before(m->node, node); i < hs_ranks_before(m->node, node + 1); i++) {
+        char *mark = mark_of(m, hs_rank_by_part(m->node, i), &mine, &other);
         if (mark && !*mark)
             elements +=
                 hs_overlap_count(m->role->want, line, m->role->own, mine) * hs_axis_count(m->role->looped, other);
         if (mark)
             *mark = 1;
     }
-    for (int i = m->node->first[node]; i < m->node->first[node + 1]; i++) {
-        char *mark = mark_of(m, m->node->member[i], &mine, &other);
+    for (int i = hs_ranks_before(m->node, node); i < hs_ranks_before(m->node, node + 1); i++) {
+        char *mark = mark_of(m, hs_rank_by_part(m->node, i), &mine, &other);
         if (mark)
             *mark = 0;
     }
@@ -73,12 +73,12 @@ static void find_lines(struct moving *m)
     size_t lines = (size_t)m->role->want->nprocs;
     memset(m->works, 0, lines * (size_t)m->node->parts);
     memset(m->nodes, 0, lines * sizeof *m->nodes);
-    for (int i = 0; i < m->node->first[m->node->parts]; i++) {
-        int rank = m->node->member[i], place = m->place[rank];
+    for (int i = 0; i < hs_ranks_before(m->node, m->node->parts); i++) {
+        int rank = hs_rank_by_part(m->node, i), place = m->place[rank];
         if (place < 0 || !multiplies(m, place))
             continue;
         int line = coordinate(m, m->role->want, place, m->role->want_axis);
-        char *works = &m->works[(size_t)m->node->of[rank] * lines + (size_t)line];
+        char *works = &m->works[(size_t)hs_part_of(m->node, rank) * lines + (size_t)line];
         m->nodes[line] += !*works;
         *works = 1;
     }
@@ -106,7 +106,7 @@ hsumma_status hs_entering_bytes(const struct hs_problem *problem, int stationary
 {
     const struct hs_grid *grid = &problem->grid;
     int processes = grid->extent[0] * grid->extent[1], longest = grid->extent[grid->extent[0] < grid->extent[1]];
-    int ranks = node->first[node->parts];
+    int ranks = hs_ranks_before(node, node->parts);
     struct hs_message message;
     struct hs_variant variant;
     hsumma_status status = hs_variant_make(problem, stationary, &variant, &message);
@@ -122,7 +122,7 @@ hsumma_status hs_entering_bytes(const struct hs_problem *problem, int stationary
         for (int rank = 0; rank < ranks; rank++)
             m.place[rank] = -1;
         for (int place = 0; place < processes; place++)
-            m.place[grid->rank[place]] = place;
+            m.place[hs_grid_rank(grid, place)] = place;
         for (int x = HS_A; x <= HS_C; x++) {
             m.role = &variant.role[x];
             if (m.role->moves)

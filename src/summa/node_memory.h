@@ -5,6 +5,7 @@
 #ifndef HS_SUMMA_NODE_MEMORY_H
 #define HS_SUMMA_NODE_MEMORY_H
 
+#include "coll/node/comm.h"
 #include "coll/node/directory.h"
 #include "coll/node/region.h"
 
@@ -16,8 +17,8 @@ struct hs_taken {
 struct hs_product_memory {
     /* Counters of this node's ranks.  Empty if any node of the context has no mapping. */
     struct hs_directory directory;
-    const int *mate; /* mate[rank]: index of a rank of the context in the directory; -1 for ranks of other nodes */
-    char *memory;    /* the tiles */
+    const struct hs_mates *mates; /* the ranks of this node; a mate has its index in the directory */
+    char *memory;                 /* the tiles */
     /* Bytes of the tiles, equal on all nodes.  Zero if there is no memory; `refused` then gives the reason. */
     size_t bytes;
     uint64_t executions; /* number of executions, or spans of trials, that shared this memory; equal on all the grid's

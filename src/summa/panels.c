@@ -44,13 +44,18 @@ static void collect_pairs(struct hs_pairs *pairs, int ordered, int32_t *place)
             pairs->changes[o] += pairs->pair[i].owner[o] != pairs->pair[i ? i - 1 : pairs->count - 1].owner[o];
 }
 
+/* At least the number of blocks. */
+static int64_t blocks(const struct hs_axis *axis)
+{
+    return axis->n / axis->nb + 2;
+}
+
 hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, int ordered,
                             const struct hs_allocator *memory, struct hs_pairs *pairs)
 {
-    size_t owners = (size_t)x->nprocs * (size_t)y->nprocs, most = ordered ? 0 : owners;
+    size_t owners = (size_t)x->nprocs * (size_t)y->nprocs, most = (size_t)(blocks(x) + blocks(y)); /* intervals */
+    most = ordered || most < owners ? most : owners;
     *pairs = (struct hs_pairs){.axis = {x, y}, .in_place = {1, 1}};
-    for (int64_t at = 0; ordered && at < x->n; at = interval_end(pairs, at))
-        most++;
     int32_t *place = hs_get(memory, owners, sizeof *place);
     pairs->pair = most > INT32_MAX ? NULL : hs_get(memory, most + 1, sizeof *pairs->pair);
     if (place && pairs->pair) {
@@ -213,6 +218,7 @@ hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *w
         status = cut_pairs(panels, turn, memory);
     for (int l = 0; !status && l < tiers; l++)
         status = make_tier(panels, &panels->tier[l], width[l], memory);
+    panels->run = panels->count;
     if (status)
         hs_panels_free(memory, panels);
     return status;

@@ -62,6 +62,7 @@ struct hs_tier {
 struct hs_panels {
     struct hs_pairs pairs;
     int count, tiers;
+    int run;       /* number of innermost panels, from the first, that executions multiply; the caller may lower it */
     int64_t width; /* width of the innermost panels; only the last panel of a pair may be narrower */
     struct hs_panel *panel;
     struct hs_tier tier[HS_LEVELS_MAX];

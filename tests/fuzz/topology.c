@@ -13,14 +13,14 @@ static void check_division(const struct hs_division *division, const int *number
 {
     int parts = 0;
     for (int r = 0; r < size; r++) {
-        int part = division->of[r], before = -1;
+        int part = hs_part_of(division, r), before = -1;
         for (int s = 0; s < r && before < 0; s++)
             before = number[s] == number[r] && outer[s] == outer[r] ? s : -1;
-        REQUIRE(before < 0 ? part == parts : part == division->of[before]);
+        REQUIRE(before < 0 ? part == parts : part == hs_part_of(division, before));
         parts += before < 0;
-        REQUIRE(division->member[division->first[part] + division->index[r]] == r);
+        REQUIRE(hs_rank_by_part(division, hs_ranks_before(division, part) + hs_place_in_part(division, r)) == r);
     }
-    REQUIRE(division->parts == parts && division->first[parts] == size);
+    REQUIRE(division->parts == parts && hs_ranks_before(division, parts) == size);
 }
 
 static void check_numbers(struct input *input)

@@ -40,7 +40,7 @@ struct rank_state {
     struct hs_comm comm;
     struct hs_product_memory memory[GRIDS_MOST];
     struct hs_agreement agreement[GRIDS_MOST];
-    int mate[PROCESSES_MOST];
+    int mate[PROCESSES_MOST]; /* the ranks of its node */
     struct hs_region region, *regions;
     double *matrix[3]; /* A, B and C of the current execution, in the region */
     char *buffers;

@@ -41,9 +41,6 @@ static int draw_nodes(struct scene *scene, uint64_t *random)
     hsumma_status status = hs_topology_make(&scene->topology, scene->ranks, scene->node, NULL, &case_pool);
     const struct hs_division *division = &scene->topology.division[HS_NODE];
     scene->nodes = division->parts;
-    for (int r = 0; !status && r < scene->ranks; r++)
-        for (int other = 0; other < scene->ranks; other++)
-            scene->rank[r].mate[other] = division->of[other] == division->of[r] ? division->index[other] : -1;
     return !status;
 }
 
@@ -54,7 +51,7 @@ static hsumma_status make_seat(struct scene *scene, struct job *job, int process
     hsumma_status status = HSUMMA_OK;
     seat->problem = job_problem(job, process);
     if (job_by_node(job))
-        return hs_node_init(&seat->node, &seat->problem, &job->spec[0], rank->mate, &case_pool, &message);
+        return hs_node_init(&seat->node, &seat->problem, &job->spec[0], &rank->comm.mates, &case_pool, &message);
     for (int i = 0; !status && i < job->specs; i++)
         status = hs_loop_init(&seat->loop[i], &seat->problem, &job->spec[i], &rank->comm, &case_pool, &message);
     return status;
@@ -119,8 +116,8 @@ static int make_rank(struct scene *scene, int r)
 {
     struct rank_state *rank = &scene->rank[r];
     const struct hs_division *division = &scene->topology.division[HS_NODE];
-    char **parts = scene->part + division->first[division->of[r]];
-    int me = rank->mate[r];
+    char **parts = scene->part + hs_ranks_before(division, hs_part_of(division, r));
+    int me = rank->comm.mates.me;
     size_t matrix = most(scene, matrix_bytes, r);
     parts[me] = hs_get(&case_pool, 3 * matrix, 1);
     rank->buffers = hs_get(&case_pool, most(scene, buffer_bytes, r), 1);
@@ -137,7 +134,7 @@ static int make_rank(struct scene *scene, int r)
 static int make_node(struct scene *scene, int node, int grid)
 {
     const struct hs_division *division = &scene->topology.division[HS_NODE];
-    const int *mates = hs_division_ranks(division, node);
+    const int *mates = scene->rank[hs_part_rank(division, node, 0)].comm.mates.rank;
     int count = hs_division_size(division, node), good = 1;
     size_t tiles = 64;
     for (int i = 0; i < count; i++)
@@ -155,7 +152,7 @@ static int make_node(struct scene *scene, int node, int grid)
             .bytes = tiles,
             .taken = hs_get_zero(&case_pool, (size_t)count, sizeof *rank->memory[grid].taken),
             .regions = &rank->regions,
-            .mate = rank->mate};
+            .mates = &rank->comm.mates};
         good = good && rank->memory[grid].taken;
     }
     return good;
@@ -190,8 +187,13 @@ int scene_make(struct scene *scene, int cells, uint64_t *random)
         struct rank_state *rank = &scene->rank[r];
         rank->comm = (struct hs_comm){
             .comm = MPI_COMM_WORLD, .rank = r, .size = scene->ranks, .cut = cut, .topology = scene->topology};
-        rank->comm.mates = (struct hs_mates){
-            .count = hs_division_size(division, division->of[r]), .me = rank->mate[r], .mate = rank->mate};
+        int node = hs_part_of(division, r);
+        rank->comm.mates = (struct hs_mates){.count = hs_division_size(division, node),
+                                             .me = hs_place_in_part(division, r),
+                                             .rank = rank->mate,
+                                             .node = division};
+        for (int i = 0; i < rank->comm.mates.count; i++)
+            rank->mate[i] = hs_part_rank(division, node, i);
     }
     scene->jobs = 1 + draw_of(random, JOBS_MOST);
     for (int j = 0; j < scene->jobs; j++) {

@@ -9,9 +9,11 @@ import sys
 import tempfile
 
 from command import bench, object_of, said
+from launch import BUILD
 from simulator import BENCH, lacks, simulate
 from tap import must, ok, run
 
+MEMORY = os.path.join(BUILD, "sim", "tests", "sim", "memory")
 NETWORK = "bw=1GBps,lat=10us"
 EACH = {ranks: f"hockney:nodes={ranks},{NETWORK}" for ranks in (16, 36)}
 FOURS = {ranks: f"hockney:nodes={ranks // 4},ppn=4,{NETWORK}" for ranks in (16, 36)}
@@ -134,13 +136,26 @@ def test_redistribution():
            *said(process))
 
 
+def test_memory():
+    """From 128 to 256 ranks, what a rank's context and grid hold grows by less than a number for each further rank if each
+    node has consecutive ranks, and otherwise by a few; a plan grows by its lists."""
+    for order, most, plan in (("block", 3, 32), ("cyclic", 18, 32)):
+        process = simulate(f"--platform hockney:nodes=64,ppn=4,{NETWORK} --map {order} coll", HSUMMA_SIM_BENCH=MEMORY)
+        rows = [[float(word) for word in line.split()[1:]] for line in process.stdout.splitlines() if line.startswith("held ")]
+        must(process.returncode == 0 and len(rows) == 2, f"memory per rank, map {order}", *said(process))
+        (few, *less), (many, *more) = rows
+        grown = [(y - x) / (many - few) for x, y in zip(less, more)]
+        ok(max(grown[:2]) <= most and grown[2] - grown[1] <= plan,
+           f"map {order}: {max(grown[:2]):.1f} bytes per rank and further rank, allowed {most}", rows)
+
+
 def main():
-    reason = lacks(BENCH)
+    reason = lacks(BENCH) or lacks(MEMORY)
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
     return run(test_products, test_timeline, test_in_flight, test_wrong_results, test_refusals, test_samples, test_collectives,
-               test_redistribution)
+               test_redistribution, test_memory)
 
 
 if __name__ == "__main__":

@@ -299,9 +299,9 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     without.shared_bytes = without.direct = 0;
     struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .nodes = division->parts};
     d.outer.topology = &without;
-    d.node = division->of[shape->rank];
-    d.me = division->index[shape->rank];
-    d.member = hs_division_ranks(division, d.node);
+    d.node = hs_part_of(division, shape->rank);
+    d.me = hs_place_in_part(division, shape->rank);
+    d.member = hs_part_ranks(builder, division, d.node);
     d.members = hs_division_size(division, d.node);
     d.leaders = shape->with.leaders > 0 ? shape->with.leaders : DEFAULT_LEADERS;
     d.pieces = shape->with.pieces > 0 ? shape->with.pieces : 1;
@@ -311,8 +311,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
             d.leaders = hs_division_size(division, i);
     d.peers = hs_builder_get(builder, (size_t)d.nodes, sizeof *d.peers);
     for (int i = 0; d.peers && leads(&d) && i < d.nodes; i++)
-        d.peers[i] = hs_division_ranks(division, i)[d.me];
-    if (!d.peers)
+        d.peers[i] = hs_part_rank(division, i, d.me);
+    if (!d.peers || !d.member)
         return;
     if (shape->with.inner && shape->with.inner->flags & HS_BY_MPI)
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED); /* phases 1, 2 and 4 have parts of different lengths */

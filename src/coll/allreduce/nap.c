@@ -169,9 +169,8 @@ static int receive(struct hs_builder *builder, const struct hs_shape *shape, str
                    int after)
 {
     const struct hs_division *nodes = &shape->topology->division[shape->with.level];
-    return from.node < 0
-               ? -1
-               : hs_emit_recv(builder, hs_division_ranks(nodes, from.node)[from.local], into, shape->bytes, after);
+    return from.node < 0 ? -1
+                         : hs_emit_recv(builder, hs_part_rank(nodes, from.node, from.local), into, shape->bytes, after);
 }
 
 /*
@@ -187,8 +186,8 @@ static void exchange(struct hs_builder *builder, const struct hs_shape *shape, c
     struct hs_ref sum = stage->in;
     int send = -1, after = stage->after;
     if (messages.to.node >= 0)
-        send = hs_emit_send(builder, hs_division_ranks(nodes, messages.to.node)[messages.to.local], sum, shape->bytes,
-                            after);
+        send =
+            hs_emit_send(builder, hs_part_rank(nodes, messages.to.node, messages.to.local), sum, shape->bytes, after);
     int from = receive(builder, shape, messages.from, theirs, after);
     int last = receive(builder, shape, messages.last, free, after);
     int both = hs_emit_both(builder, send, hs_emit_both(builder, from, last));

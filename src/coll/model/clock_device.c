@@ -11,7 +11,7 @@ enum { NO_TURN_BYTES = 64 << 10 }; /* copies of so many bytes do not wait for th
 int hs_device_of(const struct hs_machine *machine, const struct hs_topology *topology, int rank)
 {
     const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
-    int node = nodes ? nodes->of[rank] : rank, index = nodes ? nodes->index[rank] : 0;
+    int node = nodes ? hs_part_of(nodes, rank) : rank, index = nodes ? hs_place_in_part(nodes, rank) : 0;
     int ranks = nodes ? hs_division_size(nodes, node) : 1;
     return node * machine->devices + (int)((int64_t)index * machine->devices / ranks);
 }

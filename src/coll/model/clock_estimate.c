@@ -69,15 +69,16 @@ static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const 
         thin->shape.size = (shape->size + every - 1) / every;
         return HSUMMA_OK;
     }
-    const int *choice = halves_nodes(shape) ? all->division[HS_NODE].of : all->division[HS_NODE].index;
+    const struct hs_division *nodes = &all->division[HS_NODE];
+    int by_node = halves_nodes(shape);
     int *name = hs_get(memory, (size_t)shape->size, 2 * sizeof *name), *socket = name + shape->size;
     if (!name)
         return HSUMMA_ERR_MEMORY;
     for (int r = 0; r < shape->size; r++) {
-        if (choice[r] % every)
+        if ((by_node ? hs_part_of(nodes, r) : hs_place_in_part(nodes, r)) % every)
             continue;
-        name[size] = all->division[HS_NODE].of[r];
-        socket[size++] = all->division[HS_SOCKET].of[r];
+        name[size] = hs_part_of(nodes, r);
+        socket[size++] = hs_part_of(&all->division[HS_SOCKET], r);
     }
     hsumma_status status = hs_topology_make(&thin->topology, size, name, socket, memory);
     hs_put(memory, name);

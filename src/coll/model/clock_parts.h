@@ -8,14 +8,15 @@
 /* The innermost level that contains both ranks. */
 static inline enum hs_tier_kind hs_tier_of(const struct hs_topology *topology, int a, int b)
 {
-    if (!topology || topology->division[HS_NODE].of[a] != topology->division[HS_NODE].of[b])
+    if (!topology || hs_part_of(&topology->division[HS_NODE], a) != hs_part_of(&topology->division[HS_NODE], b))
         return HS_BETWEEN_NODES;
-    return topology->division[HS_SOCKET].of[a] == topology->division[HS_SOCKET].of[b] ? HS_IN_SOCKET : HS_IN_NODE;
+    return hs_part_of(&topology->division[HS_SOCKET], a) == hs_part_of(&topology->division[HS_SOCKET], b) ? HS_IN_SOCKET
+                                                                                                          : HS_IN_NODE;
 }
 
 static inline int hs_node_of(const struct hs_topology *topology, int rank)
 {
-    return topology ? topology->division[HS_NODE].of[rank] : rank;
+    return topology ? hs_part_of(&topology->division[HS_NODE], rank) : rank;
 }
 
 /*

@@ -39,9 +39,19 @@ hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch 
 }
 
 /*
- * In a simulator the following calls block, since SMPI's nonblocking collectives give wrong results. Elsewhere they do
- * not, even without a watch: a blocking call does not match a nonblocking one of another rank.
+ * In a simulator the following calls block, since SMPI's nonblocking collectives give wrong results and take time in
+ * O(ranks^2). Elsewhere they do not, even without a watch: a blocking call does not match a nonblocking one of another
+ * rank.
  */
+
+hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch)
+{
+    MPI_Request request;
+    if (hs_simulator())
+        return hs_mpi_status(MPI_Barrier(comm));
+    int code = MPI_Ibarrier(comm, &request);
+    return hs_mpi_wait(code, &request, watch);
+}
 
 /* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
 static hsumma_status finish(int code, MPI_Request *request, const struct hs_watch *watch, void *copy, void *to,
@@ -145,6 +155,18 @@ hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_wa
     if (!status)
         drop_hints(*copy);
     return status;
+}
+
+hsumma_status hs_mpi_subset(MPI_Comm comm, int size, const int *rank, int tag, MPI_Comm *subset)
+{
+    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+    int made = MPI_Comm_group(comm, &all) == MPI_SUCCESS && MPI_Group_incl(all, size, rank, &members) == MPI_SUCCESS &&
+               MPI_Comm_create_group(comm, members, tag, subset) == MPI_SUCCESS;
+    if (members != MPI_GROUP_NULL)
+        MPI_Group_free(&members);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    return made ? HSUMMA_OK : HSUMMA_ERR_MPI;
 }
 
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)

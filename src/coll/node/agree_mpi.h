@@ -1,7 +1,7 @@
 /*
  * Collectives of MPI, used before the library's own can run and for groups without them, and agreement by them. All are
  * nonblocking calls of MPI and a wait that `watch` looks after (NULL: nothing does) and may end with an error. Blocking
- * calls that have no nonblocking form (MPI_Comm_split, ...) follow one of these, so no rank waits long in them.
+ * calls that have no nonblocking form (hs_mpi_subset, ...) follow one of these, so no rank waits long in them.
  */
 #ifndef HS_COLL_NODE_AGREE_MPI_H
 #define HS_COLL_NODE_AGREE_MPI_H
@@ -20,6 +20,7 @@ hsumma_status hs_mpi_status(int code);
  */
 hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch *watch);
 
+hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch);
 /*
  * These work on copies of the data, which MPI keeps if the wait is ended; without memory for a copy the wait is not
  * watched. allreduce: in place. allgather: `bytes` is the size of one rank's part, and `all` may contain `mine`.
@@ -35,6 +36,12 @@ hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Co
  * caller's hints, which may allow messages to overtake each other, do not apply to the copy. Collective over comm.
  */
 hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_watch *watch);
+
+/*
+ * Makes the communicator of `size` ranks of comm, in the order of rank[], by MPI_Comm_create_group. Collective over
+ * these ranks; tag: as there. HSUMMA_ERR_MPI.
+ */
+hsumma_status hs_mpi_subset(MPI_Comm comm, int size, const int *rank, int tag, MPI_Comm *subset);
 
 /*
  * Combines the votes of all ranks. Collective over comm. If MPI fails or the wait is ended, the verdict is that error

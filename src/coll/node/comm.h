@@ -14,11 +14,11 @@ struct hs_device_comm; /* coll/run/device_comm.h */
 
 /* The ranks of a communicator that are on this rank's host, in the communicator's order. */
 struct hs_host {
-    MPI_Comm comm; /* communicator of these ranks */
-    int own;       /* true if this struct owns comm and must free it */
-    int count, me; /* number of these ranks; this rank's index among them */
-    int *first;    /* the lowest rank on the host of each rank of the communicator */
-    int sockets;   /* true if the ranks of some host of the communicator may be bound to different sockets */
+    MPI_Comm comm;          /* communicator of these ranks */
+    int own;                /* true if this struct owns comm and must free it */
+    int count, me;          /* number of these ranks; this rank's index among them */
+    struct hs_topology all; /* of all ranks of the communicator, whose nodes are the hosts */
+    int sockets;            /* true if the ranks of some host of the communicator may be bound to different sockets */
 };
 
 /* The ranks of a communicator that are on this rank's node, in the communicator's order. A node is a host, or, with
@@ -27,9 +27,20 @@ struct hs_mates {
     MPI_Comm comm; /* communicator of the mates; MPI_COMM_NULL if some (virtual) node spans several machines */
     int own;       /* true if this struct owns comm and must free it */
     int count, me; /* number of mates; this rank's index among them */
-    int *mate;     /* index of each rank of the communicator among the mates, -1 if it is on another node */
     int *rank;     /* rank of each mate in the communicator */
+    const struct hs_division *node; /* the division by node; NULL if the mates are consecutive ranks */
 };
+
+/* Index of a rank of the communicator among the mates, -1 if it is on another node. */
+static inline int hs_mate_index(const struct hs_mates *mates, int rank)
+{
+    if (mates->node)
+        return hs_part_of(mates->node, rank) == hs_part_of(mates->node, mates->rank[0])
+                   ? hs_place_in_part(mates->node, rank)
+                   : -1;
+    int index = rank - mates->rank[0];
+    return index >= 0 && index < mates->count ? index : -1;
+}
 
 /* The library's duplicate of the caller's communicator, and the traffic counted on it. */
 struct hs_comm {

@@ -71,6 +71,8 @@ static uint64_t host_number(void)
     return number + !number;
 }
 
+enum { MATES_TAG = 1 << 12 }; /* of the communicators that this file makes, one after the other */
+
 /* A rank's place, which all ranks gather. */
 struct rank_place {
     uint64_t host;  /* equal on the ranks of a host (host_number) */
@@ -98,31 +100,48 @@ static int64_t first_socket(int64_t unknown)
     return hs_simulator() ? 0 : socket;
 }
 
-/* Sets the fields of comm->host except for its communicator. Takes time in O(ranks) if the ranks of each host are
+/* Sets first[] to the lowest rank on each rank's host. Takes time in O(ranks) if the ranks of each host are
  * consecutive, else in O(ranks * hosts). found: room for the first rank of each host. */
-static void group_ranks(struct hs_comm *comm, const struct rank_place *place, int *found)
+static void find_first(const struct rank_place *place, int size, int *first, int *found)
 {
-    struct hs_host *host = &comm->host;
     int hosts = 0;
-    for (int r = 0; r < comm->size; r++) {
+    for (int r = 0; r < size; r++) {
         int i = 0;
         if (r > 0 && place[r].host == place[r - 1].host) {
-            host->first[r] = host->first[r - 1];
+            first[r] = first[r - 1];
             continue;
         }
         while (i < hosts && place[found[i]].host != place[r].host)
             i++;
         if (i == hosts)
             found[hosts++] = r;
-        host->first[r] = found[i];
+        first[r] = found[i];
     }
-    for (int r = 0; r < comm->size; r++)
-        if (host->first[r] == host->first[comm->rank]) {
-            host->me += r < comm->rank;
-            host->count++;
-        }
-    for (int r = 0; r < comm->size; r++)
-        host->sockets |= place[r].socket != place[host->first[r]].socket;
+}
+
+/* Sets the fields of comm->host except for its communicator, whose ranks are *members. Local. */
+static hsumma_status group_ranks(struct hs_comm *comm, const struct rank_place *place,
+                                 const struct hs_allocator *memory, int **members)
+{
+    struct hs_host *host = &comm->host;
+    int size = comm->size, *first = hs_get(memory, (size_t)size, 2 * sizeof *first);
+    if (!first)
+        return HSUMMA_ERR_MEMORY;
+    find_first(place, size, first, first + size);
+    for (int r = 0; r < size; r++)
+        host->sockets |= place[r].socket != place[first[r]].socket;
+    hsumma_status status = hs_topology_make(&host->all, size, first, NULL, memory);
+    hs_put(memory, first);
+    if (status)
+        return status;
+    const struct hs_division *hosts = &host->all.division[HS_NODE];
+    int mine = hs_part_of(hosts, comm->rank);
+    host->me = hs_place_in_part(hosts, comm->rank);
+    host->count = hs_division_size(hosts, mine);
+    *members = hs_get(memory, (size_t)host->count, sizeof **members);
+    for (int i = 0; *members && i < host->count; i++)
+        (*members)[i] = hs_part_rank(hosts, mine, i);
+    return *members ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator *memory, struct hs_message *message)
@@ -130,30 +149,26 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     struct hs_host *host = &comm->host;
     const struct rank_place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
     struct rank_place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
-    int *found = hs_get(memory, (size_t)comm->size, sizeof *found), alike = 1, alone = 1;
-    *host = (struct hs_host){.comm = MPI_COMM_NULL, .first = hs_get(memory, (size_t)comm->size, sizeof *host->first)};
-    hsumma_status status = !mine.host                         ? HSUMMA_ERR_MPI
-                           : !place || !found || !host->first ? HSUMMA_ERR_MEMORY
-                                                              : HSUMMA_OK;
+    int *members = NULL;
+    *host = (struct hs_host){.comm = MPI_COMM_NULL};
+    hsumma_status status = !mine.host ? HSUMMA_ERR_MPI : !place ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
     status = hs_agreed(comm->comm, status, comm->watch);
     if (!status)
         status = hs_mpi_allgather(&mine, sizeof mine, place, comm->comm, comm->watch);
     if (!status)
-        group_ranks(comm, place, found);
-    for (int r = 0; r < comm->size && !status; r++) {
-        alike &= host->first[r] == 0;
-        alone &= host->first[r] == r;
-    }
-    comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
-    host->own = !status && !alike && !alone;
-    if (host->own) {
-        int made = MPI_Comm_split(comm->comm, host->first[comm->rank], comm->rank, &host->comm) == MPI_SUCCESS;
-        status = hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
-    } else {
-        host->comm = alike ? comm->comm : MPI_COMM_SELF;
-    }
+        status = group_ranks(comm, place, memory, &members);
     hs_put(memory, place);
-    hs_put(memory, found);
+    status = hs_agreed(comm->comm, status, comm->watch);
+    int hosts = host->all.division[HS_NODE].parts;
+    comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
+    host->own = !status && hosts > 1 && hosts < comm->size;
+    if (host->own) {
+        status = hs_mpi_subset(comm->comm, host->count, members, MATES_TAG, &host->comm);
+        status = hs_agreed(comm->comm, status, comm->watch);
+    } else {
+        host->comm = hosts == 1 ? comm->comm : MPI_COMM_SELF;
+    }
+    hs_put(memory, members);
     return status ? hs_fail(message, status, "cannot find the hosts of the processes: %s", hsumma_status_string(status))
                   : HSUMMA_OK;
 }
@@ -190,15 +205,20 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
         return hs_topology_blocks(&comm->topology, comm->size,
                                   options->nodes < comm->size ? options->nodes : comm->size,
                                   options->sockets > 1 ? options->sockets : 1, memory);
-    if (!comm->host.sockets)
-        return hs_topology_make(&comm->topology, comm->size, comm->host.first, NULL, memory);
-    int *socket = hs_get(memory, (size_t)comm->size, sizeof *socket);
-    hsumma_status status = hs_agreed(comm->comm, socket ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
+    if (!comm->host.sockets) {
+        comm->topology = comm->host.all;
+        comm->topology.tables = NULL; /* those of comm->host */
+        return HSUMMA_OK;
+    }
+    int *host = hs_get(memory, (size_t)comm->size, 2 * sizeof *host), *socket = host + comm->size;
+    hsumma_status status = hs_agreed(comm->comm, host ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
     if (!status)
         status = gather_sockets(comm, memory, socket);
+    for (int r = 0; !status && r < comm->size; r++)
+        host[r] = hs_part_of(&comm->host.all.division[HS_NODE], r);
     if (!status)
-        status = hs_topology_make(&comm->topology, comm->size, comm->host.first, socket, memory);
-    hs_put(memory, socket);
+        status = hs_topology_make(&comm->topology, comm->size, host, socket, memory);
+    hs_put(memory, host);
     return status;
 }
 
@@ -206,18 +226,18 @@ static hsumma_status make_topology(struct hs_comm *comm, const struct hs_discove
 static hsumma_status list_mates(struct hs_comm *comm, const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    int whole = comm->topology.size == 0;
-    int count = whole ? comm->size : hs_division_size(node, node->of[comm->rank]);
-    int *mate = hs_get(memory, (size_t)comm->size + (size_t)count, sizeof *mate), *rank = mate + comm->size;
-    if (!mate)
+    int whole = comm->topology.size == 0, part = whole ? 0 : hs_part_of(node, comm->rank);
+    int count = whole ? comm->size : hs_division_size(node, part);
+    int *rank = hs_get(memory, (size_t)count, sizeof *rank);
+    if (!rank)
         return HSUMMA_ERR_MEMORY;
-    for (int r = 0; r < comm->size; r++) {
-        mate[r] = whole ? r : node->of[r] == node->of[comm->rank] ? node->index[r] : -1;
-        if (mate[r] >= 0)
-            rank[mate[r]] = r;
-    }
-    comm->mates =
-        (struct hs_mates){.comm = MPI_COMM_NULL, .count = count, .me = mate[comm->rank], .mate = mate, .rank = rank};
+    for (int i = 0; i < count; i++)
+        rank[i] = whole ? i : hs_part_rank(node, part, i);
+    comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL,
+                                    .count = count,
+                                    .me = whole ? comm->rank : hs_place_in_part(node, comm->rank),
+                                    .rank = rank,
+                                    .node = rank[count - 1] - rank[0] == count - 1 ? NULL : node};
     return HSUMMA_OK;
 }
 
@@ -233,32 +253,29 @@ hsumma_status hs_comm_on_one_node(struct hs_comm *comm, const struct hs_allocato
 static void compare_nodes(const struct hs_comm *comm, int *inside, int *whole)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    const int *first = comm->host.first;
+    const struct hs_division *host = &comm->host.all.division[HS_NODE];
     *inside = *whole = 1;
     for (int r = 0; r < comm->size; r++) {
-        *inside &= first[r] == first[hs_division_ranks(node, node->of[r])[0]];
-        *whole &= node->of[r] == node->of[first[r]];
+        int part = hs_part_of(node, r), on = hs_part_of(host, r);
+        *inside &= on == hs_part_of(host, hs_part_rank(node, part, 0));
+        *whole &= part == hs_part_of(node, hs_part_rank(host, on, 0));
     }
     *whole &= *inside;
 }
 
 /*
- * Finds the mates and their communicator, an existing one if possible, because MPI limits their number and creates them
+ * Finds the mates' communicator, an existing one if possible, because MPI limits their number and creates them
  * slowly. There is none if virtual nodes span several hosts, which is not an error.
  */
-static hsumma_status find_mates(struct hs_comm *comm, const struct hs_allocator *memory)
+static hsumma_status find_mates(struct hs_comm *comm)
 {
     struct hs_mates *mates = &comm->mates;
     int inside, whole;
-    hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory), comm->watch);
-    if (status)
-        return status;
     compare_nodes(comm, &inside, &whole);
     mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
     if (mates->own) {
-        const int mine = comm->topology.division[HS_NODE].of[comm->rank];
-        int made = MPI_Comm_split(comm->host.comm, mine, comm->rank, &mates->comm) == MPI_SUCCESS;
-        return hs_agreed(comm->comm, made ? HSUMMA_OK : HSUMMA_ERR_MPI, comm->watch);
+        hsumma_status status = hs_mpi_subset(comm->comm, mates->count, mates->rank, MATES_TAG, &mates->comm);
+        return hs_agreed(comm->comm, status, comm->watch);
     }
     if (inside)
         mates->comm = whole ? comm->host.comm : MPI_COMM_SELF;
@@ -299,9 +316,12 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message)
 {
-    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, memory), comm->watch);
+    hsumma_status status = make_topology(comm, options, memory);
     if (!status)
-        status = find_mates(comm, memory);
+        status = list_mates(comm, memory);
+    status = hs_agreed(comm->comm, status, comm->watch);
+    if (!status)
+        status = find_mates(comm);
     if (!status)
         status = share(comm, options, memory);
     if (status) {
@@ -320,11 +340,11 @@ void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
     comm->shm = NULL;
     if (comm->mates.own && !finalised)
         MPI_Comm_free(&comm->mates.comm);
-    hs_put(memory, comm->mates.mate);
+    hs_put(memory, comm->mates.rank);
     comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL};
     if (comm->host.own && comm->host.comm != MPI_COMM_NULL && !finalised)
         MPI_Comm_free(&comm->host.comm);
-    hs_put(memory, comm->host.first);
-    comm->host = (struct hs_host){.comm = MPI_COMM_NULL};
     hs_topology_free(&comm->topology, memory);
+    hs_topology_free(&comm->host.all, memory);
+    comm->host = (struct hs_host){.comm = MPI_COMM_NULL};
 }

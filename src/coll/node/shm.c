@@ -122,7 +122,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     shm->members = members;
     shm->depth = HS_RING;
     shm->bells = comm->block ? &comm->block->bells : NULL;
-    shm->index = node->index; /* members and node->index have the same ascending order of ranks */
+    shm->node = node; /* the members have its ascending order of ranks */
     shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
     shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
                                                        boundary */

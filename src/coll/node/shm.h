@@ -51,8 +51,7 @@ struct hs_shm {
     size_t bytes;
     int members, me;                     /* the ranks of the communicator on this node, in ascending order: their
                                             number, and this rank's index */
-    const int *index;                    /* index of each rank among the members of its node, indexed by rank in the
-                                            communicator */
+    const struct hs_division *node;      /* of the communicator's ranks by node, whose parts are members */
     int64_t shared_bytes, pitch;         /* shared_bytes: bytes of SHARED per rank and slot, 0 for devices; pitch: bytes
                                             between members' parts of a slot */
     int depth;                           /* an instance reuses the SHARED of the instance `depth` before it: HS_RING, or

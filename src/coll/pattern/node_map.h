@@ -20,7 +20,7 @@ struct hs_node_map {
     const int *member;    /* ranks of this node */
     int members, me;      /* me: index of this rank in member[] */
     int waves;
-    /* begin[i]: byte offset, in packed order, of the part of rank division->member[i]; size + 1 entries. */
+    /* begin[i]: byte offset, in packed order, of the part of rank hs_rank_by_part(division, i); size + 1 entries. */
     int64_t *begin;
 };
 
@@ -32,7 +32,7 @@ int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struc
 /* The byte offset of a node's parts in packed order, 0 <= node <= nodes. */
 static inline int64_t hs_node_at(const struct hs_node_map *map, int node)
 {
-    return map->begin[map->division->first[node]];
+    return map->begin[hs_ranks_before(map->division, node)];
 }
 static inline int64_t hs_node_bytes(const struct hs_node_map *map, int node)
 {
@@ -41,7 +41,7 @@ static inline int64_t hs_node_bytes(const struct hs_node_map *map, int node)
 /* The byte offset, in packed order, of the part of rank member[place]. */
 static inline int64_t hs_member_part_at(const struct hs_node_map *map, int place)
 {
-    return map->begin[map->division->first[map->node] + place];
+    return map->begin[hs_ranks_before(map->division, map->node) + place];
 }
 
 static inline int64_t hs_member_bytes(const struct hs_node_map *map, int place)

@@ -150,16 +150,18 @@ struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_s
     int *leader = hs_builder_get(builder, (size_t)nodes, sizeof *leader);
     struct hs_two_levels levels = {.nodes = leader ? nodes : 0, .leader = leader, .leads = -1};
     for (int i = 0; i < levels.nodes; i++)
-        leader[i] = division ? hs_division_ranks(division, i)[0] : i;
+        leader[i] = division ? hs_part_rank(division, i, 0) : i;
     if (!leader)
         return levels;
-    levels.node = division ? division->of[shape->rank] : shape->rank;
-    levels.me = division ? division->index[shape->rank] : 0;
-    levels.root_node = division ? division->of[shape->root] : shape->root;
+    levels.node = division ? hs_part_of(division, shape->rank) : shape->rank;
+    levels.me = division ? hs_place_in_part(division, shape->rank) : 0;
+    levels.root_node = division ? hs_part_of(division, shape->root) : shape->root;
     leader[levels.root_node] = shape->root;
-    levels.member = division ? hs_division_ranks(division, levels.node) : leader + shape->rank;
+    levels.member = division ? hs_part_ranks(builder, division, levels.node) : leader + shape->rank;
+    if (!levels.member)
+        return (struct hs_two_levels){.leads = -1};
     levels.members = division ? hs_division_size(division, levels.node) : 1;
-    levels.leader_place = division ? division->index[leader[levels.node]] : 0;
+    levels.leader_place = division ? hs_place_in_part(division, leader[levels.node]) : 0;
     if (shape->rank == leader[levels.node])
         levels.leads = levels.node;
     return levels;

@@ -3,7 +3,7 @@
 
 static int node_of(const struct hs_shape *shape, int rank)
 {
-    return shape->topology ? shape->topology->division[HS_NODE].of[rank] : rank;
+    return shape->topology ? hs_part_of(&shape->topology->division[HS_NODE], rank) : rank;
 }
 
 static void raise_to(int64_t *most, int64_t to)
@@ -36,17 +36,19 @@ static void count_rank(const struct hs_proof *proof, int rank)
 }
 
 /*
- * Counts messages from one node, whose ranks are rank[0 .. ranks), to each other node, for the maximum over pairs. to[]
- * is indexed by node, and zero on entry and on return.
+ * Counts messages from one node to each other node, for the maximum over pairs. to[] is indexed by node, and zero on
+ * entry and on return.
  */
-static void count_pairs(const struct hs_proof *proof, const int *rank, int ranks, int64_t *to)
+static void count_pairs(const struct hs_proof *proof, int from, int64_t *to)
 {
+    const struct hs_topology *topology = proof->shape->topology;
+    const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
     for (int pass = 0; pass < 2; pass++)
-        for (int r = 0; r < ranks; r++) {
-            const struct hs_list *list = &proof->list[rank[r]];
+        for (int r = 0; r < (nodes ? hs_division_size(nodes, from) : 1); r++) {
+            const struct hs_list *list = &proof->list[nodes ? hs_part_rank(nodes, from, r) : from];
             for (int i = 0; i < list->steps; i++) {
                 int node = list->step[i].kind == HS_SEND ? node_of(proof->shape, list->step[i].peer) : -1;
-                if (node < 0 || node == node_of(proof->shape, rank[r]))
+                if (node < 0 || node == from)
                     continue;
                 to[node] = pass == 0 ? to[node] + 1 : 0;
                 raise_to(&proof->report->node_pair_messages_max, to[node]);
@@ -65,14 +67,10 @@ hsumma_status hs_verify_count(struct hs_proof *proof)
     for (int g = 0; g < lists->steps && !status; g++)
         if (proof->report->rounds < round[g])
             proof->report->rounds = round[g];
-    for (int r = 0; r < lists->size && !status; r++) {
+    for (int r = 0; r < lists->size && !status; r++)
         count_rank(proof, r);
-        if (!topology)
-            count_pairs(proof, &r, 1, to);
-    }
-    for (int n = 0; topology && n < topology->division[HS_NODE].parts && !status; n++)
-        count_pairs(proof, hs_division_ranks(&topology->division[HS_NODE], n),
-                    hs_division_size(&topology->division[HS_NODE], n), to);
+    for (int n = 0; n < (topology ? topology->division[HS_NODE].parts : lists->size) && !status; n++)
+        count_pairs(proof, n, to);
     hs_put(proof->memory, round);
     hs_put(proof->memory, to);
     return status;

@@ -12,7 +12,8 @@ static int overlap(const struct hs_access *a, const struct hs_access *b)
 
 static int same_node(const struct hs_shape *shape, int a, int b)
 {
-    return shape->topology && shape->topology->division[HS_NODE].of[a] == shape->topology->division[HS_NODE].of[b];
+    return shape->topology &&
+           hs_part_of(&shape->topology->division[HS_NODE], a) == hs_part_of(&shape->topology->division[HS_NODE], b);
 }
 
 /* Checks that a rank may access the slot of a peer that a step names. */

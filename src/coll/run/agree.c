@@ -30,7 +30,7 @@ static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allo
     const struct hs_division *node = &comm->topology.division[HS_NODE];
     struct hs_group *group = &agreement->group;
     int whole = comm->topology.size == 0; /* without a topology the communicator is on one node */
-    int parts = whole ? 1 : node->parts, here = whole ? 0 : node->of[comm->rank], leaders = 0;
+    int parts = whole ? 1 : node->parts, here = whole ? 0 : hs_part_of(node, comm->rank), leaders = 0;
     int *leader = agreement->places = hs_get(memory, (size_t)(parts + comm->mates.count), sizeof *leader);
     if (!leader)
         return HSUMMA_ERR_MEMORY;
@@ -39,10 +39,10 @@ static hsumma_status divide(struct hs_agreement *agreement, const struct hs_allo
     for (int part = 0; part < parts; part++)
         leader[part] = -1;
     for (int i = 0; i < group->size; i++) {
-        int rank = hs_group_rank(group, i), part = whole ? 0 : node->of[rank];
+        int rank = hs_group_rank(group, i), part = whole ? 0 : hs_part_of(node, rank);
         leader[part] = leader[part] < 0 ? hs_group_place(group, i) : leader[part];
         if (part == here)
-            mate[agreement->mates++] = comm->mates.mate[rank];
+            mate[agreement->mates++] = hs_mate_index(&comm->mates, rank);
     }
     group->me = 0;
     for (int part = 0; part < parts; part++) {

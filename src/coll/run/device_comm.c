@@ -150,7 +150,7 @@ static void want(struct hs_device_comm *on, struct hs_ref ref, int64_t count, co
     if (ref.slot != HS_SHARED)
         return;
     int rank = ref.of ? hs_group_rank(group, (ref.of - 1 + rotation) % group->size) : 0;
-    int64_t *wanted = &on->wanted[ref.of ? on->shm->index[rank] : on->shm->me];
+    int64_t *wanted = &on->wanted[ref.of ? hs_place_in_part(on->shm->node, rank) : on->shm->me];
     *wanted = *wanted < ref.at + count ? ref.at + count : *wanted;
 }
 

@@ -16,7 +16,7 @@ static inline int hs_rank_of(const struct hs_instance *instance, int peer)
 
 static inline int hs_member_of(const struct hs_instance *instance, int peer)
 {
-    return instance->bound.shm->index[hs_rank_of(instance, peer)];
+    return hs_place_in_part(instance->bound.shm->node, hs_rank_of(instance, peer));
 }
 
 static inline int hs_deps_done(const struct hs_instance *instance, const struct hs_step *step)

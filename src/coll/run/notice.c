@@ -19,7 +19,7 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
     for (int i = 0; i < group->size; i++) {
         MPI_Request request;
         int rank = hs_group_rank(group, i);
-        int looks = notice.status == HSUMMA_ERR_PEER && comm->mates.mate && comm->mates.mate[rank] >= 0;
+        int looks = notice.status == HSUMMA_ERR_PEER && comm->mates.rank && hs_mate_index(&comm->mates, rank) >= 0;
         if (rank != comm->rank && !looks && /* mates look at the roster */
             MPI_Isend(copy, sizeof *copy, MPI_BYTE, rank, notice_tag(notice.status), comm->comm, &request) ==
                 MPI_SUCCESS)

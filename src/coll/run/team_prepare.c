@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/operators.h"
+#include "coll/node/agree_mpi.h"
 #include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 
@@ -155,8 +156,6 @@ static int find_communicators(const struct hs_team *team, struct hs_signature *s
 static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
 {
     enum { TAG = 1 << 12 };
-    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
-    hsumma_status status = HSUMMA_OK;
     struct hs_joined *joined = hs_get(team->memory, 1, sizeof *joined + (size_t)joint->size * 2 * sizeof *joint->rank);
     if (!joined)
         return HSUMMA_ERR_MEMORY;
@@ -166,14 +165,7 @@ static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
         joined->rank[i] = hs_joint_rank(joint, i);
         rank[i] = hs_group_rank(&team->group, joined->rank[i]);
     }
-    if (MPI_Comm_group(team->comm->comm, &all) != MPI_SUCCESS ||
-        MPI_Group_incl(all, joint->size, rank, &members) != MPI_SUCCESS ||
-        MPI_Comm_create_group(team->comm->comm, members, TAG, &joined->comm) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    if (members != MPI_GROUP_NULL)
-        MPI_Group_free(&members);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
+    hsumma_status status = hs_mpi_subset(team->comm->comm, joint->size, rank, TAG, &joined->comm);
     if (status) {
         hs_put(team->memory, joined);
         return status;

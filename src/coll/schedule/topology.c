@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The number of ints in the block of one division: five arrays, of[] first. */
-static size_t division_ints(int size)
+/* The number of ints in the tables of a division: four arrays, of[] first. */
+static size_t table_ints(int size)
 {
-    return 5 * (size_t)size + 1;
+    return 4 * (size_t)size + 1;
 }
 
 /* True if ranks a and b are in the same part: equal in both arrays. name[] has sockets or, again, nodes. */
@@ -20,19 +20,36 @@ static int follows(const int *node, const int *name, int a, int b)
     return node[a] != node[b] ? node[a] > node[b] : name[a] > name[b];
 }
 
+/* The size of the parts if a division needs no tables, and the names of the parts ascend; otherwise 0. */
+static int equal_parts(int size, const int *node, const int *name)
+{
+    int each = 1;
+    while (each < size && together(node, name, each, 0))
+        each++;
+    for (int r = each; r < size; r++)
+        if (r % each ? !together(node, name, r, r - 1) : !follows(node, name, r, r - 1))
+            return 0;
+    return each;
+}
+
+static void divide_equally(struct hs_division *division, int size, int each)
+{
+    *division = (struct hs_division){
+        .size = size, .parts = (size + each - 1) / each, .each = each, .even = size % each == 0, .contiguous = 1};
+}
+
 /*
- * Fills in a division, whose arrays are in `block`. Time: O(size) if the names of new parts increase, else
- * O(size * parts).
+ * Fills in a division with tables in `block`. Time: O(size) if the names of new parts increase, else O(size * parts).
  */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
-    division->of = block;
-    division->index = block + size;
-    division->member = block + 2 * (size_t)size;
-    division->first = block + 3 * (size_t)size;
-    int *last_of_name = block + 4 * (size_t)size + 1; /* last_of_name[i] is the highest rank found so far in part i */
-    int highest = 0;                                  /* a rank whose name no earlier rank exceeds */
-    division->parts = 0;
+    *division = (struct hs_division){.size = size,
+                                     .of = block,
+                                     .index = block + size,
+                                     .member = block + 2 * (size_t)size,
+                                     .first = block + 3 * (size_t)size};
+    int *last_of_name = division->member; /* until it is filled in: the highest rank found so far in each part */
+    int highest = 0;                      /* a rank whose name no earlier rank exceeds */
     for (int r = 0; r < size; r++) {
         int part = r > 0 && together(node, name, r, r - 1) ? division->of[r - 1] : 0;
         if (r > 0 && follows(node, name, r, highest)) {
@@ -62,22 +79,41 @@ static void divide(struct hs_division *division, int *block, int size, const int
     }
 }
 
-static void fill(struct hs_topology *topology, int *block, int size, const int *node, const int *socket)
+/* Makes both divisions, which share tables without sockets. Allocates the tables by the builder, if there is one. */
+static hsumma_status fill(struct hs_topology *topology, int size, const int *node, const int *socket,
+                          struct hs_builder *builder, const struct hs_allocator *memory)
 {
+    const int *const name[HS_DIVISION_KINDS] = {[HS_NODE] = node, [HS_SOCKET] = socket};
+    int each[HS_DIVISION_KINDS], tables = 0;
+    for (int d = 0; d < HS_DIVISION_KINDS; d++) {
+        each[d] = name[d] ? equal_parts(size, node, name[d]) : each[HS_NODE];
+        tables += name[d] && !each[d];
+    }
+    size_t ints = (size_t)tables * table_ints(size);
+    int *block = !ints     ? NULL
+                 : builder ? hs_builder_get(builder, ints, sizeof *block)
+                           : hs_get(memory, ints, sizeof *block);
+    if (ints && !block)
+        return HSUMMA_ERR_MEMORY;
     topology->size = size;
-    divide(&topology->division[HS_NODE], block, size, node, node);
-    divide(&topology->division[HS_SOCKET], block + division_ints(size), size, node, socket ? socket : node);
+    topology->tables = block;
+    for (int d = 0; d < HS_DIVISION_KINDS; d++)
+        if (each[d]) {
+            divide_equally(&topology->division[d], size, each[d]);
+        } else if (name[d]) {
+            divide(&topology->division[d], block, size, node, name[d]);
+            block += table_ints(size);
+        } else {
+            topology->division[d] = topology->division[HS_NODE];
+        }
+    return HSUMMA_OK;
 }
 
 hsumma_status hs_topology_make(struct hs_topology *topology, int size, const int *node, const int *socket,
                                const struct hs_allocator *memory)
 {
     *topology = (struct hs_topology){0};
-    int *block = hs_get(memory, 2 * division_ints(size), sizeof *block);
-    if (!block)
-        return HSUMMA_ERR_MEMORY;
-    fill(topology, block, size, node, socket);
-    return HSUMMA_OK;
+    return fill(topology, size, node, socket, NULL, memory);
 }
 
 static int block_of(int rank, int size, int parts)
@@ -109,7 +145,7 @@ hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nod
 
 void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *memory)
 {
-    hs_put(memory, topology->division[HS_NODE].of);
+    hs_put(memory, topology->tables);
     *topology = (struct hs_topology){0};
 }
 
@@ -117,18 +153,27 @@ struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_t
                                    int size, int64_t shared_bytes)
 {
     struct hs_topology *part = hs_builder_get(builder, 1, sizeof *part);
-    int *block = hs_builder_get(builder, 2 * division_ints(size) + 2 * (size_t)size, sizeof *block);
-    if (!part || !block)
+    int *node = hs_builder_get(builder, (size_t)size, 2 * sizeof *node), *socket = node + size;
+    if (!part || !node)
         return NULL;
-    int *node = block + 2 * division_ints(size), *socket = node + size;
     for (int i = 0; i < size; i++) {
-        node[i] = topology ? topology->division[HS_NODE].of[rank[i]] : i;
-        socket[i] = topology ? topology->division[HS_SOCKET].of[rank[i]] : i;
+        node[i] = topology ? hs_part_of(&topology->division[HS_NODE], rank[i]) : i;
+        socket[i] = topology ? hs_part_of(&topology->division[HS_SOCKET], rank[i]) : i;
     }
-    fill(part, block, size, node, socket);
+    if (fill(part, size, node, socket, builder, NULL))
+        return NULL;
     if (topology) {
         part->shared_bytes = topology->shared_bytes < shared_bytes ? topology->shared_bytes : shared_bytes;
         part->direct = topology->direct;
     }
     return part;
+}
+
+const int *hs_part_ranks(struct hs_builder *builder, const struct hs_division *division, int part)
+{
+    int size = hs_division_size(division, part), begin = hs_ranks_before(division, part);
+    int *rank = division->each ? hs_builder_get(builder, (size_t)size, sizeof *rank) : division->member + begin;
+    for (int i = 0; rank && division->each && i < size; i++)
+        rank[i] = begin + i;
+    return rank;
 }

@@ -7,14 +7,19 @@
 
 #include "coll/schedule/steps.h"
 
-/* A partition of a group's ranks; parts are numbered in the order of their lowest ranks. */
+/*
+ * A partition of a group's ranks; parts are numbered in the order of their lowest ranks. Consecutive ranks in parts of
+ * one size, of which only the last may be smaller, need no tables, so the usual topology takes no memory.
+ */
 struct hs_division {
-    int parts;
-    int *of;             /* part of each rank, indexed by rank */
-    int *index;          /* position of each rank within its part, indexed by rank */
-    int *first, *member; /* the ranks of part i, ascending, are member[first[i] .. first[i + 1]) */
-    int even;            /* true if all parts have the same size */
-    int contiguous;      /* true if the ranks of every part are consecutive */
+    int size, parts;
+    int each;       /* number of ranks of every part but the last; 0 if there are tables */
+    int *of;        /* table: part of each rank, indexed by rank */
+    int *index;     /* table: position of each rank within its part, indexed by rank */
+    int *first;     /* table: number of ranks in the parts before part i, for i from 0 to parts */
+    int *member;    /* table: all ranks, part by part, ascending in each */
+    int even;       /* true if all parts have the same size */
+    int contiguous; /* true if the ranks of every part are consecutive */
 };
 
 enum hs_division_kind { HS_NODE, HS_SOCKET, HS_DIVISION_KINDS };
@@ -24,24 +29,45 @@ struct hs_topology {
     struct hs_division division[HS_DIVISION_KINDS]; /* sockets are numbered across nodes; each lies in one node */
     /* Bytes of SHARED that each rank has; 0 if there is no shared memory, so that ranks of one node send messages. */
     int64_t shared_bytes;
-    int direct; /* true if ranks of one node can read each other's IN and OUT */
+    int direct;  /* true if ranks of one node can read each other's IN and OUT */
+    int *tables; /* of the divisions; NULL if none has any */
 };
 
+/* The part of a rank, and the rank's position in it. */
+static inline int hs_part_of(const struct hs_division *division, int rank)
+{
+    return division->each ? rank / division->each : division->of[rank];
+}
+static inline int hs_place_in_part(const struct hs_division *division, int rank)
+{
+    return division->each ? rank % division->each : division->index[rank];
+}
+/* The number of ranks in the parts before `part`, which may be the number of parts. */
+static inline int hs_ranks_before(const struct hs_division *division, int part)
+{
+    return !division->each ? division->first[part] : part < division->parts ? part * division->each : division->size;
+}
 static inline int hs_division_size(const struct hs_division *division, int part)
 {
-    return division->first[part + 1] - division->first[part];
+    return hs_ranks_before(division, part + 1) - hs_ranks_before(division, part);
 }
 /* Size of the largest part. */
 static inline int hs_division_largest(const struct hs_division *division)
 {
-    int most = 1;
-    for (int i = 0; i < division->parts; i++)
+    int most = division->each > 1 ? division->each : 1;
+    for (int i = 0; !division->each && i < division->parts; i++)
         most = hs_division_size(division, i) > most ? hs_division_size(division, i) : most;
     return most;
 }
-static inline const int *hs_division_ranks(const struct hs_division *division, int part)
+/* Rank `at` in the order of parts, in each part ascending. */
+static inline int hs_rank_by_part(const struct hs_division *division, int at)
 {
-    return division->member + division->first[part];
+    return division->each ? at : division->member[at];
+}
+/* The i-th rank of a part. */
+static inline int hs_part_rank(const struct hs_division *division, int part, int i)
+{
+    return hs_rank_by_part(division, hs_ranks_before(division, part) + i);
 }
 
 /*
@@ -67,5 +93,8 @@ void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *m
  */
 struct hs_topology *hs_topology_of(struct hs_builder *builder, const struct hs_topology *topology, const int *rank,
                                    int size, int64_t shared_bytes);
+
+/* The ranks of a part, in memory of the builder; NULL if memory is exhausted: the builder has then failed. */
+const int *hs_part_ranks(struct hs_builder *builder, const struct hs_division *division, int part);
 
 #endif

@@ -51,7 +51,6 @@ struct hsumma_context {
     struct hs_stream *stream;          /* the stream that orders work and results (hsumma_set_stream) */
     struct hs_local *local;            /* computes local products on the device; NULL if the BLAS computes them */
     struct hs_event *turned;           /* recorded on the previous stream when a new one is set */
-    int *ranks;                        /* 0, 1, 2, ...: the rank table of the group of all ranks */
     struct hs_agreement agreement;
     struct hs_registry own;            /* algorithms registered by the user */
     struct hs_team team;               /* the team of all ranks, which runs the collective calls */
@@ -72,7 +71,7 @@ struct hsumma_grid {
     struct hs_grid grid;
     struct hs_product_memory shared;
     struct hs_node_device *on_device; /* tiles for products on devices; NULL if there are none yet */
-    int *rank;
+    int *rank;                        /* grid.rank, to be freed */
 };
 
 /* The axis of the rows (0) or columns (1) of the whole matrix; desc must be valid. */

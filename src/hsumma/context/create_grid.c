@@ -23,11 +23,18 @@ static hsumma_status place(hsumma_context *ctx, const int extent[2], char order,
     if (status)
         return hs_fail(&ctx->message, status, "no memory for a grid");
     grid->grid = (struct hs_grid){.extent = {extent[0], extent[1]}, .coord = {-1, -1}, .rank = grid->rank};
-    for (int i = 0; i < extent[0] * extent[1]; i++)
+    int regular = 1;
+    for (int i = 0; i < extent[0] * extent[1]; i++) {
+        regular &= grid->rank[i] == i;
         if (grid->rank[i] == ctx->comm.rank) {
             grid->grid.coord[0] = i / extent[1];
             grid->grid.coord[1] = i % extent[1];
         }
+    }
+    if (regular) {
+        hs_put(&ctx->memory, grid->rank);
+        grid->grid.rank = grid->rank = NULL;
+    }
     return HSUMMA_OK;
 }
 
@@ -68,7 +75,7 @@ static int64_t hash_of(const struct hs_grid *grid)
 {
     uint64_t hash = hs_mix(hs_mix(0, (uint64_t)grid->extent[0]), (uint64_t)grid->extent[1]);
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
-        hash = hs_mix(hash, (uint64_t)grid->rank[i]);
+        hash = hs_mix(hash, (uint64_t)hs_grid_rank(grid, i));
     return (int64_t)(hash >> 1);
 }
 
@@ -86,7 +93,7 @@ static hsumma_status judge(hsumma_context *ctx, hsumma_status mine, struct hs_ve
         given[1].number = grid->extent[1];
         given[3].number = hash_of(grid);
         for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
-            hs_append(ranks, sizeof ranks, "%s%d", i ? "," : "", grid->rank[i]);
+            hs_append(ranks, sizeof ranks, "%s%d", i ? "," : "", hs_grid_rank(grid, i));
     }
     return hs_context_judge(ctx, mine, verdict, "hsumma_grid_create", given, sizeof given / sizeof *given);
 }

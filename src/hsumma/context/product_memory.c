@@ -54,7 +54,7 @@ static int map(const hsumma_context *ctx, struct hs_product_memory *shared)
 static void describe(const hsumma_context *ctx, struct hs_verdict verdict, char *text, size_t size)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
-    int node = topology->size ? topology->division[HS_NODE].of[verdict.rank] : 0;
+    int node = topology->size ? hs_part_of(&topology->division[HS_NODE], verdict.rank) : 0;
     snprintf(text, size, "node %d cannot share memory: %s", node,
              verdict.about == NO_MACHINE ? "its processes are on several machines (option topology)"
                                          : hs_mapping_fault_text((enum hs_mapping_fault)verdict.about));
@@ -68,7 +68,7 @@ static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
                                               .me = mates->me,
                                               .bells = ctx->comm.block ? &ctx->comm.block->bells : NULL,
                                               .crowded = ctx->comm.crowded};
-    shared->mate = mates->mate;
+    shared->mates = mates;
     shared->regions = &ctx->allocations.shared;
     shared->memory = (char *)shared->mapped + directory_bytes(mates);
 }
@@ -104,7 +104,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
     if (verdict.status != HSUMMA_ERR_UNSUPPORTED)
         return hs_fail(&ctx->message, verdict.status, "rank %d reports: %s (memory of a grid)", verdict.rank,
                        hsumma_status_string(verdict.status));
-    shared->mate = ctx->comm.mates.mate;
+    shared->mates = &ctx->comm.mates;
     describe(ctx, verdict, shared->refused, sizeof shared->refused);
     return HSUMMA_OK;
 }

@@ -52,12 +52,12 @@ static int *entry(const struct area *area, int place)
     return area->table + (ptrdiff_t)(place / area->extent[1]) * area->pitch + place % area->extent[1];
 }
 
-static void find_pieces(struct area *area, const int *part)
+static void find_pieces(struct area *area, const struct hs_division *part)
 {
     int count = area->extent[0] * area->extent[1];
     for (int i = 0; i < count; i++) {
         int rank = *entry(area, i);
-        area->member[i] = (struct member){.part = part[rank], .place = i, .rank = rank};
+        area->member[i] = (struct member){.part = hs_part_of(part, rank), .place = i, .rank = rank};
     }
     qsort(area->member, (size_t)count, sizeof *area->member, compare_members);
     area->pieces = 0;
@@ -134,11 +134,13 @@ static struct strips best_strips(const struct area *area)
     return best;
 }
 
-static hsumma_status arrange(struct area *area, int levels, const int *const *part, const struct hs_allocator *memory);
+static hsumma_status arrange(struct area *area, int levels, const struct hs_division *const *part,
+                             const struct hs_allocator *memory);
 
 /* Arranges the inside of a piece, if the piece is a rectangle. */
 static hsumma_status arrange_inside(const struct area *area, const struct strips *strips, const struct piece *piece,
-                                    int at, int levels, const int *const *part, const struct hs_allocator *memory)
+                                    int at, int levels, const struct hs_division *const *part,
+                                    const struct hs_allocator *memory)
 {
     int least[2] = {area->extent[0], area->extent[1]}, most[2] = {0, 0};
     for (int i = 0; i < piece->size; i++) {
@@ -155,7 +157,8 @@ static hsumma_status arrange_inside(const struct area *area, const struct strips
     return inside.extent[0] * inside.extent[1] == piece->size ? arrange(&inside, levels, part, memory) : HSUMMA_OK;
 }
 
-static hsumma_status arrange(struct area *area, int levels, const int *const *part, const struct hs_allocator *memory)
+static hsumma_status arrange(struct area *area, int levels, const struct hs_division *const *part,
+                             const struct hs_allocator *memory)
 {
     size_t count = (size_t)area->extent[0] * (size_t)area->extent[1];
     hsumma_status status = HSUMMA_OK;
@@ -182,7 +185,7 @@ static hsumma_status arrange(struct area *area, int levels, const int *const *pa
     return status;
 }
 
-hsumma_status hs_tiling_arrange(const int extent[2], int levels, const int *const *part, int *rank,
+hsumma_status hs_tiling_arrange(const int extent[2], int levels, const struct hs_division *const *part, int *rank,
                                 const struct hs_allocator *memory)
 {
     struct area whole = {.table = rank, .pitch = extent[1], .extent = {extent[0], extent[1]}};
@@ -208,6 +211,6 @@ hsumma_status hs_grid_order(const int extent[2], char order, const struct hs_top
         return list_by_rows(extent, rank, memory);
     if (order == 'R' || !topology || topology->size == 0)
         return HSUMMA_OK;
-    const int *const part[] = {topology->division[HS_NODE].of, topology->division[HS_SOCKET].of};
+    const struct hs_division *const part[] = {&topology->division[HS_NODE], &topology->division[HS_SOCKET]};
     return hs_tiling_arrange(extent, 2, part, rank, memory);
 }

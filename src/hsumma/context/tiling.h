@@ -15,14 +15,13 @@ hsumma_status hs_grid_order(const int extent[2], char order, const struct hs_top
                             const struct hs_allocator *memory);
 
 /*
- * Rearranges rank[], a grid's table by rows.  part[l][rank] is the part of a rank on level l of `levels`, outermost
- * first.  The measure of a part is the number of grid rows and columns that it touches, because a panel enters the part
- * once for each of them.  The grid is cut into strips of rows, or of columns, which are filled part by part, the
- * largest first; the thickness of the strips minimises the measure of the worst part.  The given table remains if it is
- * at least as good.  Parts that are rectangles are then arranged on the next level by the same rule.  Errors as for
- * hs_grid_order.
+ * Rearranges rank[], a grid's table by rows.  part[l] divides the ranks on level l of `levels`, outermost first.  The
+ * measure of a part is the number of grid rows and columns that it touches, because a panel enters the part once for
+ * each of them.  The grid is cut into strips of rows, or of columns, which are filled part by part, the largest first;
+ * the thickness of the strips minimises the measure of the worst part.  The given table remains if it is at least as
+ * good.  Parts that are rectangles are then arranged on the next level by the same rule.  Errors as for hs_grid_order.
  */
-hsumma_status hs_tiling_arrange(const int extent[2], int levels, const int *const *part, int *rank,
+hsumma_status hs_tiling_arrange(const int extent[2], int levels, const struct hs_division *const *part, int *rank,
                                 const struct hs_allocator *memory);
 
 #endif

@@ -70,7 +70,7 @@ static double share(const struct shares *shares, int q, int i)
 static int node_of(const struct exchange_look *exchange, int place)
 {
     const struct hs_topology *topology = exchange->lines->topology;
-    return topology ? topology->division[HS_NODE].of[exchange->lines->grid->rank[place]] : place;
+    return topology ? hs_part_of(&topology->division[HS_NODE], hs_grid_rank(exchange->lines->grid, place)) : place;
 }
 
 static double busy(const struct exchange_look *exchange, const struct port *port)

@@ -186,11 +186,19 @@ const struct hs_cells *hs_line_cells(const struct hs_line_table *lines, int cell
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/* The first member in the same part of the division (node or socket) as member i. */
-static int first_mate(const struct hs_division *division, const struct hs_group *group, int i)
+/* The part (node or socket) of member i. */
+static int part_of(const struct hs_division *division, const struct hs_group *group, int i)
 {
-    int mate = 0;
-    while (division->of[hs_group_rank(group, mate)] != division->of[hs_group_rank(group, i)])
+    return hs_part_of(division, hs_group_rank(group, i));
+}
+
+/* The first member in the same part as member i.  before: that of member i - 1. */
+static int first_mate(const struct hs_division *division, const struct hs_group *group, int i, int before)
+{
+    int part = part_of(division, group, i), mate = 0;
+    if (i > 0 && part_of(division, group, i - 1) == part)
+        return before;
+    while (part_of(division, group, mate) != part)
         mate++;
     return mate;
 }
@@ -223,15 +231,17 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
     line->nodes = 0;
     line->where = 3;
     line->sharing = 1;
-    for (int i = 0; i < group->size; i++) {
-        int mate = first_mate(node, group, i), mates = 0;
+    for (int i = 0, mate = 0, on_socket = 0; i < group->size; i++) {
+        int part = part_of(node, group, i), mates = 0;
+        mate = first_mate(node, group, i, mate);
+        on_socket = first_mate(socket, group, i, on_socket);
         line->where = hs_mix(line->where, (uint64_t)mate);
-        line->where = hs_mix(line->where, (uint64_t)first_mate(socket, group, i));
+        line->where = hs_mix(line->where, (uint64_t)on_socket);
         if (mate < i)
             continue;
         for (int j = i; j < group->size; j++)
-            mates += node->of[hs_group_rank(group, j)] == node->of[hs_group_rank(group, i)];
-        double sharing = lines->flow[node->of[hs_group_rank(group, i)]] / mates;
+            mates += part_of(node, group, j) == part;
+        double sharing = lines->flow[part] / mates;
         line->sharing = sharing > line->sharing ? sharing : line->sharing;
         line->nodes++;
     }

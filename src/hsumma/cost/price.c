@@ -118,8 +118,9 @@ static int typical_roots(const struct hs_line_table *lines, const struct hs_line
     root[1] = 1;
     if (!lines->topology || line->nodes == 1 || line->nodes == size)
         return 1;
-    const int *node = lines->topology->division[HS_NODE].of;
-    while (mates < size && node[hs_group_rank(&line->group, mates)] == node[hs_group_rank(&line->group, 0)])
+    const struct hs_division *node = &lines->topology->division[HS_NODE];
+    int first = hs_part_of(node, hs_group_rank(&line->group, 0));
+    while (mates < size && hs_part_of(node, hs_group_rank(&line->group, mates)) == first)
         mates++;
     if (mates > 2)
         root[0] = mates / 2;

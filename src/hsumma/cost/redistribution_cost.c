@@ -39,18 +39,6 @@ static double process_seconds(const struct hs_redistribution_load *load, const s
     return seconds + copied * machine->copy;
 }
 
-/* The processes on the node of *rank, or only that process without a topology; sets *count to their number. */
-static const int *node_of(const struct hs_topology *topology, const int *rank, int *count)
-{
-    if (!topology) {
-        *count = 1;
-        return rank;
-    }
-    const struct hs_division *node = &topology->division[HS_NODE];
-    *count = hs_division_size(node, node->of[*rank]);
-    return hs_division_ranks(node, node->of[*rank]);
-}
-
 hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const struct hs_topology *topology, int size,
                                         const struct hs_layout *source, int sources, const struct hs_layout *target,
                                         size_t bytes, const struct hs_allocator *memory, double *seconds)
@@ -62,14 +50,17 @@ hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const 
     if (!topology && profile->one_node)
         status = hs_topology_blocks(&together, size, 1, 1, memory);
     const struct hs_topology *counted = topology ? topology : profile->one_node ? &together : &apart;
+    const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
     *seconds = 0;
     for (int e = 0; e < 4 && !status; e++) {
-        int last = ends[e]->extent[0] * ends[e]->extent[1] - 1, count;
-        const int *rank = node_of(topology, &ends[e]->rank[e % 2 ? last : 0], &count);
+        int last = ends[e]->extent[0] * ends[e]->extent[1] - 1;
+        int end = hs_rank_in(ends[e]->rank, e % 2 ? last : 0), part = nodes ? hs_part_of(nodes, end) : 0;
+        int count = nodes ? hs_division_size(nodes, part) : 1; /* the processes on its node, if nodes are known */
         double node_bytes[2] = {0, 0};
         for (int i = 0; i < count && !status; i++) {
             struct hs_redistribution_load load;
-            status = hs_redistribution_count(source, sources, target, counted, size, rank[i], memory, &load);
+            int rank = nodes ? hs_part_rank(nodes, part, i) : end;
+            status = hs_redistribution_count(source, sources, target, counted, size, rank, memory, &load);
             if (!status)
                 *seconds =
                     larger(*seconds, process_seconds(&load, &links, &profile->machine, (double)bytes, node_bytes));

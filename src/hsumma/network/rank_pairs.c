@@ -18,7 +18,7 @@ static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d
     int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
 
     for (int i = 0; i < count; i++)
-        add(pairs, hs_division_ranks(d, x)[i], hs_division_ranks(d, y)[i], i, rank);
+        add(pairs, hs_part_rank(d, x, i), hs_part_rank(d, y, i), i, rank);
     pairs->per_node = count > pairs->per_node ? count : pairs->per_node;
 }
 
@@ -27,12 +27,12 @@ static void add_inside(struct hs_rank_pairs *pairs, const struct hs_division *d,
 {
     for (int part = 0; part < d->parts; part++)
         for (int i = 0; i + 1 < hs_division_size(d, part); i += 2)
-            add(pairs, hs_division_ranks(d, part)[i], hs_division_ranks(d, part)[i + 1], i / 2, rank);
+            add(pairs, hs_part_rank(d, part, i), hs_part_rank(d, part, i + 1), i / 2, rank);
 }
 
 static int node_of_socket(const struct hs_topology *topology, int socket)
 {
-    return topology->division[HS_NODE].of[hs_division_ranks(&topology->division[HS_SOCKET], socket)[0]];
+    return hs_part_of(&topology->division[HS_NODE], hs_part_rank(&topology->division[HS_SOCKET], socket, 0));
 }
 
 /* The next socket of the same node; -1 if there is none. */

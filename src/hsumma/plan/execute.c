@@ -59,10 +59,8 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);
-    const struct hs_tier *outer = &plan->loop.panels.tier[0];
-    int end = plan->steps && plan->steps < outer->count ? outer->first[plan->steps] : HS_ALL;
     hs_loop_start(&plan->loop, alpha, matrix, beta, plan->workspace->base, &execution, plan->began, 0,
-                  counts(plan) ? hs_trial_first_span(plan) : end);
+                  counts(plan) ? hs_trial_first_span(plan) : plan->loop.panels.run);
 }
 
 /* Begins the product; with a guard, first its checksums. */

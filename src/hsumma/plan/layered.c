@@ -35,7 +35,8 @@ int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid)
     size_t count = (size_t)processes_of(grid);
     int *rank = hs_get(&ctx->memory, count, sizeof *rank);
     if (rank) {
-        memcpy(rank, grid->rank, count * sizeof *rank);
+        for (size_t i = 0; i < count; i++)
+            rank[i] = hs_grid_rank(&grid->grid, (int)i);
         qsort(rank, count, sizeof *rank, by_number);
     }
     return rank;

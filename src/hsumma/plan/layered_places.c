@@ -117,19 +117,20 @@ struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struc
         for (int i = 0; i < extent[0]; i++)
             for (int j = 0; j < extent[1]; j++) {
                 int row = along ? i : l * extent[0] + i, col = along ? l * extent[1] + j : j;
-                rank[row * layout.extent[1] + col] = layered->grid[l]->rank[i * extent[1] + j];
+                rank[row * layout.extent[1] + col] = hs_grid_rank(&layered->grid[l]->grid, i * extent[1] + j);
             }
     return layout;
 }
 
 static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
 {
-    return a->extent[0] == b->extent[0] && a->extent[1] == b->extent[1] && hs_axis_same(&a->axis[0], &b->axis[0]) &&
-           hs_axis_same(&a->axis[1], &b->axis[1]) &&
-           memcmp(a->rank, b->rank, (size_t)(a->extent[0] * a->extent[1]) * sizeof *a->rank) == 0;
+    int same = a->extent[0] == b->extent[0] && a->extent[1] == b->extent[1] && hs_axis_same(&a->axis[0], &b->axis[0]) &&
+               hs_axis_same(&a->axis[1], &b->axis[1]);
+    for (int i = 0; same && i < a->extent[0] * a->extent[1]; i++)
+        same = hs_rank_in(a->rank, i) == hs_rank_in(b->rank, i);
+    return same;
 }
 
-/* The caller's layout of an operand. */
 static struct hs_layout given_layout(const struct hs_request *request, const struct hs_problem *problem, int operand)
 {
     return hs_layout_of(request->desc[operand]->grid, &problem->view[operand]);
@@ -202,7 +203,7 @@ struct hs_layout hs_layered_free_layout(const struct hs_layered *layered, const 
     if (operand != HS_C)
         return layout;
     for (int i = 0; i < P * cols; i++)
-        rank[i] = layered->grid[i % L]->rank[i / cols * Q + i % cols / L];
+        rank[i] = hs_grid_rank(&layered->grid[i % L]->grid, i / cols * Q + i % cols / L);
     int64_t block = divided(layout.axis[1].nb, L);
     layout.rank = rank;
     layout.extent[1] = cols;

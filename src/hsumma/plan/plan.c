@@ -55,8 +55,9 @@ static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *set
     grid->rank = plan->ranks;
     for (int i = 0; i < cover[0].length; i++)
         for (int j = 0; j < cover[1].length; j++)
-            plan->ranks[i * cover[1].length + j] = whole.rank[(cover[0].start + i) % whole.extent[0] * whole.extent[1] +
-                                                              (cover[1].start + j) % whole.extent[1]];
+            plan->ranks[i * cover[1].length + j] =
+                hs_grid_rank(&whole, (cover[0].start + i) % whole.extent[0] * whole.extent[1] +
+                                         (cover[1].start + j) % whole.extent[1]);
     for (int a = 0; a < 2; a++) {
         for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
             plan->problem.view[x].axis[a] = hs_cover_axis(&cover[a], &plan->problem.view[x].axis[a]);
@@ -243,18 +244,19 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
-    plan->steps = settings->steps;
-    if (!status && plan->steps && (!ctx->compute || ctx->compute->real))
-        status = hs_fail(message, HSUMMA_ERR_OPTION,
-                         "steps=%d: allowed only in the simulator with compute=time; expected steps=all", plan->steps);
-    if (!status && plan->steps && settings->tune == HS_TUNE_MEASURE)
+    plan->choice.spec.steps = settings->steps;
+    if (!status && settings->steps && (!ctx->compute || ctx->compute->real))
+        status =
+            hs_fail(message, HSUMMA_ERR_OPTION,
+                    "steps=%d: allowed only in the simulator with compute=time; expected steps=all", settings->steps);
+    if (!status && settings->steps && settings->tune == HS_TUNE_MEASURE)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: tune=measure requires whole products; expected steps=all, or tune=estimate or off",
-                         plan->steps);
-    if (!status && plan->steps && plan->by_node)
+                         settings->steps);
+    if (!status && settings->steps && plan->by_node)
         status = hs_fail(message, HSUMMA_ERR_OPTION,
                          "steps=%d: not supported for products inside one node; expected steps=all, or node=messages",
-                         plan->steps);
+                         settings->steps);
     if (!status && settings->guard)
         status = check_guard(plan, settings, message);
     if (!status)
@@ -275,7 +277,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (plan->layered)
         return status;
     if (!status && plan->member && plan->by_node)
-        status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, plan->grid->shared.mate, &ctx->memory,
+        status = hs_node_init(&plan->node, &plan->problem, &plan->choice.spec, plan->grid->shared.mates, &ctx->memory,
                               message);
     if (status || plan->by_node)
         return status;

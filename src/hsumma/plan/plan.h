@@ -70,7 +70,6 @@ struct hsumma_plan {
     hsumma_plan *holder;    /* for a rival, the plan that the caller holds; else NULL */
     int remembered;         /* 1 if the choice was remembered (hs_trial_recall) */
     char not_recalled[200]; /* the reason why a remembered choice is not possible; empty if there is none */
-    int steps;              /* number of outermost panels per execution; 0 for all */
     int by_node;            /* 1 if `node` executes, in memory that all processes share; 0 if `loop` executes */
     struct hs_loop loop;
     struct hs_node_product node;

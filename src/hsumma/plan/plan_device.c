@@ -70,7 +70,7 @@ hsumma_status hs_plan_device_prepare(hsumma_plan *plan, const struct hs_request 
     on->choice.spec.threads = plan->choice.spec.threads;
     if (plan->member)
         status =
-            hs_node_init(&on->node, &plan->problem, &on->choice.spec, plan->grid->shared.mate, &ctx->memory, message);
+            hs_node_init(&on->node, &plan->problem, &on->choice.spec, plan->grid->shared.mates, &ctx->memory, message);
     on->possible = on->serves = !status;
     return status;
 }
@@ -82,7 +82,7 @@ hsumma_status hs_plan_device_join(hsumma_plan *plan, const struct hs_settings *s
     if (!on->possible)
         return HSUMMA_OK;
     hsumma_status status =
-        hs_device_tiles_grow(ctx, &plan->grid->on_device, plan->grid->grid.rank[0], (size_t)on->bytes);
+        hs_device_tiles_grow(ctx, &plan->grid->on_device, hs_grid_rank(&plan->grid->grid, 0), (size_t)on->bytes);
     if (status != HSUMMA_ERR_DEVICE && status != HSUMMA_ERR_MEMORY)
         return status;
     on->possible = on->serves = 0;

@@ -53,7 +53,7 @@ static void write_call(const hsumma_context *ctx, const void *waiter, char *text
 static int awaited_mate(const hsumma_context *ctx)
 {
     int peer = ctx->timeline.waiter ? ctx->timeline.wait.peer : -1;
-    return peer >= 0 && ctx->comm.mates.mate ? ctx->comm.mates.mate[peer] : -1;
+    return peer >= 0 && ctx->comm.mates.rank ? hs_mate_index(&ctx->comm.mates, peer) : -1;
 }
 
 static uint64_t last_call(const struct hs_roster *roster, int mate)
@@ -74,7 +74,7 @@ static int is_outside(const hsumma_context *ctx, const void *waiter, int rank)
         return 0;
     const struct hs_grid *grid = &plan->grid->grid;
     int i = 0, count = grid->extent[0] * grid->extent[1];
-    while (i < count && grid->rank[i] != rank)
+    while (i < count && hs_grid_rank(grid, i) != rank)
         i++;
     return i == count;
 }
@@ -152,7 +152,7 @@ static hsumma_status give_up_after(hsumma_context *ctx, int mate)
     write_last_call(last_call(&ctx->comm.roster, mate), last, sizeof last);
     hs_fail(&notice.text, HSUMMA_ERR_PEER, "rank %d %s; its last call was %s", ctx->comm.mates.rank[mate],
             left ? "has freed its context" : "has ended", last);
-    const struct hs_group all = {.table = ctx->ranks, .stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    const struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
     if (ctx->comm.size > ctx->comm.mates.count)
         hs_notice_send(&ctx->comm, &all, notice, &ctx->memory);
     return give_up(ctx, HSUMMA_ERR_PEER, notice.text.text);

@@ -19,7 +19,7 @@ static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *
     uint64_t hash = (uint64_t)hs_request_hash(request, 1);
     int processes = grid->extent[0] * grid->extent[1];
     for (int i = 0; i < processes && processes <= ctx->comm.topology.size && node->parts > 1; i++)
-        hash = hs_mix(hash, (uint64_t)node->of[grid->rank[i]]);
+        hash = hs_mix(hash, (uint64_t)hs_part_of(node, hs_grid_rank(grid, i)));
     return hash;
 }
 
@@ -220,7 +220,7 @@ static void decide(hsumma_plan *holder, int best)
         return;
     /* the context may only remember what all its processes know */
     trial->to_remember = holder->grid->grid.extent[0] * holder->grid->grid.extent[1] == ctx->comm.size;
-    if (!ctx->tuned_file[0] || holder->grid->grid.rank[0] != ctx->comm.rank)
+    if (!ctx->tuned_file[0] || hs_grid_rank(&holder->grid->grid, 0) != ctx->comm.rank)
         return;
     struct hs_tuned_entry entry;
     char line[HS_TUNED_KEY + HS_TUNED_LINE + 64];

@@ -209,7 +209,8 @@ static hsumma_status take(hsumma_context *ctx, int rank, struct hs_trace_entry *
     if (!status && rank)
         status = receive(ctx, &header, sizeof header, rank);
     if (!status)
-        hs_trace_text_rank(text, rank, topology->size ? topology->division[HS_NODE].of[rank] : 0, shift, header.lost);
+        hs_trace_text_rank(text, rank, topology->size ? hs_part_of(&topology->division[HS_NODE], rank) : 0, shift,
+                           header.lost);
     for (uint64_t at = 0; !status && at < header.entries; at += CHUNK) {
         uint64_t count = header.entries - at < CHUNK ? header.entries - at : CHUNK;
         const struct hs_trace_entry *entry = rank ? chunk : &ctx->comm.trace->ring[at];

@@ -10,8 +10,8 @@ hsumma_status hs_group_topology(const struct hs_group *group, int first, const s
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < size; i++) {
         int rank = hs_group_rank(group, (i + first) % size);
-        node[i] = of->division[HS_NODE].of[rank];
-        node[size + i] = of->division[HS_SOCKET].of[rank];
+        node[i] = hs_part_of(&of->division[HS_NODE], rank);
+        node[size + i] = hs_part_of(&of->division[HS_SOCKET], rank);
     }
     hsumma_status status = hs_topology_make(topology, size, node, node + size, memory);
     hs_put(memory, node);
@@ -42,7 +42,7 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
     if (status)
         return status;
     const struct hs_division *division = cells->division = &cells->line.division[HS_NODE];
-    cells->me = division->of[grid->coord[axis]];
+    cells->me = hs_part_of(division, grid->coord[axis]);
     cells->members = hs_division_size(division, cells->me);
     cells->carriers = hs_division_largest(division);
     cells->carrier =
@@ -54,13 +54,13 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
     cells->mate = cells->carrier + (size_t)cells->carriers * (size_t)division->parts;
     for (int i = 0; i < cells->carriers; i++)
         for (int c = 0; c < division->parts; c++) {
-            int member = hs_division_ranks(division, c)[i % hs_division_size(division, c)];
+            int member = hs_part_rank(division, c, i % hs_division_size(division, c));
             cells->carrier[i * division->parts + c] = hs_grid_index(grid, axis, member, line);
         }
     for (int i = 0; i < cells->members; i++)
         cells->mate[i] =
-            topology->division[HS_NODE]
-                .index[grid->rank[hs_grid_index(grid, axis, hs_division_ranks(division, cells->me)[i], line)]];
+            hs_place_in_part(&topology->division[HS_NODE],
+                             hs_grid_rank(grid, hs_grid_index(grid, axis, hs_part_rank(division, cells->me, i), line)));
     int node = hs_node_on_line(topology, grid, axis, line, grid->coord[axis]);
     for (int other = 0; other < grid->extent[1 - axis]; other++) {
         if (other == line)

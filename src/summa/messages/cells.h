@@ -29,7 +29,7 @@ struct hs_cells {
 static inline int hs_node_on_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis, int line,
                                   int member)
 {
-    return topology->division[HS_NODE].of[grid->rank[hs_grid_index(grid, axis, member, line)]];
+    return hs_part_of(&topology->division[HS_NODE], hs_grid_rank(grid, hs_grid_index(grid, axis, member, line)));
 }
 
 /* Makes the topology of a group, whose members are numbered cyclically from `first` on.  of: the topology of all ranks.
@@ -54,7 +54,7 @@ int hs_cells_factors(const struct hs_division *division, const struct hs_factors
 /* The carrier of this process's cell for a root, as an index in the cell.  root: its coordinate on the line. */
 static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
 {
-    return cells->division->index[root] % cells->members;
+    return hs_place_in_part(cells->division, root) % cells->members;
 }
 
 /* The use of product memory by one execution. */

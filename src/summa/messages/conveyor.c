@@ -232,7 +232,7 @@ static void place_shared(struct hs_conveyor *conveyor, char *memory)
     for (int s = 0; mover->cells && s < conveyor->channels; s++) {
         size_t bytes = ring_bytes(conveyor, s), mine = 0;
         if (conveyor->node_rings[s] > 1)
-            mine = bytes * (size_t)mover->cells->division->index[mover->line];
+            mine = bytes * (size_t)hs_place_in_part(mover->cells->division, mover->line);
         if (conveyor->node_rings[s])
             conveyor->ring[s] = conveyor->reuses_ring[s]
                                     ? conveyor->ring[0]

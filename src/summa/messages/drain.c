@@ -54,7 +54,7 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
     int first = mover->panels->tier[drain->channel[0].tier].first[o], members = mover->members;
     int64_t elements = hs_tier_width(mover->panels, drain->channel[0].tier, o) * mover->length,
             size = (int64_t)scalar->size;
-    int me = mover->cells->division->index[mover->line];
+    int me = hs_place_in_part(mover->cells->division, mover->line);
     int64_t from = elements * me / members * size, bytes = elements * (me + 1) / members * size - from;
     int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of consecutive members */
     const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;

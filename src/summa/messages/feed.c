@@ -11,7 +11,7 @@ int hs_feed_root(const struct hs_conveyor *feed, int t)
 {
     const struct hs_grid *grid = &feed->mover.problem->grid;
     int along = feed->mover.role->line_axis;
-    return grid->rank[hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along])];
+    return hs_grid_rank(grid, hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along]));
 }
 
 /* The channel through which this cell receives innermost panel t; 0 if the root is in this cell. */

@@ -36,7 +36,11 @@ static hsumma_status make_panels(struct hs_loop *loop, const struct hs_allocator
     hsumma_status status = hs_variant_pairs(&loop->variant, memory, &pairs);
     if (!status && (status = alternate(loop, memory, &pairs)))
         hs_pairs_free(memory, &pairs);
-    return status ? status : hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
+    if (!status)
+        status = hs_panels_make(&pairs, spec->levels, spec->width, spec->turn, memory, &loop->panels);
+    if (!status && spec->steps > 0 && spec->steps < loop->panels.tier[0].count)
+        loop->panels.run = loop->panels.tier[0].first[spec->steps];
+    return status;
 }
 
 /* Lays out the memory that lives as long as the plan. */

@@ -153,7 +153,7 @@ int hs_mover_root(const struct hs_mover *mover, int pair)
 /* The coordinate that the levels divide: the index of the member's cell or, without cells, of the member. */
 static int place_of(const struct hs_mover *mover, int member)
 {
-    return mover->cells ? mover->cells->division->of[member] : member;
+    return mover->cells ? hs_part_of(mover->cells->division, member) : member;
 }
 
 int hs_mover_level(const struct hs_mover *mover, int root)
@@ -204,7 +204,7 @@ struct hs_binding hs_mover_binding(const struct hs_mover *mover, int level, int 
     struct hs_group group = mover->group[level];
     if (mover->cells)
         group.at = mover->cells->carrier +
-                   (size_t)mover->cells->division->index[member] * (size_t)mover->cells->division->parts;
+                   (size_t)hs_place_in_part(mover->cells->division, member) * (size_t)mover->cells->division->parts;
     return (struct hs_binding){
         .group = group,
         .rotation = hs_rotation(mover->alg[level], &shape),
@@ -227,7 +227,8 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
     for (int o = 0; !status && o < tier->count; o++) {
         int root = hs_mover_root(mover, hs_mover_pair(mover, mover->tier[level], o));
         list[o] = -1;
-        if (hs_mover_level(mover, root) > level || !hs_mover_carries(mover, root))
+        if (tier->first[o] >= mover->panels->run || hs_mover_level(mover, root) > level ||
+            !hs_mover_carries(mover, root))
             continue;
         const struct hs_shape shape = {.root = hs_digit(&mover->factors, level, place_of(mover, root))};
         int rotation = hs_rotation(alg, &shape);
@@ -405,7 +406,7 @@ hsumma_status hs_mover_exchange_lists(const struct hs_mover *mover, int outward,
         int pair = hs_mover_pair(mover, mover->tier0, o);
         int64_t width = hs_tier_width(mover->panels, mover->tier0, o);
         list[o] = -1;
-        if (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair))
+        if (tier->first[o] >= mover->panels->run || (!hs_mover_holds(mover, pair) && !hs_mover_takes(mover, pair)))
             continue;
         struct hs_list_key key = {.rank = mover->operand, .size = outward, .root = pair, .bytes = width};
         list[o] = hs_cache_find(lists, &key);

@@ -84,7 +84,8 @@ static inline int hs_mover_carrier(const struct hs_mover *mover, int root)
 /* Whether this process is the carrier of its cell for a root. */
 static inline int hs_mover_carries(const struct hs_mover *mover, int root)
 {
-    return !mover->cells || hs_cells_carrier(mover->cells, root) == mover->cells->division->index[mover->line];
+    return !mover->cells ||
+           hs_cells_carrier(mover->cells, root) == hs_place_in_part(mover->cells->division, mover->line);
 }
 
 /* Bytes of a buffer for one panel of a tier.  length: local extent of the pinned dimension. */

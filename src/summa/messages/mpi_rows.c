@@ -1,6 +1,6 @@
 #include "summa/messages/mpi_rows.h"
 
-#include <mpi.h>
+#include "coll/node/agree_mpi.h"
 
 static hsumma_element element_of(char letter)
 {
@@ -21,23 +21,13 @@ static hsumma_element element_of(char letter)
 static hsumma_status connect_level(struct hs_mover *mover, int level, const struct hs_comm *comm, int *rank)
 {
     const struct hs_group *group = &mover->group[level];
-    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
-    hsumma_status status = HSUMMA_OK;
     for (int i = 0; i < group->size; i++)
         rank[i] = hs_group_rank(group, i);
     mover->operation = (hsumma_operator){.op = HSUMMA_SUM, .element = element_of(mover->problem->scalar->letter)};
     mover->native[level] = (struct hs_native){.comm = MPI_COMM_NULL};
     mover->connected[level] = 1;
-    if (MPI_Comm_group(comm->comm, &all) != MPI_SUCCESS ||
-        MPI_Group_incl(all, group->size, rank, &members) != MPI_SUCCESS ||
-        MPI_Comm_create_group(comm->comm, members, mover->operand * HS_LEVELS_MAX + level,
-                              &mover->native[level].comm) != MPI_SUCCESS)
-        status = HSUMMA_ERR_MPI;
-    if (members != MPI_GROUP_NULL)
-        MPI_Group_free(&members);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
-    return status;
+    return hs_mpi_subset(comm->comm, group->size, rank, mover->operand * HS_LEVELS_MAX + level,
+                         &mover->native[level].comm);
 }
 
 hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank)

@@ -98,7 +98,7 @@ struct crossing {
 static void add_list(const struct hs_loop *loop, const struct hs_list *list, const struct hs_binding *bound, int times,
                      int span, const struct crossing *to)
 {
-    const int *node_of = to->node->of;
+    int mine = hs_part_of(to->node, loop->comm->rank);
     for (int i = 0; i < list->steps; i++) {
         const struct hs_step *step = &list->step[i];
         if (step->kind != HS_SEND)
@@ -106,8 +106,8 @@ static void add_list(const struct hs_loop *loop, const struct hs_list *list, con
         int place = step->peer;
         if (bound)
             place = place_of_peer(bound, step->peer);
-        int node = node_of[loop->problem->grid.rank[place]];
-        if (node == node_of[loop->comm->rank])
+        int node = hs_part_of(to->node, hs_grid_rank(&loop->problem->grid, place));
+        if (node == mine)
             continue;
         to->messages[span * to->node->parts + node] += times * ((step->count - 1) / loop->comm->cut + 1);
         to->bytes[span * to->node->parts + node] += times * step->count;

@@ -44,7 +44,7 @@ static struct hs_overlap shared_with(const struct hs_node_product *node, int axi
                             range.begin + range.length);
 }
 
-void hs_even_meet(struct hs_node_product *node, const int *mate)
+void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
 {
     const struct hs_grid *grid = &node->problem->grid;
     struct hs_peers *makers = &node->even.makers;
@@ -59,7 +59,7 @@ void hs_even_meet(struct hs_node_product *node, const int *mate)
             shares = hs_overlap_next(&walk, INT64_MAX, &begin, &length);
         }
         if (shares)
-            makers->rank[makers->count++] = mate[grid->rank[i]];
+            makers->rank[makers->count++] = hs_mate_index(mates, hs_grid_rank(grid, i));
     }
 }
 

@@ -16,7 +16,7 @@ uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *g
 {
     uint64_t execution = ++shared->executions;
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        int mate = shared->mate[grid->rank[i]];
+        int mate = hs_mate_index(shared->mates, hs_grid_rank(grid, i));
         if (mate >= 0)
             shared->taken[mate] = (struct hs_taken){shared->taken[mate].last, execution};
     }

@@ -112,11 +112,11 @@ static inline uint64_t hs_node_progress(uint64_t execution, int64_t steps)
  * larger than any memory. */
 int64_t hs_node_size(const struct hs_problem *problem, const struct hs_variant *variant, const struct hs_spec *spec);
 
-/* Makes a node product.  problem and spec must outlive it.  mate: hs_product_memory.mate of the problem's grid, whose
+/* Makes a node product.  problem and spec must outlive it.  mates: hs_product_memory.mates of the problem's grid, whose
  * ranks must all be on this node.  Local; after an error nothing stays allocated.  HSUMMA_ERR_MEMORY, or an error of
  * hs_variant_make. */
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
-                           const int *mate, const struct hs_allocator *memory, struct hs_message *message);
+                           const struct hs_mates *mates, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
 /* Numbers an execution by the processes of `grid`, which may be a part of the whole grid, and returns the number. Every

@@ -227,7 +227,7 @@ static void add(struct hs_peers *peers, int rank, int coord)
  * the parts that it fills.  For C the roles are reversed: partial results go from the processes that multiply to the
  * owners.
  */
-static void meet(struct hs_node_product *node, struct hs_supply *supply, const int *mate)
+static void meet(struct hs_node_product *node, struct hs_supply *supply, const struct hs_mates *mates)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_role *role = supply->role;
@@ -236,7 +236,7 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply, const i
         supply->gives[p] = (int8_t)(gives(supply, grid->extent, grid->coord, p) && is_read(node, supply, p));
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
-        int rank = mate[grid->rank[i]], at = hs_coord_on(role->looped, coord[role->loop_axis]);
+        int rank = hs_mate_index(mates, hs_grid_rank(grid, i)), at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
             add(&supply->givers, rank, at);
         if (supply->gives[hs_supply_line(supply, coord)] && reads_tiles(node, supply, coord))
@@ -244,7 +244,8 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply, const i
     }
 }
 
-static hsumma_status meet_all(struct hs_node_product *node, const int *mate, const struct hs_allocator *memory)
+static hsumma_status meet_all(struct hs_node_product *node, const struct hs_mates *mates,
+                              const struct hs_allocator *memory)
 {
     const int *extent = node->problem->grid.extent;
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
@@ -260,16 +261,16 @@ static hsumma_status meet_all(struct hs_node_product *node, const int *mate, con
         all[i]->takers = (struct hs_peers){.rank = numbers + 2 * ranks, .coord = numbers + 3 * ranks};
         all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
-            meet(node, all[i], mate);
+            meet(node, all[i], mates);
     }
     node->even.makers.rank = node->peers_memory + 3 * 4 * ranks;
     if (node->variant.even)
-        hs_even_meet(node, mate);
+        hs_even_meet(node, mates);
     return HSUMMA_OK;
 }
 
 hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem *problem, const struct hs_spec *spec,
-                           const int *mate, const struct hs_allocator *memory, struct hs_message *message)
+                           const struct hs_mates *mates, const struct hs_allocator *memory, struct hs_message *message)
 {
     memset(node, 0, sizeof *node);
     node->problem = problem;
@@ -285,7 +286,7 @@ hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem
     for (int dim = 0; dim < 3; dim++)
         if (node->variant.axis[dim])
             node->local[dim] = hs_axis_count(node->variant.axis[dim], problem->grid.coord[node->variant.axis_of[dim]]);
-    status = meet_all(node, mate, memory);
+    status = meet_all(node, mates, memory);
     if (status)
         hs_fail(message, status, "no memory for a plan");
     if (status)

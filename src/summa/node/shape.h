@@ -73,7 +73,7 @@ int hs_node_multiplies(const struct hs_node_product *node, const int coord[2]);
  * the product needs of operand x, in consecutive local indices. */
 int hs_even_owns(const struct hs_node_product *node, int x, const int coord[2]);
 /* Adds the ranks that compute elements of this process's part of C to node->even.makers. */
-void hs_even_meet(struct hs_node_product *node, const int *mate);
+void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates);
 /* Sets *at to the address of operand x in a step's local product; returns 0 if it is in a tile of A or B. */
 int hs_even_locate(const struct hs_node_product *node, int x, const struct hs_range range[3], struct hs_matrix *at);
 /* Computes C = beta C + the makers' parts, for this process's part of C; returns the bytes read. */

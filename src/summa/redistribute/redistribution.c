@@ -24,7 +24,7 @@ static void find_me(struct hs_side *side, const struct hs_layout *layout, int ra
 {
     side->coord[0] = side->coord[1] = -1;
     for (int i = 0; i < layout->extent[0] * layout->extent[1]; i++)
-        if (layout->rank[i] == rank) {
+        if (hs_rank_in(layout->rank, i) == rank) {
             side->coord[0] = i / layout->extent[1];
             side->coord[1] = i % layout->extent[1];
             return;
@@ -49,8 +49,8 @@ static int64_t distance(const struct hs_topology *topology, int size, int from, 
     const struct hs_division *node = &topology->division[HS_NODE];
     if (topology->size == 0)
         return (to - from + size) % size;
-    int64_t nodes = (node->of[to] - node->of[from] + node->parts) % node->parts;
-    int inside = (node->index[to] - node->index[from] + size) % size;
+    int64_t nodes = (hs_part_of(node, to) - hs_part_of(node, from) + node->parts) % node->parts;
+    int inside = (hs_place_in_part(node, to) - hs_place_in_part(node, from) + size) % size;
     return nodes * size + inside;
 }
 
@@ -66,7 +66,7 @@ static int list_side(const struct hs_topology *topology, int size, int here, con
         return 0;
     for (int i = 0; i < other->extent[0]; i++)
         for (int j = 0; j < other->extent[1]; j++) {
-            int place[2] = {i, j}, shared = 1, there = other->rank[i * other->extent[1] + j];
+            int place[2] = {i, j}, shared = 1, there = hs_rank_in(other->rank, i * other->extent[1] + j);
             struct hs_shared block = {.axis = side->share};
             for (int a = 0; a < 2; a++) {
                 block.with[a] = process_of(&other->axis[a], place[a]);
@@ -116,8 +116,8 @@ static int most_sources(const struct hs_comm *comm, const struct hs_layout *sour
         return -1;
     for (int s = 0; sources > 1 && s < sources; s++)
         for (int i = 0; i < source->extent[0] * source->extent[1]; i++)
-            if (++times[source[s].rank[i]] > most)
-                most = times[source[s].rank[i]];
+            if (++times[hs_rank_in(source[s].rank, i)] > most)
+                most = times[hs_rank_in(source[s].rank, i)];
     hs_put(memory, times);
     return most;
 }

@@ -21,7 +21,7 @@
 struct hs_layout {
     struct hs_axis axis[2];
     int extent[2];
-    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator */
+    const int *rank; /* process (i, j) has rank[i * extent[1] + j] in the communicator; NULL if that is its index */
 };
 
 /* This process's part of a layout. */

@@ -173,7 +173,7 @@ static int run_on_nodes(struct hs_comm *comm, int row, int64_t *between)
 {
     struct hs_shape shape = {.size = size, .bytes = 4096, .unit = 8, .topology = &comm->topology};
     const struct hs_alg *alg = hs_alg_find(rows[row].collective, rows[row].name);
-    const int *node = comm->topology.division[HS_NODE].of;
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
     struct hs_list *list = NULL;
     int64_t messages = 0, expected = 0, inside = 0;
     if (hs_alg_unfit(alg, &shape))
@@ -182,7 +182,8 @@ static int run_on_nodes(struct hs_comm *comm, int row, int64_t *between)
     bad |= hs_build_all(alg, &shape, &hs_heap, &list) != HSUMMA_OK;
     for (int i = 0; list && i < list[rank].steps; i++) {
         expected += list[rank].step[i].kind == HS_SEND;
-        inside += list[rank].step[i].kind == HS_SEND && node[list[rank].step[i].peer] == node[rank];
+        inside +=
+            list[rank].step[i].kind == HS_SEND && hs_part_of(node, list[rank].step[i].peer) == hs_part_of(node, rank);
     }
     bad |= messages != expected || (inside && comm->topology.shared_bytes);
     hs_free_all(&hs_heap, list, size);

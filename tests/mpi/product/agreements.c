@@ -24,9 +24,9 @@ static struct hs_vote vote_of(int r, int turn)
 static struct hs_verdict verdict_of(const hsumma_grid *grid, int turn)
 {
     const struct hs_grid *all = &grid->grid;
-    struct hs_ballot joined = hs_ballot_of(vote_of(all->rank[0], turn), all->rank[0]);
+    struct hs_ballot joined = hs_ballot_of(vote_of(hs_grid_rank(all, 0), turn), hs_grid_rank(all, 0));
     for (int i = 1; i < all->extent[0] * all->extent[1]; i++) {
-        struct hs_ballot other = hs_ballot_of(vote_of(all->rank[i], turn), all->rank[i]);
+        struct hs_ballot other = hs_ballot_of(vote_of(hs_grid_rank(all, i), turn), hs_grid_rank(all, i));
         hs_ballot_join(&joined, &other);
     }
     return hs_ballot_verdict(&joined);
@@ -58,11 +58,11 @@ static int turn_is_wrong(struct hs_agreement *agreement, const hsumma_grid *grid
 static int is_leader(const hsumma_context *ctx, const hsumma_grid *grid)
 {
     const struct hs_topology *topology = &ctx->comm.topology;
-    const int *node = topology->size ? topology->division[HS_NODE].of : NULL;
+    const struct hs_division *node = &topology->division[HS_NODE];
     int i = 0;
-    while (node && node[grid->grid.rank[i]] != node[rank])
+    while (topology->size && hs_part_of(node, hs_grid_rank(&grid->grid, i)) != hs_part_of(node, rank))
         i++;
-    return grid->grid.rank[i] == rank;
+    return hs_grid_rank(&grid->grid, i) == rank;
 }
 
 static void test_turns(hsumma_context *ctx, hsumma_grid *grid, const char *what)

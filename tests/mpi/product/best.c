@@ -73,14 +73,16 @@ static struct traffic traffic_of(hsumma_context *ctx, const struct gemm_case *c)
 {
     const struct hs_division *node = &ctx->comm.topology.division[HS_NODE];
     struct traffic found = {-1, -1};
-    int alone[64];
+    int alone[64], on_node[64];
     hsumma_plan *plan = NULL;
     if (gemm_plan_create(ctx, c, &plan))
         return found;
     int stationary = plan_query(plan).stationary - 'A';
     for (int i = 0; i < size; i++)
         alone[i] = i;
-    found = (struct traffic){most_moved(c, stationary, node->of, node->parts), most_moved(c, stationary, alone, size)};
+    for (int i = 0; i < size; i++)
+        on_node[i] = hs_part_of(node, i);
+    found = (struct traffic){most_moved(c, stationary, on_node, node->parts), most_moved(c, stationary, alone, size)};
     hsumma_plan_free(&plan);
     return found;
 }

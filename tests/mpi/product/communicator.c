@@ -112,7 +112,8 @@ static void test_hosts(int hosts, int round_robin)
     int members = 0, mates = 0;
     for (int r = 0; r < size && good; r++) {
         int first = round_robin ? r % hosts : r / each * each;
-        good &= host->first[r] == first && node->of[r] == node->of[first] && (first == r) == (node->index[r] == 0);
+        good &= hs_part_rank(&host->all.division[HS_NODE], hs_part_of(&host->all.division[HS_NODE], r), 0) == first &&
+                hs_part_of(node, r) == hs_part_of(node, first) && (first == r) == (hs_place_in_part(node, r) == 0);
         members += first == (round_robin ? rank % hosts : rank / each * each);
     }
     if (good) {

@@ -18,7 +18,7 @@ enum { GRIDS = 9, MIB = 1 << 20 };
 
 static int node_of(const hsumma_context *ctx, int r)
 {
-    return ctx->comm.topology.division[HS_NODE].of[r];
+    return hs_part_of(&ctx->comm.topology.division[HS_NODE], r);
 }
 
 /* The k-th rank of this process's node, in order of ranks. */
@@ -79,7 +79,7 @@ static int knows_its_mates(const hsumma_context *ctx, const struct hs_product_me
 {
     int good = shared->directory.ranks == mates(ctx) && mate_of(ctx, shared->directory.me) == rank, next = 0;
     for (int r = 0; r < size; r++)
-        good &= shared->mate[r] == (node_of(ctx, r) == node_of(ctx, rank) ? next++ : -1);
+        good &= hs_mate_index(shared->mates, r) == (node_of(ctx, r) == node_of(ctx, rank) ? next++ : -1);
     return good;
 }
 

@@ -15,7 +15,7 @@ enum { MIB = 1 << 20, TOGETHER = 3 };
 
 static int node_of(const hsumma_context *ctx, int r)
 {
-    return ctx->comm.topology.division[HS_NODE].of[r];
+    return hs_part_of(&ctx->comm.topology.division[HS_NODE], r);
 }
 
 /* The number of the context's processes on this node. */

@@ -95,7 +95,7 @@ static int rounds_between(const struct hs_lists *lists, const struct hs_division
                 int on = round[lists->base[rank] + lists->list[rank].dep[step->first_dep + d]];
                 now = on > now ? on : now;
             }
-            now += step->kind == HS_SEND && nodes->of[step->peer] != nodes->of[rank];
+            now += step->kind == HS_SEND && hs_part_of(nodes, step->peer) != hs_part_of(nodes, rank);
             if (step->kind == HS_RECV && round[lists->mate[g]] > now)
                 now = round[lists->mate[g]];
             changed |= now != round[g];
@@ -112,7 +112,8 @@ static int sends(const struct hs_list *list, const struct hs_division *nodes, in
 {
     int count = 0;
     for (int i = 0; i < list->steps; i++)
-        count += list->step[i].kind == HS_SEND && (nodes->of[list->step[i].peer] == nodes->of[rank]) == to_own;
+        count += list->step[i].kind == HS_SEND &&
+                 (hs_part_of(nodes, list->step[i].peer) == hs_part_of(nodes, rank)) == to_own;
     return count;
 }
 
@@ -125,7 +126,7 @@ static struct traffic traffic_of(const struct place *place, const struct hs_alg 
     for (int r = 0; r < place->shape.size; r++) {
         int sent = sends(&lists.list[r], place->nodes, r, 0);
         traffic.messages += sent;
-        traffic.by_others += place->nodes->index[r] > 0 ? sent : 0;
+        traffic.by_others += hs_place_in_part(place->nodes, r) > 0 ? sent : 0;
         traffic.rank_max = sent > traffic.rank_max ? sent : traffic.rank_max;
     }
     traffic.rounds = rounds_between(&lists, place->nodes);
@@ -222,7 +223,7 @@ static void dpml_on(struct coll_sweep *sweep, const struct hs_alg *alg, struct p
     int bad = hs_build_all(alg, &place->shape, &hs_heap, &list) != HSUMMA_OK ||
               hs_build_all(place->shape.with.outer, &stage, &hs_heap, &outer) != HSUMMA_OK;
     for (int r = 0; !bad && r < place->shape.size; r++) {
-        int node = nodes->of[r], leads = nodes->index[r] < place->shape.with.leaders, rounds = 0;
+        int node = hs_part_of(nodes, r), leads = hs_place_in_part(nodes, r) < place->shape.with.leaders, rounds = 0;
         int members = hs_division_size(nodes, node), inside = place->shape.with.leaders - leads;
         for (int i = 0; i < outer[node].steps; i++)
             rounds += outer[node].step[i].kind == HS_SEND;

@@ -194,7 +194,7 @@ static void *run_calls(void *of)
     struct hs_shm shm = {.base = team->base,
                          .members = team->ranks,
                          .me = member->me,
-                         .index = team->of,
+                         .node = &team->topology.division[HS_NODE],
                          .shared_bytes = team->shared_bytes,
                          .pitch = HS_POST_BYTES + team->shared_bytes,
                          .depth = HS_RING,

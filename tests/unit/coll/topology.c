@@ -12,19 +12,23 @@
 /* Whether a division groups the ranks by `name` within their nodes. */
 static int is_division(const struct hs_division *division, int size, const int *node, const int *name)
 {
-    int good = division->first[0] == 0 && division->first[division->parts] == size, even = 1, contiguous = 1;
+    int good = hs_ranks_before(division, 0) == 0 && hs_ranks_before(division, division->parts) == size, even = 1,
+        contiguous = 1;
     for (int i = 0; i < division->parts; i++) {
-        const int *rank = hs_division_ranks(division, i);
+        int rank[24];
+        for (int m = 0; m < hs_division_size(division, i); m++)
+            rank[m] = hs_part_rank(division, i, m);
         even &= hs_division_size(division, i) == hs_division_size(division, 0);
-        good &= hs_division_size(division, i) > 0 && (i == 0 || rank[0] > hs_division_ranks(division, i - 1)[0]);
+        good &= hs_division_size(division, i) > 0 && (i == 0 || rank[0] > hs_part_rank(division, i - 1, 0));
         for (int m = 0; m < hs_division_size(division, i); m++) {
-            good &= division->of[rank[m]] == i && division->index[rank[m]] == m && (m == 0 || rank[m] > rank[m - 1]);
+            good &= hs_part_of(division, rank[m]) == i && hs_place_in_part(division, rank[m]) == m &&
+                    (m == 0 || rank[m] > rank[m - 1]);
             contiguous &= m == 0 || rank[m] == rank[m - 1] + 1;
         }
     }
     for (int a = 0; a < size; a++)
         for (int b = 0; b < size; b++)
-            good &= (division->of[a] == division->of[b]) == (node[a] == node[b] && name[a] == name[b]);
+            good &= (hs_part_of(division, a) == hs_part_of(division, b)) == (node[a] == node[b] && name[a] == name[b]);
     return good && division->even == even && division->contiguous == contiguous;
 }
 
@@ -52,8 +56,11 @@ static void blocks(void)
     static const int of[2][11] = {{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5}};
     struct hs_topology topology;
     int bad = hs_topology_blocks(&topology, 11, 3, 2, &hs_heap) != HSUMMA_OK;
-    for (int level = HS_NODE; level <= HS_SOCKET; level++)
-        bad += memcmp(topology.division[level].of, of[level], sizeof of[level]) || !topology.division[level].contiguous;
+    for (int level = HS_NODE; level <= HS_SOCKET; level++) {
+        bad += !topology.division[level].contiguous;
+        for (int r = 0; r < 11; r++)
+            bad += hs_part_of(&topology.division[level], r) != of[level][r];
+    }
     hs_topology_free(&topology, &hs_heap);
     tap_ok(bad == 0, "11 ranks in 3 blocks of 2 sockets: longer ones first");
 

@@ -95,7 +95,8 @@ static const char *wrong_carriers(const struct line_level *at, int *taking_part)
         for (int m = 0; m < at->group.size; m++) {
             int carrier = hs_group_place(&at->group, m);
             carries |= carrier == place;
-            int same_cell = division->of[member] == division->of[at->seats[carrier].problem.grid.coord[axis]];
+            int same_cell =
+                hs_part_of(division, member) == hs_part_of(division, at->seats[carrier].problem.grid.coord[axis]);
             if (has && same_cell && carrier != place)
                 return "two of a cell carry";
         }
@@ -118,7 +119,7 @@ static const char *prove_panel(const struct line_level *at)
         what = take_list(at, m, &list[m]);
     if (what)
         return what;
-    int root = mover->cells->division->of[hs_mover_root(mover, pair)];
+    int root = hs_part_of(mover->cells->division, hs_mover_root(mover, pair));
     struct hs_shape shape = {.size = at->group.size,
                              .root = hs_digit(&mover->factors, at->level, root),
                              .bytes = hs_tier_width(mover->panels, tier, at->o) * mover->length * 8,

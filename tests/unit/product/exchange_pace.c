@@ -55,7 +55,7 @@ static int add_process(struct model_product product, const struct model_how *how
             struct sums *sum = &of[owner];
             int end[2] = {place, step->peer}, at[2];
             for (int e = 0; e < 2; e++)
-                at[e] = nodes->division[HS_NODE].of[end[e]];
+                at[e] = hs_part_of(&nodes->division[HS_NODE], end[e]);
             for (int e = 0; e < 2; e++) {
                 (at[0] == at[1] ? sum->inside : sum->between)[e][end[e]] += (double)step->count;
                 sum->way[e][at[e]] += at[0] == at[1] ? 0 : (double)step->count;

@@ -16,7 +16,11 @@ static int pairs_are_good(const struct hs_topology *t, enum hs_tier_kind tier)
 {
     struct hs_rank_pairs pairs[MOST_RANKS] = {{.count = 0}};
     int paired = 0, on_node[MOST_RANKS] = {0}, most = 0;
-    const int *node = t->division[HS_NODE].of, *socket = t->division[HS_SOCKET].of;
+    int node[MOST_RANKS], socket[MOST_RANKS];
+    for (int r = 0; r < t->size; r++) {
+        node[r] = hs_part_of(&t->division[HS_NODE], r);
+        socket[r] = hs_part_of(&t->division[HS_SOCKET], r);
+    }
     for (int r = 0; r < t->size; r++)
         pairs[r] = hs_rank_pairs_of(t, tier, r);
     for (int r = 0; r < t->size; r++) {

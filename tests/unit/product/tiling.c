@@ -36,7 +36,7 @@ static int worst_of(const int extent[2], const int *part_at, int parts)
 static int arranged(const int extent[2], const int *part, int *part_at, int *rank)
 {
     int count = extent[0] * extent[1], seen[MOST] = {0}, good;
-    const int *const level[] = {part};
+    const struct hs_division by_part = {.of = (int *)part}, *const level[] = {&by_part};
     for (int i = 0; i < count; i++)
         rank[i] = i;
     good = hs_tiling_arrange(extent, 1, level, rank, &hs_heap) == HSUMMA_OK;
@@ -135,8 +135,8 @@ static void sockets(void)
         rank[i] = i;
     bad += hs_grid_order(extent, 'A', &topology, rank, &hs_heap) != HSUMMA_OK;
     for (int i = 0; i < 64; i++) {
-        node_at[i] = topology.division[HS_NODE].of[rank[i]];
-        socket_at[i] = topology.division[HS_SOCKET].of[rank[i]];
+        node_at[i] = hs_part_of(&topology.division[HS_NODE], rank[i]);
+        socket_at[i] = hs_part_of(&topology.division[HS_SOCKET], rank[i]);
     }
     for (int p = 0; p < 16; p++)
         bad += lines_of(extent, socket_at, p) != 4 || (p < 4 && lines_of(extent, node_at, p) != 8);

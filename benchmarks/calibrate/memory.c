@@ -71,7 +71,7 @@ typedef struct sharing {
 
 static struct shared_flags *words_of(const sharing *s, int member)
 {
-    return hs_shm_shared(s->shm, WORD_SLOT, member);
+    return (struct shared_flags *)hs_shm_shared(s->shm, WORD_SLOT, 0, member);
 }
 
 static void set(_Atomic int64_t *word, int64_t value)
@@ -85,7 +85,7 @@ static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
     int me = s->shm->me, members = s->shm->members, next = (me + 1) % members, last = (me + members - 1) % members;
-    char *mine = hs_shm_shared(s->shm, DATA_SLOT, me), *theirs = hs_shm_shared(s->shm, DATA_SLOT, next);
+    char *mine = hs_shm_shared(s->shm, DATA_SLOT, 0, me), *theirs = hs_shm_shared(s->shm, DATA_SLOT, 0, next);
     double seconds = 0, start;
 
     (void)cal;

@@ -15,16 +15,16 @@ int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int
     return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
 }
 
-/* Since the depth divides HS_RING, instance i - HS_RING has finished, too: instance i - depth could not start before.
+/*
+ * Waits for all earlier instances in turn, not only for those with the same slot or SHARED: which these are depends on
+ * the instances between.
  */
-int hs_shm_free(const struct hs_shm *shm, int64_t instance)
+int hs_shm_free(struct hs_shm *shm, int64_t instance, int in_post)
 {
-    int64_t before = instance - shm->depth;
-    if (before < 0)
-        return 1;
-    for (int m = 0; m < shm->members; m++)
-        if (!hs_shm_signalled(shm, before, m, HS_SIGNAL_MAX))
-            return 0;
+    for (const int64_t before = instance - (in_post ? HS_RING : shm->depth); shm->finished <= before; shm->finished++)
+        for (int m = 0; m < shm->members; m++)
+            if (!hs_shm_signalled(shm, shm->finished, m, HS_SIGNAL_MAX))
+                return 0;
     return 1;
 }
 
@@ -83,7 +83,7 @@ enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMO
 /* The default is the memory budget of a node divided among its ranks, within bounds. */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish)
 {
-    int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
+    int64_t shared_bytes = NODE_MEMORY / HS_SHARED_RING / ranks;
     shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
                    : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
                                                       : shared_bytes;
@@ -120,16 +120,15 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     }
     MPI_Comm_rank(mates, &shm->me);
     shm->members = members;
-    shm->depth = HS_RING;
+    shm->depth = HS_SHARED_RING;
     shm->bells = comm->block ? &comm->block->bells : NULL;
     shm->index = node->index; /* members and node->index have the same ascending order of ranks */
     shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
-    shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
-                                                       boundary */
-    shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
+    shm->bytes = (size_t)(hs_shm_post_bytes(members) + shm->shared_bytes * HS_SHARED_RING * members);
     if (!hs_mpi_allgather(&mine, sizeof mine, shm->process, mates, comm->watch))
-        shm->base = hs_mapping_make(mates, shm->bytes, 0, comm->watch, NULL);
-    if (shm->base)
+        shm->post = hs_mapping_make(mates, shm->bytes, 0, comm->watch, NULL);
+    shm->shared = (char *)shm->post + hs_shm_post_bytes(members);
+    if (shm->post)
         return shm;
     hs_shm_free_memory(shm, memory);
     return NULL;
@@ -153,7 +152,7 @@ void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)
 {
     if (!shm)
         return;
-    hs_mapping_free(shm->base, shm->bytes);
+    hs_mapping_free(shm->post, shm->bytes);
     hs_put(memory, shm->process);
     hs_put(memory, shm->bounce);
     hs_put(memory, shm);

@@ -25,8 +25,8 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     on->wanted = on->held ? on->held + on->shm->members : NULL;
     if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch))
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "no memory for the sizes of shared buffers");
-    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device, HS_RING * HS_SLOT_EVENTS,
-                                                0, on->memory, why);
+    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device,
+                                                HS_SHARED_RING * HS_SLOT_EVENTS, 0, on->memory, why);
     if (!status)
         status = hs_device_share_make(&probe, on->mates, on->watch, on->device, 0, HS_PAGE, on->memory, why);
     if (!status)
@@ -194,7 +194,7 @@ static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *
 
 static hsumma_status grow_shared(struct hs_device_comm *on, int64_t *refused, struct hs_message *message)
 {
-    int members = on->shm->members, depth = HS_RING, grows = 0;
+    int members = on->shm->members, depth = HS_SHARED_RING, grows = 0;
     int64_t most = 0;
     for (int m = 0; m < members; m++) {
         grows |= on->wanted[m] > on->held[m];

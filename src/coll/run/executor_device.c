@@ -7,7 +7,7 @@
 /* Event i of a member in the slot of instance `number`. */
 static struct hs_event *event_in(const struct hs_instance *instance, int64_t number, int member, int i)
 {
-    int64_t slot = number % HS_RING;
+    int64_t slot = number % HS_SHARED_RING;
     return hs_device_share_event(instance->bound.shm->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
 }
 

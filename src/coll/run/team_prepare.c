@@ -295,6 +295,9 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
     return status;
 }
 
+/* Set in a vote if this rank's list reaches beyond the posts; the other bits are the bytes of memory. */
+static const int64_t BEYOND_POSTS = INT64_C(1) << 62;
+
 /* Prepares a new kind of call, or checks a known one again. Sets *refused as need_shared does. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                              hsumma_status mine, int about, int64_t *refused, struct hs_message *message)
@@ -311,7 +314,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     const struct hs_signature *either = *signature ? *signature : fresh;
     struct hs_vote vote = {.status = mine, .about = about, .hash = mine ? 0 : hash_of(team, call, either)};
     if (fresh)
-        vote.value = hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0);
+        vote.value = (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
+                     (fresh->list.reach > HS_POST_SHARED || fresh->device ? BEYOND_POSTS : 0);
     hsumma_status status = agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);
@@ -320,7 +324,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     if (!status && fresh && hs_alg_spec_by_mpi(&fresh->chosen))
         status = need_communicators(team, fresh, message);
     if (!status && fresh) {
-        keep(team, fresh, verdict.value);
+        fresh->in_post = verdict.value < BEYOND_POSTS;
+        keep(team, fresh, verdict.value & ~BEYOND_POSTS);
         *signature = fresh;
     } else if (fresh) {
         hs_signature_drop(fresh, team->memory);

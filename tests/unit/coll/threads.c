@@ -19,7 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { RANKS = 5, UNIT = 8, CALLS = 60, IN_PROGRESS = 2, LONGEST = 700, ROUNDS = 400, SLEEPING = 1 << 20 };
+enum { RANKS = 5, UNIT = 8, CALLS = 60, IN_PROGRESS = 6, LONGEST = 700, SHORT = 40, ROUNDS = 400, SLEEPING = 1 << 20 };
 
 ssize_t process_vm_readv(pid_t process, const struct iovec *to, unsigned long tos, const struct iovec *from,
                          unsigned long froms, unsigned long flags)
@@ -50,7 +50,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 struct call {
     const struct hs_alg *alg;
     int64_t count;
-    int root;
+    int root, in_post;
 };
 
 struct team {
@@ -138,6 +138,7 @@ static int begin(struct member *member, struct hs_comm *comm, struct hs_shm *shm
                                  .combine = add,
                                  .unit = UNIT,
                                  .shm = shm,
+                                 .in_post = call->in_post,
                                  .instance = shm->next++};
     binding.slot[HS_SCRATCH] = malloc((size_t)running->list.extent[HS_SCRATCH] + 1);
     return !binding.slot[HS_SCRATCH] || hs_start(&running->instance, comm, &binding) != HSUMMA_OK;
@@ -191,13 +192,13 @@ static void *run_calls(void *of)
     struct team *team = member->team;
     struct running running[IN_PROGRESS];
     struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = member->me, .size = team->ranks, .cut = HS_CUT};
-    struct hs_shm shm = {.base = team->base,
+    struct hs_shm shm = {.post = team->base,
+                         .shared = (char *)team->base + hs_shm_post_bytes(team->ranks),
                          .members = team->ranks,
                          .me = member->me,
                          .index = team->of,
                          .shared_bytes = team->shared_bytes,
-                         .pitch = HS_POST_BYTES + team->shared_bytes,
-                         .depth = HS_RING,
+                         .depth = HS_SHARED_RING,
                          .direct = team->topology.direct,
                          .process = team->process,
                          .bounce = malloc(HS_BOUNCE)};
@@ -211,10 +212,11 @@ static void *run_calls(void *of)
     return NULL;
 }
 
-/* Whether no rank's list has messages, which these threads cannot exchange. */
-static int is_without_messages(const struct team *team, const struct call *call)
+/* Whether no rank's list has messages, which these threads cannot exchange. Sets call->in_post. */
+static int is_without_messages(const struct team *team, struct call *call)
 {
     int messages = 0;
+    call->in_post = 1;
     for (int r = 0; r < team->ranks; r++) {
         struct hs_shape shape = shape_of(team, call, r);
         struct hs_list list;
@@ -222,6 +224,7 @@ static int is_without_messages(const struct team *team, const struct call *call)
             return 0;
         for (int i = 0; i < list.steps; i++)
             messages += list.step[i].kind == HS_SEND || list.step[i].kind == HS_RECV || list.step[i].kind == HS_MPI;
+        call->in_post &= list.reach <= HS_POST_SHARED;
         hs_list_free(&hs_heap, &list);
     }
     return messages == 0;
@@ -250,7 +253,7 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
 {
     static struct team team;
     uint64_t mix = seed;
-    size_t bytes = (size_t)(HS_RING * ranks) * (size_t)(HS_POST_BYTES + shared_bytes);
+    size_t bytes = (size_t)(hs_shm_post_bytes(ranks) + HS_SHARED_RING * ranks * shared_bytes);
     int used[ROWS] = {0}, kinds = 0;
     team = (struct team){.ranks = ranks, .shared_bytes = shared_bytes};
     team.base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -267,7 +270,7 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
     for (int i = 0, tries = 0; i < CALLS && tries < 100 * CALLS; tries++) {
         int row = draw_of(&mix, ROWS);
         struct call call = {.alg = hs_alg_find(rows[row].collective, rows[row].name),
-                            .count = 1 + draw_of(&mix, LONGEST),
+                            .count = 1 + draw_of(&mix, draw_of(&mix, 2) ? LONGEST : SHORT),
                             .root = rows[row].collective <= HS_REDUCE_TO ? draw_of(&mix, ranks) : 0};
         if (!call.alg || !is_without_messages(&team, &call))
             continue;

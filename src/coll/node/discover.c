@@ -246,13 +246,10 @@ static void compare_nodes(const struct hs_comm *comm, int *inside, int *whole)
  * Finds the mates and their communicator, an existing one if possible, because MPI limits their number and creates them
  * slowly. There is none if virtual nodes span several hosts, which is not an error.
  */
-static hsumma_status find_mates(struct hs_comm *comm, const struct hs_allocator *memory)
+static hsumma_status find_mates(struct hs_comm *comm)
 {
     struct hs_mates *mates = &comm->mates;
     int inside, whole;
-    hsumma_status status = hs_agreed(comm->comm, list_mates(comm, memory), comm->watch);
-    if (status)
-        return status;
     compare_nodes(comm, &inside, &whole);
     mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
     if (mates->own) {
@@ -281,9 +278,8 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
     struct hs_shm *shm = hs_shm_make(mates, comm, options, memory);
     hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch);
     if (!status) {
-        direct = hs_agreed(
-            comm->comm, options->direct && hs_shm_probe(shm, mates, comm->watch) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,
-            comm->watch);
+        direct = hs_agreed(comm->comm, options->direct && hs_shm_probe(shm) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,
+                           comm->watch);
         status = hs_status_is_final(direct) ? direct : HSUMMA_OK;
     }
     if (!status) {
@@ -299,9 +295,10 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message)
 {
-    hsumma_status status = hs_agreed(comm->comm, make_topology(comm, options, memory), comm->watch);
+    hsumma_status status = make_topology(comm, options, memory);
+    status = hs_agreed(comm->comm, status ? status : list_mates(comm, memory), comm->watch);
     if (!status)
-        status = find_mates(comm, memory);
+        status = find_mates(comm);
     if (!status)
         status = share(comm, options, memory);
     if (status) {

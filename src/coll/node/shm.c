@@ -58,7 +58,7 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
     for (int64_t done = 0; done < bytes;) {
         struct iovec local = {(char *)to + done, (size_t)(bytes - done)};
         struct iovec remote = {(void *)(uintptr_t)(from + (uint64_t)done), (size_t)(bytes - done)};
-        ssize_t got = process_vm_readv(shm->process[member], &local, 1, &remote, 1, 0);
+        ssize_t got = process_vm_readv((pid_t)hs_shm_post(shm, 0, member)->process, &local, 1, &remote, 1, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return HSUMMA_ERR_INTERNAL;
         done += got > 0 ? got : 0;
@@ -92,60 +92,43 @@ int64_t hs_shm_bytes_for(int ranks, int64_t wish)
     return hs_in_pages(shared_bytes);
 }
 
-/* Allocates the struct and its private arrays; NULL if memory is exhausted. */
-static struct hs_shm *make_tables(int members, const struct hs_allocator *memory)
-{
-    struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm);
-    if (!shm)
-        return NULL;
-    shm->process = hs_get(memory, (size_t)members, sizeof *shm->process);
-    shm->bounce = hs_get(memory, 1, HS_BOUNCE);
-    if (shm->process && shm->bounce)
-        return shm;
-    hs_shm_free_memory(shm, memory);
-    return NULL;
-}
+static const uint64_t PROBE = 0x6873756d6d610000u;
 
 struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    const pid_t mine = getpid();
-    int members = 0;
-    MPI_Comm_size(mates, &members);
-    struct hs_shm *shm = make_tables(members, memory);
-    if (hs_agreed(mates, shm ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch)) {
+    struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm), none = {0}, *made = shm ? shm : &none;
+    MPI_Comm_size(mates, &made->members);
+    MPI_Comm_rank(mates, &made->me);
+    made->depth = HS_SHARED_RING;
+    made->bells = comm->block ? &comm->block->bells : NULL;
+    made->index = node->index; /* members and node->index have the same ascending order of ranks */
+    made->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
+    made->bytes = (size_t)(hs_shm_post_bytes(made->members) + made->shared_bytes * HS_SHARED_RING * made->members);
+    made->post = hs_mapping_make(mates, made->bytes, 0, comm->watch, NULL);
+    made->bounce = shm ? hs_get(memory, 1, HS_BOUNCE) : NULL;
+    if (!made->post || !made->bounce) {
+        hs_mapping_free(made->post, made->bytes);
+        made->post = NULL;
         hs_shm_free_memory(shm, memory);
         return NULL;
     }
-    MPI_Comm_rank(mates, &shm->me);
-    shm->members = members;
-    shm->depth = HS_SHARED_RING;
-    shm->bells = comm->block ? &comm->block->bells : NULL;
-    shm->index = node->index; /* members and node->index have the same ascending order of ranks */
-    shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
-    shm->bytes = (size_t)(hs_shm_post_bytes(members) + shm->shared_bytes * HS_SHARED_RING * members);
-    if (!hs_mpi_allgather(&mine, sizeof mine, shm->process, mates, comm->watch))
-        shm->post = hs_mapping_make(mates, shm->bytes, 0, comm->watch, NULL);
-    shm->shared = (char *)shm->post + hs_shm_post_bytes(members);
-    if (shm->post)
-        return shm;
-    hs_shm_free_memory(shm, memory);
-    return NULL;
+    shm->shared = (char *)shm->post + hs_shm_post_bytes(shm->members);
+    shm->probe = PROBE + (uint64_t)shm->me;
+    hs_shm_post(shm, 0, shm->me)->process = getpid();
+    hs_shm_publish(shm, 0, &shm->probe, NULL);
+    return shm;
 }
 
-int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates, const struct hs_watch *watch)
+int hs_shm_probe(const struct hs_shm *shm)
 {
-    const uint64_t word = 0x6873756d6d610000u;
-    volatile uint64_t mine = word + (uint64_t)shm->me;
-    hs_shm_publish(shm, 0, (const void *)(uintptr_t)&mine, NULL);
-    int well = hs_agreed(mates, HSUMMA_OK, watch) == HSUMMA_OK; /* when this agreement ends, all have published */
+    int well = 1;
     for (int m = 0; m < shm->members && well; m++) {
         uint64_t read = 0;
-        well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
+        well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == PROBE + (uint64_t)m;
     }
-    /* When this agreement ends, all have read `mine`, which may then go out of scope. */
-    return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, watch) == HSUMMA_OK;
+    return well;
 }
 
 void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)
@@ -153,7 +136,6 @@ void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)
     if (!shm)
         return;
     hs_mapping_free(shm->post, shm->bytes);
-    hs_put(memory, shm->process);
     hs_put(memory, shm->bounce);
     hs_put(memory, shm);
 }

@@ -21,7 +21,6 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /*
  * The number of instances of a group that may be in progress in shared memory at a time: HS_RING, of which
@@ -43,9 +42,13 @@ struct hs_post {
      * `region`), valid for peers after the first SIGNAL.
      */
     uint64_t address[2];
-    int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
-    _Atomic int broken; /* used in slot 0 only: the error (a status) after which this rank sends no more signals; 0 if
-                           none */
+    int64_t region[2]; /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
+    /*
+     * Used in slot 0 only: the owner's process id, and the error (a status) after which it sends no more signals, 0 if
+     * none.
+     */
+    int64_t process;
+    _Atomic int broken;
     /* For devices that share events: the value of the flag for which each event was last recorded. */
     _Atomic uint64_t recorded[HS_SLOT_EVENTS];
     _Alignas(128) char shared[HS_POST_SHARED]; /* apart from the flag, which peers poll meanwhile */
@@ -65,10 +68,10 @@ struct hs_shm {
     int depth;                           /* an instance reuses the SHARED of the instance `depth` before it:
                                             HS_SHARED_RING, or for devices a smaller power of two if SHARED is long */
     int direct;                          /* true if members can read each other's memory with one copy */
-    pid_t *process;                      /* process id of each member */
     void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
                                             peers */
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
+    uint64_t probe;                      /* read by the mates to find out whether they can (hs_shm_probe) */
     int64_t finished;                    /* all members have finished the instances before this one */
     struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
     const struct hs_device_share *share; /* for devices: the events; else NULL */

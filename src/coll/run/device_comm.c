@@ -17,14 +17,14 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     const struct hs_discover_options posts = {.posts = 1};
     struct hs_device_share probe;
     on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
-    if (!on->shm)
+    if (on->shm) {
+        on->shm->direct = 1;
+        on->shm->share = &on->share;
+        on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
+        on->wanted = on->held ? on->held + on->shm->members : NULL;
+    }
+    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch))
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share host memory");
-    on->shm->direct = 1;
-    on->shm->share = &on->share;
-    on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
-    on->wanted = on->held ? on->held + on->shm->members : NULL;
-    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch))
-        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "no memory for the sizes of shared buffers");
     hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device,
                                                 HS_SHARED_RING * HS_SLOT_EVENTS, 0, on->memory, why);
     if (!status)

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { RANKS = 5, UNIT = 8, CALLS = 60, IN_PROGRESS = 6, LONGEST = 700, SHORT = 40, ROUNDS = 400, SLEEPING = 1 << 20 };
 
@@ -60,7 +59,6 @@ struct team {
     void *base; /* the memory that ranks share */
     int64_t shared_bytes;
     int of[RANKS]; /* 0, 1, ... */
-    pid_t process[RANKS];
 };
 
 struct member {
@@ -200,7 +198,6 @@ static void *run_calls(void *of)
                          .shared_bytes = team->shared_bytes,
                          .depth = HS_SHARED_RING,
                          .direct = team->topology.direct,
-                         .process = team->process,
                          .bounce = malloc(HS_BOUNCE)};
     for (int i = 0; i < CALLS + IN_PROGRESS; i++) {
         if (i >= IN_PROGRESS)
@@ -263,10 +260,8 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
     }
     team.topology.shared_bytes = shared_bytes;
     team.topology.direct = direct;
-    for (int r = 0; r < RANKS; r++) {
+    for (int r = 0; r < RANKS; r++)
         team.of[r] = r;
-        team.process[r] = getpid();
-    }
     for (int i = 0, tries = 0; i < CALLS && tries < 100 * CALLS; tries++) {
         int row = draw_of(&mix, ROWS);
         struct call call = {.alg = hs_alg_find(rows[row].collective, rows[row].name),

@@ -284,7 +284,7 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
     }
     if (!status) {
         shm->direct = comm->topology.direct = direct == HSUMMA_OK;
-        comm->topology.shared_bytes = shm->shared_bytes;
+        comm->topology.shared_bytes = shm->ring[HS_SHARED_RINGS - 1].bytes;
         comm->shm = shm;
     } else {
         hs_shm_free_memory(shm, memory);

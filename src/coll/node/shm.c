@@ -19,9 +19,9 @@ int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int
  * Waits for all earlier instances in turn, not only for those with the same slot or SHARED: which these are depends on
  * the instances between.
  */
-int hs_shm_free(struct hs_shm *shm, int64_t instance, int in_post)
+int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring)
 {
-    for (const int64_t before = instance - (in_post ? HS_RING : shm->depth); shm->finished <= before; shm->finished++)
+    for (const int64_t before = instance - shm->ring[ring].depth; shm->finished <= before; shm->finished++)
         for (int m = 0; m < shm->members; m++)
             if (!hs_shm_signalled(shm, shm->finished, m, HS_SIGNAL_MAX))
                 return 0;
@@ -83,13 +83,39 @@ enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMO
 /* The default is the memory budget of a node divided among its ranks, within bounds. */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish)
 {
-    int64_t shared_bytes = NODE_MEMORY / HS_SHARED_RING / ranks;
+    int64_t shared_bytes = NODE_MEMORY / HS_LONG_RING / ranks;
     shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
                    : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
                                                       : shared_bytes;
     if (wish > 0)
         shared_bytes = wish;
     return hs_in_pages(shared_bytes);
+}
+
+/* The rings but the last have room for the short messages of which a program makes many in a row. */
+static const struct hs_shared_ring rings[HS_SHARED_RINGS] = {
+    {NULL, 512, HS_RING}, {NULL, 2048, HS_RING / 2}, {NULL, 0, HS_LONG_RING}};
+
+void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes)
+{
+    int64_t at = hs_in_pages(HS_RING * shm->members * (int64_t)sizeof *shm->post);
+    shm->post = memory;
+    for (int r = 0; r < HS_SHARED_RINGS; r++) {
+        struct hs_shared_ring *ring = &shm->ring[r];
+        *ring = rings[r];
+        ring->memory = memory ? (char *)memory + at : NULL;
+        ring->bytes = r == HS_SHARED_RINGS - 1 || !shared_bytes ? shared_bytes : ring->bytes;
+        at += hs_in_pages(ring->depth * shm->members * ring->bytes);
+    }
+    shm->bytes = (size_t)at;
+}
+
+int hs_shm_ring_for(int64_t reach)
+{
+    int ring = 0;
+    while (ring < HS_SHARED_RINGS - 1 && reach > rings[ring].bytes)
+        ring++;
+    return ring;
 }
 
 static const uint64_t PROBE = 0x6873756d6d610000u;
@@ -101,12 +127,11 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm), none = {0}, *made = shm ? shm : &none;
     MPI_Comm_size(mates, &made->members);
     MPI_Comm_rank(mates, &made->me);
-    made->depth = HS_SHARED_RING;
     made->bells = comm->block ? &comm->block->bells : NULL;
     made->index = node->index; /* members and node->index have the same ascending order of ranks */
-    made->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
-    made->bytes = (size_t)(hs_shm_post_bytes(made->members) + made->shared_bytes * HS_SHARED_RING * made->members);
-    made->post = hs_mapping_make(mates, made->bytes, 0, comm->watch, NULL);
+    hs_shm_lay_out(made, NULL, options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes));
+    hs_shm_lay_out(made, hs_mapping_make(mates, made->bytes, 0, comm->watch, NULL),
+                   made->ring[HS_SHARED_RINGS - 1].bytes);
     made->bounce = shm ? hs_get(memory, 1, HS_BOUNCE) : NULL;
     if (!made->post || !made->bounce) {
         hs_mapping_free(made->post, made->bytes);
@@ -114,7 +139,6 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
         hs_shm_free_memory(shm, memory);
         return NULL;
     }
-    shm->shared = (char *)shm->post + hs_shm_post_bytes(shm->members);
     shm->probe = PROBE + (uint64_t)shm->me;
     hs_shm_post(shm, 0, shm->me)->process = getpid();
     hs_shm_publish(shm, 0, &shm->probe, NULL);

@@ -1,9 +1,8 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group. For each slot a rank has a
- * post: a flag (SIGNAL, WAIT, and the end of an instance), the addresses of its IN and OUT, and a short SHARED. Flags
- * are 64-bit epochs that only grow, so nothing is ever reset. A smaller ring has `shared_bytes` bytes of SHARED for
- * instances in which some rank's SHARED does not fit in its post. With more ranks than cores the depth of the ring of
- * posts decides how many short calls a rank executes before it must yield its core to a rank that is behind.
+ * post: a flag (SIGNAL, WAIT, and the end of an instance) and the addresses of its IN and OUT. Flags are 64-bit epochs
+ * that only grow, so nothing is ever reset. SHARED has rings of its own, deep ones for short SHAREDs: with more ranks
+ * than cores the depth decides how many calls a rank executes before it must yield its core to a rank that is behind.
  *
  * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
  * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
@@ -23,10 +22,10 @@
 #include <stdint.h>
 
 /*
- * The number of instances of a group that may be in progress in shared memory at a time: HS_RING, of which
- * HS_SHARED_RING may have a SHARED outside the posts.
+ * HS_RING: the number of slots, that is, of instances of a group that may be in progress in shared memory at a time.
+ * HS_LONG_RING: at most so many of them have long SHAREDs, those of the last of HS_SHARED_RINGS rings.
  */
-enum { HS_RING = 32, HS_SHARED_RING = 4, HS_POST_SHARED = 512 };
+enum { HS_RING = 32, HS_LONG_RING = 4, HS_SHARED_RINGS = 3 };
 /*
  * For devices, the events of a rank in a slot. HS_SLOT_SIGNALS: number of events for signals, used cyclically;
  * HS_SLOT_EVENTS: one more, for the event at the end of the slot's use by an instance.
@@ -51,22 +50,26 @@ struct hs_post {
     _Atomic int broken;
     /* For devices that share events: the value of the flag for which each event was last recorded. */
     _Atomic uint64_t recorded[HS_SLOT_EVENTS];
-    _Alignas(128) char shared[HS_POST_SHARED]; /* apart from the flag, which peers poll meanwhile */
+};
+
+/* A ring of SHARED: `bytes` bytes for each of `depth` successive instances, a power of two, and each member. */
+struct hs_shared_ring {
+    char *memory;
+    int64_t bytes;
+    int depth;
 };
 
 struct hs_bells;
 struct hs_device_share;
 struct hs_shm {
-    struct hs_post *post; /* the mapping: for each slot and member a post, then what `shared` points to */
-    char *shared;         /* for HS_SHARED_RING instances and each member, shared_bytes bytes of SHARED */
+    struct hs_post *post; /* the mapping: for each slot and member a post, then the rings of SHARED */
     size_t bytes;
+    struct hs_shared_ring ring[HS_SHARED_RINGS]; /* in ascending order of `bytes`. For devices: no memory, and the depth
+                                                    of the last is less if SHARED is long */
     int members, me;                     /* the ranks of the communicator on this node, in ascending order: their
                                             number, and this rank's index */
     const int *index;                    /* index of each rank among the members of its node, indexed by rank in the
                                             communicator */
-    int64_t shared_bytes;                /* bytes of SHARED per rank and instance outside the posts; 0 for devices */
-    int depth;                           /* an instance reuses the SHARED of the instance `depth` before it:
-                                            HS_SHARED_RING, or for devices a smaller power of two if SHARED is long */
     int direct;                          /* true if members can read each other's memory with one copy */
     void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
                                             peers */
@@ -79,20 +82,22 @@ struct hs_shm {
 
 enum { HS_BOUNCE = 256 * 1024 };
 
-/* The bytes of the posts, in whole pages, since SHARED follows them. */
-static inline int64_t hs_shm_post_bytes(int members)
-{
-    return hs_in_pages(HS_RING * members * (int64_t)sizeof(struct hs_post));
-}
+/*
+ * Sets post, bytes and ring for a mapping at `memory`, NULL if there is none yet. shared_bytes: those of the last ring;
+ * 0 for no SHARED.
+ */
+void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
+/* The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. */
+int hs_shm_ring_for(int64_t reach);
 static inline struct hs_post *hs_shm_post(const struct hs_shm *shm, int64_t instance, int member)
 {
     return &shm->post[instance % HS_RING * shm->members + member];
 }
-/* in_post: true if no rank's SHARED exceeds HS_POST_SHARED in this instance; equal on all members. */
-static inline char *hs_shm_shared(const struct hs_shm *shm, int64_t instance, int in_post, int member)
+/* ring: the instance's ring, equal on all members. */
+static inline char *hs_shm_shared(const struct hs_shm *shm, int64_t instance, int ring, int member)
 {
-    return in_post ? hs_shm_post(shm, instance, member)->shared
-                   : shm->shared + (instance % HS_SHARED_RING * shm->members + member) * shm->shared_bytes;
+    const struct hs_shared_ring *of = &shm->ring[ring];
+    return of->memory + ((instance & (of->depth - 1)) * shm->members + member) * of->bytes;
 }
 
 /*
@@ -108,7 +113,7 @@ static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
 /* True if all members have finished the instances that used the slot of `instance` and its SHARED before. */
-int hs_shm_free(struct hs_shm *shm, int64_t instance, int in_post);
+int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring);
 /* This rank has finished the instance: it no longer accesses the slot. */
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 /* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */

@@ -295,8 +295,8 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
     return status;
 }
 
-/* Set in a vote if this rank's list reaches beyond the posts; the other bits are the bytes of memory. */
-static const int64_t BEYOND_POSTS = INT64_C(1) << 62;
+/* A vote's value has the ring of SHARED that this rank's list needs above this bit, below it the bytes of memory. */
+enum { RING_BIT = 60 };
 
 /* Prepares a new kind of call, or checks a known one again. Sets *refused as need_shared does. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
@@ -315,7 +315,7 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     struct hs_vote vote = {.status = mine, .about = about, .hash = mine ? 0 : hash_of(team, call, either)};
     if (fresh)
         vote.value = (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
-                     (fresh->list.reach > HS_POST_SHARED || fresh->device ? BEYOND_POSTS : 0);
+                     (int64_t)(fresh->device ? HS_SHARED_RINGS - 1 : hs_shm_ring_for(fresh->list.reach)) << RING_BIT;
     hsumma_status status = agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);
@@ -324,8 +324,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     if (!status && fresh && hs_alg_spec_by_mpi(&fresh->chosen))
         status = need_communicators(team, fresh, message);
     if (!status && fresh) {
-        fresh->in_post = verdict.value < BEYOND_POSTS;
-        keep(team, fresh, verdict.value & ~BEYOND_POSTS);
+        fresh->ring = (int)(verdict.value >> RING_BIT);
+        keep(team, fresh, verdict.value & ((INT64_C(1) << RING_BIT) - 1));
         *signature = fresh;
     } else if (fresh) {
         hs_signature_drop(fresh, team->memory);

@@ -49,7 +49,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 struct call {
     const struct hs_alg *alg;
     int64_t count;
-    int root, in_post;
+    int root, ring;
 };
 
 struct team {
@@ -136,7 +136,7 @@ static int begin(struct member *member, struct hs_comm *comm, struct hs_shm *shm
                                  .combine = add,
                                  .unit = UNIT,
                                  .shm = shm,
-                                 .in_post = call->in_post,
+                                 .ring = call->ring,
                                  .instance = shm->next++};
     binding.slot[HS_SCRATCH] = malloc((size_t)running->list.extent[HS_SCRATCH] + 1);
     return !binding.slot[HS_SCRATCH] || hs_start(&running->instance, comm, &binding) != HSUMMA_OK;
@@ -190,15 +190,12 @@ static void *run_calls(void *of)
     struct team *team = member->team;
     struct running running[IN_PROGRESS];
     struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = member->me, .size = team->ranks, .cut = HS_CUT};
-    struct hs_shm shm = {.post = team->base,
-                         .shared = (char *)team->base + hs_shm_post_bytes(team->ranks),
-                         .members = team->ranks,
+    struct hs_shm shm = {.members = team->ranks,
                          .me = member->me,
                          .index = team->of,
-                         .shared_bytes = team->shared_bytes,
-                         .depth = HS_SHARED_RING,
                          .direct = team->topology.direct,
                          .bounce = malloc(HS_BOUNCE)};
+    hs_shm_lay_out(&shm, team->base, team->shared_bytes);
     for (int i = 0; i < CALLS + IN_PROGRESS; i++) {
         if (i >= IN_PROGRESS)
             member->wrong += end_call(member, i - IN_PROGRESS, &running[i % IN_PROGRESS]);
@@ -209,11 +206,11 @@ static void *run_calls(void *of)
     return NULL;
 }
 
-/* Whether no rank's list has messages, which these threads cannot exchange. Sets call->in_post. */
+/* Whether no rank's list has messages, which these threads cannot exchange. Sets call->ring. */
 static int is_without_messages(const struct team *team, struct call *call)
 {
     int messages = 0;
-    call->in_post = 1;
+    call->ring = 0;
     for (int r = 0; r < team->ranks; r++) {
         struct hs_shape shape = shape_of(team, call, r);
         struct hs_list list;
@@ -221,7 +218,7 @@ static int is_without_messages(const struct team *team, struct call *call)
             return 0;
         for (int i = 0; i < list.steps; i++)
             messages += list.step[i].kind == HS_SEND || list.step[i].kind == HS_RECV || list.step[i].kind == HS_MPI;
-        call->in_post &= list.reach <= HS_POST_SHARED;
+        call->ring = hs_shm_ring_for(list.reach) > call->ring ? hs_shm_ring_for(list.reach) : call->ring;
         hs_list_free(&hs_heap, &list);
     }
     return messages == 0;
@@ -250,10 +247,11 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
 {
     static struct team team;
     uint64_t mix = seed;
-    size_t bytes = (size_t)(hs_shm_post_bytes(ranks) + HS_SHARED_RING * ranks * shared_bytes);
+    struct hs_shm shm = {.members = ranks};
+    hs_shm_lay_out(&shm, NULL, shared_bytes);
     int used[ROWS] = {0}, kinds = 0;
     team = (struct team){.ranks = ranks, .shared_bytes = shared_bytes};
-    team.base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    team.base = mmap(NULL, shm.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (team.base == MAP_FAILED || hs_topology_blocks(&team.topology, ranks, 1, 1, &hs_heap)) {
         tap_ok(0, "no memory");
         return;
@@ -277,7 +275,7 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
     int wrong = team.call[CALLS - 1].alg ? together(run_calls, &team, ranks) : 1;
     tap_ok(wrong == 0, "%d threads, %d calls of %d algorithms, %lld bytes shared%s: %d wrong", ranks, CALLS, kinds,
            (long long)shared_bytes, direct ? ", direct reads" : "", wrong);
-    munmap(team.base, bytes);
+    munmap(team.base, shm.bytes);
     hs_topology_free(&team.topology, &hs_heap);
 }
 

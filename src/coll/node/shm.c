@@ -110,10 +110,10 @@ void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes)
     shm->bytes = (size_t)at;
 }
 
-int hs_shm_ring_for(int64_t reach)
+int hs_shm_ring_for(int64_t reach, int crowded)
 {
     int ring = 0;
-    while (ring < HS_SHARED_RINGS - 1 && reach > rings[ring].bytes)
+    while (ring < HS_SHARED_RINGS - 1 && (reach > rings[ring].bytes || (ring > 0 && !crowded)))
         ring++;
     return ring;
 }

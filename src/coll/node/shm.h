@@ -87,8 +87,11 @@ enum { HS_BOUNCE = 256 * 1024 };
  * 0 for no SHARED.
  */
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
-/* The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. */
-int hs_shm_ring_for(int64_t reach);
+/*
+ * The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. crowded: true if there
+ * are more ranks than processors; else four SHAREDs of 2 KB, which stay in the first cache, are better than 16.
+ */
+int hs_shm_ring_for(int64_t reach, int crowded);
 static inline struct hs_post *hs_shm_post(const struct hs_shm *shm, int64_t instance, int member)
 {
     return &shm->post[instance % HS_RING * shm->members + member];

@@ -54,7 +54,7 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
                                      .combine = hs_scalars[HSUMMA_D].add,
                                      .unit = sizeof(double),
                                      .shm = comm->shm,
-                                     .ring = hs_shm_ring_for(reach),
+                                     .ring = hs_shm_ring_for(reach, 1),
                                      .instance = comm->shm ? comm->shm->next++ : 0};
         for (int64_t i = 0; i < count; i++) {
             in[i] = (double)(rank + 1) * (double)(i % 97 + t);

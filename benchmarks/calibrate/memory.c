@@ -71,7 +71,7 @@ typedef struct sharing {
 
 static struct shared_flags *words_of(const sharing *s, int member)
 {
-    return hs_shm_shared(s->shm, WORD_SLOT, member);
+    return (struct shared_flags *)hs_shm_shared(s->shm, WORD_SLOT, HS_SHARED_RINGS - 1, member);
 }
 
 static void set(_Atomic int64_t *word, int64_t value)
@@ -85,7 +85,8 @@ static double copy_shared(calibration *cal, void *state, int calls)
 {
     sharing *s = state;
     int me = s->shm->me, members = s->shm->members, next = (me + 1) % members, last = (me + members - 1) % members;
-    char *mine = hs_shm_shared(s->shm, DATA_SLOT, me), *theirs = hs_shm_shared(s->shm, DATA_SLOT, next);
+    char *mine = hs_shm_shared(s->shm, DATA_SLOT, HS_SHARED_RINGS - 1, me),
+         *theirs = hs_shm_shared(s->shm, DATA_SLOT, HS_SHARED_RINGS - 1, next);
     double seconds = 0, start;
 
     (void)cal;
@@ -169,7 +170,8 @@ static void measure_reads(calibration *cal, sharing *s, double budget)
 static void measure_sharing(calibration *cal, sharing *s, double budget)
 {
     enum { COPY_SIZES = 4 };
-    const int64_t room = s->shm->shared_bytes < MOST_SHARED ? s->shm->shared_bytes : MOST_SHARED;
+    const int64_t room =
+        s->shm->ring[HS_SHARED_RINGS - 1].bytes < MOST_SHARED ? s->shm->ring[HS_SHARED_RINGS - 1].bytes : MOST_SHARED;
     double bytes[COPY_SIZES], seconds[COPY_SIZES];
     int points = 0;
 
@@ -196,7 +198,8 @@ int calibrate_memory(calibration *cal, double budget)
     if (!measure_arrays(cal, budget / 2))
         return 0;
     /* a node with one rank shares nothing */
-    shared = s.shm && s.shm->members > 1 && s.shm->shared_bytes >= (int64_t)sizeof(struct shared_flags);
+    shared =
+        s.shm && s.shm->members > 1 && s.shm->ring[HS_SHARED_RINGS - 1].bytes >= (int64_t)sizeof(struct shared_flags);
     quiet_allreduce(&shared, &everywhere, 1, MPI_INT, MPI_MIN, cal->comm);
     if (!everywhere)
         return 1;

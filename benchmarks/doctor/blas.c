@@ -45,23 +45,28 @@ static int has_flag(const char *flags, const char *flag)
     return 0;
 }
 
-/* The processor's vector extension, on AMD at most AVX2: Zen 4 splits AVX-512 vectors, so AVX2 kernels are as fast. */
+/* The first family of AMD's processors with units of 512 bits (Zen 5). Those of Zen 4 have 256, so there kernels for
+ * AVX2 are as fast as those for AVX-512. The units of some Zen 5 laptops, too, have 256. */
+enum { AMD_WIDE_FAMILY = 26 };
+
+/* The processor's vector extension; AVX-512 only if its units have 512 bits. */
 static vector_level processor_level(const doctor_job *j)
 {
     char *line = NULL;
     size_t size = 0;
-    int amd = 0;
+    int amd = 0, family = 0;
     vector_level level = VECTORS_UNKNOWN;
     FILE *file = doctor_open(j, "/proc/cpuinfo");
 
     while (file && level == VECTORS_UNKNOWN && getline(&line, &size, file) > 0) {
         amd |= !strncmp(line, "vendor_id", 9) && strstr(line, "AuthenticAMD");
+        sscanf(line, "cpu family : %d", &family);
         if (strncmp(line, "flags", 5))
             continue;
         level = !has_flag(line, "avx")                              ? VECTORS_SSE
                 : !has_flag(line, "avx2") || !has_flag(line, "fma") ? VECTORS_AVX
-                : amd || !has_flag(line, "avx512f") || !has_flag(line, "avx512dq") || !has_flag(line, "avx512bw") ||
-                        !has_flag(line, "avx512vl")
+                : (amd && family < AMD_WIDE_FAMILY) || !has_flag(line, "avx512f") || !has_flag(line, "avx512dq") ||
+                        !has_flag(line, "avx512bw") || !has_flag(line, "avx512vl")
                     ? VECTORS_AVX2
                     : VECTORS_AVX512;
     }

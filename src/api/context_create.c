@@ -135,7 +135,7 @@ static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     if (!collectives && ctx->profile.one_node && !settings->nodes.count)
-        return hs_comm_on_one_node(&ctx->comm, &ctx->memory);
+        return hs_agreed(ctx->comm.comm, hs_comm_on_one_node(&ctx->comm, &ctx->memory), ctx->comm.watch);
     struct hs_discover_options places = {.nodes = settings->nodes.count,
                                          .sockets = settings->nodes.sockets,
                                          .shared_bytes = collectives ? settings->shared : 0,
@@ -293,12 +293,15 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
         if (!status)
             status = hs_context_open_device(ctx);
+        if (!status) {
+            struct hs_verdict verdict =
+                agree_by_mpi(ctx, (struct hs_vote){.status = collectives ? make_team(ctx) : HSUMMA_OK,
+                                                   .value = -hs_product_memory_limit()});
+            status = verdict.status;
+            ctx->tile_bytes = (uint64_t)-verdict.value; /* the least limit of all processes */
+        }
         if (!status)
-            status = hs_product_memory_limit(ctx);
-        if (!status)
-            status = hs_agreed(own, collectives ? make_team(ctx) : HSUMMA_OK, ctx->comm.watch);
-        if (!status)
-            status = hs_agreed(own, find_places(ctx, collectives), ctx->comm.watch);
+            status = find_places(ctx, collectives);
         if (!status)
             hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm, ctx->comm.watch);
         if (!status)

@@ -96,7 +96,8 @@ def test_blas(scratch):
     flags = flags_here()
     wide = "avx avx2 fma avx512f avx512dq avx512bw avx512vl"
     intel = machine(scratch, "intel", **{"proc/cpuinfo": f"vendor_id\t: GenuineIntel\nflags\t\t: fpu {wide}"})
-    amd = machine(scratch, "amd", **{"proc/cpuinfo": f"vendor_id\t: AuthenticAMD\nflags\t\t: fpu {wide}"})
+    amd, zen4 = (machine(scratch, f"amd{family}", **{"proc/cpuinfo": f"vendor_id\t: AuthenticAMD\ncpu family\t: "
+                                                    f"{family}\nflags\t\t: fpu {wide}"}) for family in (26, 25))
     sse = ["OPENBLAS_CORETYPE=Prescott"]
     process, _ = doctor(intel, settings=sse)
     if not needs("Prescott" in process.stdout, "kernels of another processor", "not OpenBLAS for several processors"):
@@ -106,7 +107,8 @@ def test_blas(scratch):
     if needs("avx2" in flags, "kernels of AVX2", "a processor without AVX2"):
         haswell = ["OPENBLAS_CORETYPE=Haswell"]
         finds(["kernels"], True, intel, "  kernels of AVX2 on a processor with AVX-512", settings=haswell)
-        finds([], False, amd, "  which are good on AMD's", settings=haswell)
+        finds(["kernels"], True, amd, "  and on AMD's with units of 512 bits", settings=haswell)
+        finds([], False, zen4, "  which are good with units of 256 bits", settings=haswell)
     if needs(len(CPUS) > 1, "kernels of one rank", "one processor"):
         command = [BENCH, "doctor", "--root", intel, "--format", "csv"]
         first, rest = mpiexec(1, "env", *CLEAN, *command), mpiexec(1, "env", *CLEAN, *sse, *command)[len(MPIEXEC):]

@@ -5,7 +5,7 @@
 #include "coll/run/device_comm.h"
 #include "support/device/coll_device.h"
 
-enum { COUNT = 20000, BYTES = COUNT * (int)sizeof(double), CALLS = HS_RING + 1 };
+enum { COUNT = 20000, BYTES = COUNT * (int)sizeof(double), CALLS = HS_LONG_RING + 1 };
 
 static struct hs_device_kind counting; /* counts work on its way to the device */
 static const struct hs_device_kind *counted;
@@ -90,7 +90,7 @@ static int run(const char *algorithm, int calls, int64_t count)
 static int64_t held(void)
 {
     const struct hs_device_comm *on = ctx->comm.device;
-    return on->held[on->shm->me] * on->shm->depth;
+    return on->held[on->shm->me] * on->shm->ring[HS_SHARED_RINGS - 1].depth;
 }
 
 /* The vectors' bytes in a place, and the pages of `places` places. */
@@ -106,10 +106,10 @@ static void test_owner(void)
         return;
     tap_ok(world_worst(held() != 0) == 0, "no rank has a buffer before the first call");
     int right = run("shared_buffer", 1, 1000);
-    tap_ok(world_worst(!right || held() != (rank ? 0 : HS_RING * pages_of(size, 1000))) == 0,
+    tap_ok(world_worst(!right || held() != (rank ? 0 : HS_LONG_RING * pages_of(size, 1000))) == 0,
            "shared_buffer of 1000: rank 0 holds four times %d places", size);
     right = run("shared_buffer", 1, COUNT);
-    tap_ok(world_worst(!right || held() != (rank ? 0 : HS_RING * pages_of(size, COUNT))) == 0,
+    tap_ok(world_worst(!right || held() != (rank ? 0 : HS_LONG_RING * pages_of(size, COUNT))) == 0,
            "a longer vector: the buffer grows with it");
     tap_ok(world_worst(copies != (rank ? 2 : 1) || sums != !rank) == 0, "two copies per rank, one sum on rank 0");
     const int64_t before = held();

@@ -15,8 +15,8 @@ static size_t sleeper_bytes(const struct hs_bells *bells)
     return (size_t)hs_in_pages(bells->members * (int64_t)sizeof *bells->sleeper);
 }
 
-hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
-                            const struct hs_allocator *memory)
+hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, hsumma_status own,
+                            const struct hs_watch *watch, const struct hs_allocator *memory)
 {
     int mine = 0;
     *bells = (struct hs_bells){.comm = comm, .members = 1, .request = MPI_REQUEST_NULL};
@@ -29,8 +29,9 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
     }
     for (int i = 0; bells->sent && i < bells->members; i++)
         bells->sent[i] = MPI_REQUEST_NULL;
-    hsumma_status status =
-        hs_agreed(comm, (bells->rank && bells->sent) || bells->members == 1 ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
+    if (!own && bells->members > 1 && (!bells->rank || !bells->sent))
+        own = HSUMMA_ERR_MEMORY;
+    hsumma_status status = hs_agreed(comm, own, watch);
     if (!status && bells->members > 1) {
         bells->sleeper = hs_mapping_make(machine, sleeper_bytes(bells), 0, watch, NULL);
         status = hs_mpi_allgather(&mine, sizeof mine, bells->rank, machine, watch);

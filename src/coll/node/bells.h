@@ -31,10 +31,10 @@ struct hs_bells {
 
 /*
  * Collective over comm, same status on all ranks. `machine` consists of the ranks of comm that share this rank's
- * machine. watch: NULL, or looks after the waits.
+ * machine. own: the status that this rank contributes. watch: NULL, or looks after the waits.
  */
-hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
-                            const struct hs_allocator *memory);
+hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm machine, hsumma_status own,
+                            const struct hs_watch *watch, const struct hs_allocator *memory);
 /* mpi: true if MPI may still be called. */
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 

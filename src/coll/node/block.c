@@ -17,18 +17,15 @@ hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, MPI_Comm ma
                             const struct hs_allocator *memory)
 {
     struct hs_block *block = hs_get_zero(memory, 1, sizeof *block);
+    struct hs_bells none;
     *result = block;
     if (block) {
-        block->bells.members = 1;
-        block->bells.request = MPI_REQUEST_NULL;
         block->request = hs_get(memory, CAPACITY, sizeof *block->request);
         block->of = hs_get(memory, CAPACITY, sizeof *block->of);
         block->index = hs_get(memory, CAPACITY, sizeof *block->index);
     }
-    hsumma_status status =
-        hs_agreed(comm, block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY, watch);
-    if (!status)
-        status = hs_bells_make(&block->bells, comm, machine, watch, memory);
+    hsumma_status status = block && block->request && block->of && block->index ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    status = hs_bells_make(block ? &block->bells : &none, comm, machine, status, watch, memory);
     if (status) {
         hs_block_free(block, 1, memory);
         *result = NULL;

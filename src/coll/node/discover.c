@@ -298,14 +298,13 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
     struct hs_shm *shm = hs_shm_make(mates, comm, options, memory);
     hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch);
     if (!status) {
-        direct = hs_agreed(
-            comm->comm, options->direct && hs_shm_probe(shm, mates, comm->watch) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,
-            comm->watch);
+        direct = hs_agreed(comm->comm, options->direct && hs_shm_probe(shm) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,
+                           comm->watch);
         status = hs_status_is_final(direct) ? direct : HSUMMA_OK;
     }
     if (!status) {
         shm->direct = comm->topology.direct = direct == HSUMMA_OK;
-        comm->topology.shared_bytes = shm->shared_bytes;
+        comm->topology.shared_bytes = shm->ring[HS_SHARED_RINGS - 1].bytes;
         comm->shm = shm;
     } else {
         hs_shm_free_memory(shm, memory);
@@ -317,9 +316,7 @@ hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_op
                                const struct hs_allocator *memory, struct hs_message *message)
 {
     hsumma_status status = make_topology(comm, options, memory);
-    if (!status)
-        status = list_mates(comm, memory);
-    status = hs_agreed(comm->comm, status, comm->watch);
+    status = hs_agreed(comm->comm, status ? status : list_mates(comm, memory), comm->watch);
     if (!status)
         status = find_mates(comm);
     if (!status)

@@ -15,16 +15,16 @@ int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int
     return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
 }
 
-/* Since the depth divides HS_RING, instance i - HS_RING has finished, too: instance i - depth could not start before.
+/*
+ * Waits for all earlier instances in turn, not only for those with the same slot or SHARED: which these are depends on
+ * the instances between.
  */
-int hs_shm_free(const struct hs_shm *shm, int64_t instance)
+int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring)
 {
-    int64_t before = instance - shm->depth;
-    if (before < 0)
-        return 1;
-    for (int m = 0; m < shm->members; m++)
-        if (!hs_shm_signalled(shm, before, m, HS_SIGNAL_MAX))
-            return 0;
+    for (const int64_t before = instance - shm->ring[ring].depth; shm->finished <= before; shm->finished++)
+        for (int m = 0; m < shm->members; m++)
+            if (!hs_shm_signalled(shm, shm->finished, m, HS_SIGNAL_MAX))
+                return 0;
     return 1;
 }
 
@@ -58,7 +58,7 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
     for (int64_t done = 0; done < bytes;) {
         struct iovec local = {(char *)to + done, (size_t)(bytes - done)};
         struct iovec remote = {(void *)(uintptr_t)(from + (uint64_t)done), (size_t)(bytes - done)};
-        ssize_t got = process_vm_readv(shm->process[member], &local, 1, &remote, 1, 0);
+        ssize_t got = process_vm_readv((pid_t)hs_shm_post(shm, 0, member)->process, &local, 1, &remote, 1, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return HSUMMA_ERR_INTERNAL;
         done += got > 0 ? got : 0;
@@ -83,7 +83,7 @@ enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMO
 /* The default is the memory budget of a node divided among its ranks, within bounds. */
 int64_t hs_shm_bytes_for(int ranks, int64_t wish)
 {
-    int64_t shared_bytes = NODE_MEMORY / HS_RING / ranks;
+    int64_t shared_bytes = NODE_MEMORY / HS_LONG_RING / ranks;
     shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
                    : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
                                                       : shared_bytes;
@@ -92,69 +92,74 @@ int64_t hs_shm_bytes_for(int ranks, int64_t wish)
     return hs_in_pages(shared_bytes);
 }
 
-/* Allocates the struct and its private arrays; NULL if memory is exhausted. */
-static struct hs_shm *make_tables(int members, const struct hs_allocator *memory)
+/* The rings but the last have room for the short messages of which a program makes many in a row. */
+static const struct hs_shared_ring rings[HS_SHARED_RINGS] = {
+    {NULL, 512, HS_RING}, {NULL, 2048, HS_RING / 2}, {NULL, 0, HS_LONG_RING}};
+
+void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes)
 {
-    struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm);
-    if (!shm)
-        return NULL;
-    shm->process = hs_get(memory, (size_t)members, sizeof *shm->process);
-    shm->bounce = hs_get(memory, 1, HS_BOUNCE);
-    if (shm->process && shm->bounce)
-        return shm;
-    hs_shm_free_memory(shm, memory);
-    return NULL;
+    int64_t at = hs_in_pages(HS_RING * shm->members * (int64_t)sizeof *shm->post);
+    shm->post = memory;
+    for (int r = 0; r < HS_SHARED_RINGS; r++) {
+        struct hs_shared_ring *ring = &shm->ring[r];
+        *ring = rings[r];
+        ring->memory = memory ? (char *)memory + at : NULL;
+        ring->bytes = r == HS_SHARED_RINGS - 1 || !shared_bytes ? shared_bytes : ring->bytes;
+        at += hs_in_pages(ring->depth * shm->members * ring->bytes);
+    }
+    shm->bytes = (size_t)at;
 }
+
+int hs_shm_ring_for(int64_t reach, int crowded)
+{
+    int ring = 0;
+    while (ring < HS_SHARED_RINGS - 1 && (reach > rings[ring].bytes || (ring > 0 && !crowded)))
+        ring++;
+    return ring;
+}
+
+static const uint64_t PROBE = 0x6873756d6d610000u;
 
 struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
                            const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
-    const pid_t mine = getpid();
-    int members = 0;
-    MPI_Comm_size(mates, &members);
-    struct hs_shm *shm = make_tables(members, memory);
-    if (hs_agreed(mates, shm ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch)) {
+    struct hs_shm *shm = hs_get_zero(memory, 1, sizeof *shm), none = {0}, *made = shm ? shm : &none;
+    MPI_Comm_size(mates, &made->members);
+    MPI_Comm_rank(mates, &made->me);
+    made->bells = comm->block ? &comm->block->bells : NULL;
+    made->node = node; /* the members have its ascending order of ranks */
+    hs_shm_lay_out(made, NULL, options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes));
+    hs_shm_lay_out(made, hs_mapping_make(mates, made->bytes, 0, comm->watch, NULL),
+                   made->ring[HS_SHARED_RINGS - 1].bytes);
+    made->bounce = shm ? hs_get(memory, 1, HS_BOUNCE) : NULL;
+    if (!made->post || !made->bounce) {
+        hs_mapping_free(made->post, made->bytes);
+        made->post = NULL;
         hs_shm_free_memory(shm, memory);
         return NULL;
     }
-    MPI_Comm_rank(mates, &shm->me);
-    shm->members = members;
-    shm->depth = HS_RING;
-    shm->bells = comm->block ? &comm->block->bells : NULL;
-    shm->node = node; /* the members have its ascending order of ranks */
-    shm->shared_bytes = options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes);
-    shm->pitch = shm->shared_bytes + HS_POST_BYTES; /* an hs_post is padded to a page, so SHARED begins on a page
-                                                       boundary */
-    shm->bytes = (size_t)shm->pitch * HS_RING * (size_t)members;
-    if (!hs_mpi_allgather(&mine, sizeof mine, shm->process, mates, comm->watch))
-        shm->base = hs_mapping_make(mates, shm->bytes, 0, comm->watch, NULL);
-    if (shm->base)
-        return shm;
-    hs_shm_free_memory(shm, memory);
-    return NULL;
+    shm->probe = PROBE + (uint64_t)shm->me;
+    hs_shm_post(shm, 0, shm->me)->process = getpid();
+    hs_shm_publish(shm, 0, &shm->probe, NULL);
+    return shm;
 }
 
-int hs_shm_probe(struct hs_shm *shm, MPI_Comm mates, const struct hs_watch *watch)
+int hs_shm_probe(const struct hs_shm *shm)
 {
-    const uint64_t word = 0x6873756d6d610000u;
-    volatile uint64_t mine = word + (uint64_t)shm->me;
-    hs_shm_publish(shm, 0, (const void *)(uintptr_t)&mine, NULL);
-    int well = hs_agreed(mates, HSUMMA_OK, watch) == HSUMMA_OK; /* when this agreement ends, all have published */
+    int well = 1;
     for (int m = 0; m < shm->members && well; m++) {
         uint64_t read = 0;
-        well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == word + (uint64_t)m;
+        well = hs_shm_read(shm, 0, m, 0, 0, &read, sizeof read) == HSUMMA_OK && read == PROBE + (uint64_t)m;
     }
-    /* When this agreement ends, all have read `mine`, which may then go out of scope. */
-    return hs_agreed(mates, well ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, watch) == HSUMMA_OK;
+    return well;
 }
 
 void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory)
 {
     if (!shm)
         return;
-    hs_mapping_free(shm->base, shm->bytes);
-    hs_put(memory, shm->process);
+    hs_mapping_free(shm->post, shm->bytes);
     hs_put(memory, shm->bounce);
     hs_put(memory, shm);
 }

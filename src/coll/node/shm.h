@@ -1,7 +1,8 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group. For each slot a rank has a
- * flag (SIGNAL, WAIT, and the end of an instance), the addresses of its IN and OUT, and `shared_bytes` bytes of SHARED.
- * Flags are 64-bit epochs that only grow, so nothing is ever reset.
+ * post: a flag (SIGNAL, WAIT, and the end of an instance) and the addresses of its IN and OUT. Flags are 64-bit epochs
+ * that only grow, so nothing is ever reset. SHARED has rings of its own, deep ones for short SHAREDs: with more ranks
+ * than cores the depth decides how many calls a rank executes before it must yield its core to a rank that is behind.
  *
  * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
  * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
@@ -19,16 +20,19 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-enum { HS_RING = 4 }; /* number of slots: instances of a group that may be in progress in shared memory at a time */
+/*
+ * HS_RING: the number of slots, that is, of instances of a group that may be in progress in shared memory at a time.
+ * HS_LONG_RING: at most so many of them have long SHAREDs, those of the last of HS_SHARED_RINGS rings.
+ */
+enum { HS_RING = 32, HS_LONG_RING = 4, HS_SHARED_RINGS = 3 };
 /*
  * For devices, the events of a rank in a slot. HS_SLOT_SIGNALS: number of events for signals, used cyclically;
  * HS_SLOT_EVENTS: one more, for the event at the end of the slot's use by an instance.
  */
 enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
-/* One rank's part of one slot. Fields that one rank writes while others poll them have separate cache lines. */
+/* One rank's part of one slot. */
 struct hs_post {
     _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, or of HS_SIGNAL_MAX once the instance is
                                             finished; 0 at first */
@@ -36,45 +40,66 @@ struct hs_post {
      * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
      * `region`), valid for peers after the first SIGNAL.
      */
-    _Alignas(128) uint64_t address[2];
-    int64_t region[2];  /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
-    _Atomic int broken; /* used in slot 0 only: the error (a status) after which this rank sends no more signals; 0 if
-                           none */
+    uint64_t address[2];
+    int64_t region[2]; /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
+    /*
+     * Used in slot 0 only: the owner's process id, and the error (a status) after which it sends no more signals, 0 if
+     * none.
+     */
+    int64_t process;
+    _Atomic int broken;
     /* For devices that share events: the value of the flag for which each event was last recorded. */
-    _Alignas(128) _Atomic uint64_t recorded[HS_SLOT_EVENTS];
+    _Atomic uint64_t recorded[HS_SLOT_EVENTS];
+};
+
+/* A ring of SHARED: `bytes` bytes for each of `depth` successive instances, a power of two, and each member. */
+struct hs_shared_ring {
+    char *memory;
+    int64_t bytes;
+    int depth;
 };
 
 struct hs_bells;
 struct hs_device_share;
 struct hs_shm {
-    void *base; /* the mapping: for each slot and member, an hs_post, then shared_bytes bytes of SHARED */
+    struct hs_post *post; /* the mapping: for each slot and member a post, then the rings of SHARED */
     size_t bytes;
+    struct hs_shared_ring ring[HS_SHARED_RINGS]; /* in ascending order of `bytes`. For devices: no memory, and the depth
+                                                    of the last is less if SHARED is long */
     int members, me;                     /* the ranks of the communicator on this node, in ascending order: their
                                             number, and this rank's index */
     const struct hs_division *node;      /* of the communicator's ranks by node, whose parts are members */
-    int64_t shared_bytes, pitch;         /* shared_bytes: bytes of SHARED per rank and slot, 0 for devices; pitch: bytes
-                                            between members' parts of a slot */
-    int depth;                           /* an instance reuses the SHARED of the instance `depth` before it: HS_RING, or
-                                            for devices a smaller power of two if SHARED is long */
     int direct;                          /* true if members can read each other's memory with one copy */
-    pid_t *process;                      /* process id of each member */
     void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
                                             peers */
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
+    uint64_t probe;                      /* read by the mates to find out whether they can (hs_shm_probe) */
+    int64_t finished;                    /* all members have finished the instances before this one */
     struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
     const struct hs_device_share *share; /* for devices: the events; else NULL */
 };
 
-enum { HS_BOUNCE = 256 * 1024, HS_POST_BYTES = 4096 };
+enum { HS_BOUNCE = 256 * 1024 };
 
+/*
+ * Sets post, bytes and ring for a mapping at `memory`, NULL if there is none yet. shared_bytes: those of the last ring;
+ * 0 for no SHARED.
+ */
+void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
+/*
+ * The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. crowded: true if there
+ * are more ranks than processors; else four SHAREDs of 2 KB, which stay in the first cache, are better than 16.
+ */
+int hs_shm_ring_for(int64_t reach, int crowded);
 static inline struct hs_post *hs_shm_post(const struct hs_shm *shm, int64_t instance, int member)
 {
-    int64_t part = instance % HS_RING * shm->members + member;
-    return (struct hs_post *)((char *)shm->base + part * shm->pitch);
+    return &shm->post[instance % HS_RING * shm->members + member];
 }
-static inline void *hs_shm_shared(const struct hs_shm *shm, int64_t instance, int member)
+/* ring: the instance's ring, equal on all members. */
+static inline char *hs_shm_shared(const struct hs_shm *shm, int64_t instance, int ring, int member)
 {
-    return (char *)hs_shm_post(shm, instance, member) + HS_POST_BYTES;
+    const struct hs_shared_ring *of = &shm->ring[ring];
+    return of->memory + ((instance & (of->depth - 1)) * shm->members + member) * of->bytes;
 }
 
 /*
@@ -89,11 +114,8 @@ static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 /* Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list. */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
-/*
- * True if all members have finished the instance that used the slot of `instance` before, and the one that used its
- * SHARED.
- */
-int hs_shm_free(const struct hs_shm *shm, int64_t instance);
+/* True if all members have finished the instances that used the slot of `instance` and its SHARED before. */
+int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring);
 /* This rank has finished the instance: it no longer accesses the slot. */
 void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 /* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */

@@ -17,16 +17,16 @@ static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *c
     const struct hs_discover_options posts = {.posts = 1};
     struct hs_device_share probe;
     on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
-    if (!on->shm)
+    if (on->shm) {
+        on->shm->direct = 1;
+        on->shm->share = &on->share;
+        on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
+        on->wanted = on->held ? on->held + on->shm->members : NULL;
+    }
+    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch))
         return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "processes of a node cannot share host memory");
-    on->shm->direct = 1;
-    on->shm->share = &on->share;
-    on->held = hs_get_zero(on->memory, 2 * (size_t)on->shm->members + 1, sizeof *on->held);
-    on->wanted = on->held ? on->held + on->shm->members : NULL;
-    if (hs_agreed(on->mates, on->held ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch))
-        return hs_fail(why, HSUMMA_ERR_UNSUPPORTED, "no memory for the sizes of shared buffers");
-    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device, HS_RING * HS_SLOT_EVENTS,
-                                                0, on->memory, why);
+    hsumma_status status = hs_device_share_make(&on->share, on->mates, on->watch, on->device,
+                                                HS_LONG_RING * HS_SLOT_EVENTS, 0, on->memory, why);
     if (!status)
         status = hs_device_share_make(&probe, on->mates, on->watch, on->device, 0, HS_PAGE, on->memory, why);
     if (!status)
@@ -194,7 +194,7 @@ static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *
 
 static hsumma_status grow_shared(struct hs_device_comm *on, int64_t *refused, struct hs_message *message)
 {
-    int members = on->shm->members, depth = HS_RING, grows = 0;
+    int members = on->shm->members, depth = HS_LONG_RING, grows = 0;
     int64_t most = 0;
     for (int m = 0; m < members; m++) {
         grows |= on->wanted[m] > on->held[m];
@@ -210,7 +210,7 @@ static hsumma_status grow_shared(struct hs_device_comm *on, int64_t *refused, st
     if (status)
         return status;
     memcpy(on->held, on->wanted, (size_t)members * sizeof *on->held);
-    on->shm->depth = depth;
+    on->shm->ring[HS_SHARED_RINGS - 1].depth = depth;
     return HSUMMA_OK;
 }
 

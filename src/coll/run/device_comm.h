@@ -31,7 +31,7 @@ struct hs_device_comm {
     MPI_Comm mates;                /* communicator of the node's ranks; MPI_COMM_NULL without shared memory */
     struct hs_shm *shm;            /* flags in host memory; NULL if device memory is not shared */
     struct hs_device_share share;  /* the events of all slots */
-    struct hs_device_share shared; /* SHARED: of member m `held[m]` bytes for each of shm->depth instances */
+    struct hs_device_share shared; /* SHARED: of member m `held[m]` bytes for each instance of the shm's last ring */
     int64_t *held, *wanted;        /* bytes of SHARED of one instance, indexed by member; wanted: for the call that is
                                       being prepared, followed by its bytes of the pool */
     int64_t limit;                 /* topology.shared_bytes at first */
@@ -85,7 +85,7 @@ char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int m
 /* The address in this process of a member's SHARED for an instance. */
 static inline char *hs_device_shared_at(const struct hs_device_comm *on, int64_t instance, int member)
 {
-    return on->shared.memory[member] + instance % on->shm->depth * on->held[member];
+    return on->shared.memory[member] + instance % on->shm->ring[HS_SHARED_RINGS - 1].depth * on->held[member];
 }
 
 /*

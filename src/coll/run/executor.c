@@ -59,8 +59,8 @@ static char *address(const struct hs_instance *instance, struct hs_ref ref)
     if (ref.slot == HS_SLOTS)
         return NULL;
     if (ref.slot == HS_SHARED)
-        return (char *)hs_shm_shared(bound->shm, bound->instance,
-                                     ref.of ? hs_member_of(instance, ref.of - 1) : bound->shm->me) +
+        return hs_shm_shared(bound->shm, bound->instance, bound->ring,
+                             ref.of ? hs_member_of(instance, ref.of - 1) : bound->shm->me) +
                ref.at;
     return ref.of ? NULL : (char *)bound->slot[ref.slot] + ref.at;
 }
@@ -409,7 +409,7 @@ static hsumma_status begin_steps(struct hs_instance *instance, int *worked)
 static hsumma_status enter(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;
-    if (bound->shm && !hs_shm_free(bound->shm, bound->instance)) {
+    if (bound->shm && !hs_shm_free(bound->shm, bound->instance, bound->ring)) {
         hsumma_status status = HSUMMA_OK;
         for (int m = 0; m < bound->shm->members && !bound->device && !status; m++)
             status = hs_shm_broken(bound->shm, m);

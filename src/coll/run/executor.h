@@ -41,6 +41,7 @@ struct hs_binding {
     const struct hs_compute *compute; /* cost of COPY and REDUCE in a simulated run; NULL in a real run */
     struct hs_shm *shm;               /* shared memory that covers the group, for lists that use it; else NULL */
     int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
+    int ring;                         /* the ring of SHARED that it uses (hs_shm.ring), equal on all members */
     int checked;                      /* 1 if a CRC follows the data of each message; equal on all members */
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */

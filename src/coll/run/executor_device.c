@@ -7,7 +7,7 @@
 /* Event i of a member in the slot of instance `number`. */
 static struct hs_event *event_in(const struct hs_instance *instance, int64_t number, int member, int i)
 {
-    int64_t slot = number % HS_RING;
+    int64_t slot = number % HS_LONG_RING;
     return hs_device_share_event(instance->bound.shm->share, member, (int)(slot * HS_SLOT_EVENTS) + i);
 }
 
@@ -78,7 +78,7 @@ hsumma_status hs_device_enter(struct hs_instance *instance, int *entered)
     hsumma_status status = HSUMMA_OK;
     if (!has_pool(instance))
         return HSUMMA_OK;
-    int64_t before = bound->shm ? bound->instance - bound->shm->depth : -1;
+    int64_t before = bound->shm ? bound->instance - bound->shm->ring[bound->ring].depth : -1;
     for (int m = 0; before >= 0 && m < bound->shm->members && !status; m++)
         if (m != bound->shm->me && bound->shm->share->shares_events)
             status = hs_device_wait(on, event_in(instance, before, m, HS_SLOT_SIGNALS));

@@ -52,6 +52,7 @@ struct hs_signature {
     int replaced;                  /* true if `chosen` replaces a requested algorithm that cannot serve the call */
     struct hs_device_comm *device; /* device of a call on device memory; else NULL */
     int on_host;                   /* true if the host performs the call on copies of device memory */
+    int ring;                      /* as in hs_binding */
     int rotation, size;
     struct hs_list list;
     struct hs_native *native; /* indexed by the list's joints */

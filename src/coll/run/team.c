@@ -267,6 +267,7 @@ static struct hs_binding *bind(struct hs_team *team, struct hs_operation *operat
         binding->shm = shm;
         binding->instance = shm->next++;
     }
+    binding->ring = signature->ring;
     binding->checked = 0;
     binding->native = signature->native;
     binding->operation = &operation->op;

@@ -287,6 +287,9 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
     return status;
 }
 
+/* A vote's value has the ring of SHARED that this rank's list needs above this bit, below it the bytes of memory. */
+enum { RING_BIT = 60 };
+
 /* Prepares a new kind of call, or checks a known one again. Sets *refused as need_shared does. */
 static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                              hsumma_status mine, int about, int64_t *refused, struct hs_message *message)
@@ -303,7 +306,10 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     const struct hs_signature *either = *signature ? *signature : fresh;
     struct hs_vote vote = {.status = mine, .about = about, .hash = mine ? 0 : hash_of(team, call, either)};
     if (fresh)
-        vote.value = hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0);
+        vote.value =
+            (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
+            (int64_t)(fresh->device ? HS_SHARED_RINGS - 1 : hs_shm_ring_for(fresh->list.reach, team->comm->crowded))
+                << RING_BIT;
     hsumma_status status = agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);
@@ -312,7 +318,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     if (!status && fresh && hs_alg_spec_by_mpi(&fresh->chosen))
         status = need_communicators(team, fresh, message);
     if (!status && fresh) {
-        keep(team, fresh, verdict.value);
+        fresh->ring = (int)(verdict.value >> RING_BIT);
+        keep(team, fresh, verdict.value & ((INT64_C(1) << RING_BIT) - 1));
         *signature = fresh;
     } else if (fresh) {
         hs_signature_drop(fresh, team->memory);

@@ -145,6 +145,7 @@ struct hs_list {
     int steps, joints;
     int64_t extent[HS_SLOTS]; /* bytes of each of this rank's slots that the steps use: 1 + the offset of the last byte
                                  accessed; for an MPI step of an allgather or reduce_scatter that of the whole vector */
+    int64_t reach;            /* bytes of any one rank's SHARED that the steps use */
     unsigned exposed;         /* slots of this rank that peers may read: bits 1 << HS_IN and 1 << HS_OUT, set by
                                  hs_expose */
 };

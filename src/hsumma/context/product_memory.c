@@ -8,21 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The maximum bytes for the tiles of one grid on a node: a quarter of the node's memory, within fixed bounds. */
-static uint64_t quarter_of_memory(void)
+int64_t hs_product_memory_limit(void)
 {
-    const uint64_t least = (uint64_t)64 << 20, most = (uint64_t)1 << 36;
+    const int64_t least = (int64_t)64 << 20, most = (int64_t)1 << 36;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    uint64_t quarter = pages > 0 && size > 0 ? (uint64_t)pages / 4 * (uint64_t)size : 0;
+    int64_t quarter = pages > 0 && size > 0 ? (int64_t)pages / 4 * size : 0;
     return quarter < least ? least : quarter > most ? most : quarter / HS_PAGE * HS_PAGE;
-}
-
-hsumma_status hs_product_memory_limit(hsumma_context *ctx)
-{
-    ctx->tile_bytes = quarter_of_memory();
-    hsumma_status status =
-        hs_mpi_allreduce(&ctx->tile_bytes, 1, MPI_UINT64_T, MPI_MIN, ctx->comm.comm, ctx->comm.watch);
-    return status ? hs_fail(&ctx->message, status, "MPI_Iallreduce of the limit of shared memory failed") : HSUMMA_OK;
 }
 
 static size_t directory_bytes(const struct hs_mates *mates)

@@ -8,8 +8,9 @@
 struct hsumma_context;
 struct hs_node_device;
 
-/* Determines how much memory a grid of the context may use on each node.  Collective; HSUMMA_ERR_MPI. */
-hsumma_status hs_product_memory_limit(struct hsumma_context *ctx);
+/* The most bytes for the tiles of one grid on this node: a quarter of the node's memory, within fixed bounds.  Local.
+ */
+int64_t hs_product_memory_limit(void);
 
 /*
  * Makes one mapping on each node; its pages are allocated when first written.  Collective over the context, with the

@@ -12,8 +12,8 @@
  *
  * The device figures were measured on an H200 shared by several processes without MPS (doc/results/gpu.md): a kernel or
  * copy starts after 4 us and copies 2 TB/s, an event of another process is seen after 1 us, a device that switches
- * between processes loses 140 us, and a message through the host takes 36 us and moves 7.6 GB/s.  Between nodes the same
- * is assumed.
+ * between processes loses 140 us, and a message through the host takes 36 us and moves 7.6 GB/s.  Between nodes the
+ * same is assumed.
  */
 #define CORE 5.5e10 /* flop/s in double precision */
 const struct hs_profile hs_profile_builtin = {

@@ -43,7 +43,8 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
     if (!alg || hs_build(alg, &shape, &hs_heap, &list))
         return 0;
     void *room = malloc(hs_instance_bytes(list.steps));
-    int64_t before = comm->messages_sent, count = bytes / (int64_t)sizeof(double);
+    int64_t before = comm->messages_sent, count = bytes / (int64_t)sizeof(double), reach = list.reach;
+    MPI_Allreduce(MPI_IN_PLACE, &reach, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     hs_instance_init(&instance, room, list.steps);
     for (int t = 0; t < times; t++) {
         struct hs_binding binding = {.list = &list,
@@ -53,6 +54,7 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
                                      .combine = hs_scalars[HSUMMA_D].add,
                                      .unit = sizeof(double),
                                      .shm = comm->shm,
+                                     .ring = hs_shm_ring_for(reach, 1),
                                      .instance = comm->shm ? comm->shm->next++ : 0};
         for (int64_t i = 0; i < count; i++) {
             in[i] = (double)(rank + 1) * (double)(i % 97 + t);
@@ -152,6 +154,7 @@ static void many_instances(void)
     bad = world_worst(bad);
     if (!bad) {
         comm.shm->next = before + HS_RING;
+        comm.shm->finished = before;
         for (int64_t i = before; i < before + HS_RING; i++)
             hs_shm_finish(comm.shm, i);
     }

@@ -17,9 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-enum { RANKS = 5, UNIT = 8, CALLS = 60, IN_PROGRESS = 2, LONGEST = 700, ROUNDS = 400, SLEEPING = 1 << 20 };
+enum { RANKS = 5, UNIT = 8, CALLS = 60, IN_PROGRESS = 6, LONGEST = 700, SHORT = 40, ROUNDS = 400, SLEEPING = 1 << 20 };
 
 ssize_t process_vm_readv(pid_t process, const struct iovec *to, unsigned long tos, const struct iovec *from,
                          unsigned long froms, unsigned long flags)
@@ -50,7 +49,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 struct call {
     const struct hs_alg *alg;
     int64_t count;
-    int root;
+    int root, ring;
 };
 
 struct team {
@@ -60,7 +59,6 @@ struct team {
     void *base; /* the memory that ranks share */
     int64_t shared_bytes;
     int of[RANKS]; /* 0, 1, ... */
-    pid_t process[RANKS];
 };
 
 struct member {
@@ -138,6 +136,7 @@ static int begin(struct member *member, struct hs_comm *comm, struct hs_shm *shm
                                  .combine = add,
                                  .unit = UNIT,
                                  .shm = shm,
+                                 .ring = call->ring,
                                  .instance = shm->next++};
     binding.slot[HS_SCRATCH] = malloc((size_t)running->list.extent[HS_SCRATCH] + 1);
     return !binding.slot[HS_SCRATCH] || hs_start(&running->instance, comm, &binding) != HSUMMA_OK;
@@ -191,16 +190,12 @@ static void *run_calls(void *of)
     struct team *team = member->team;
     struct running running[IN_PROGRESS];
     struct hs_comm comm = {.comm = MPI_COMM_NULL, .rank = member->me, .size = team->ranks, .cut = HS_CUT};
-    struct hs_shm shm = {.base = team->base,
-                         .members = team->ranks,
+    struct hs_shm shm = {.members = team->ranks,
                          .me = member->me,
                          .node = &team->topology.division[HS_NODE],
-                         .shared_bytes = team->shared_bytes,
-                         .pitch = HS_POST_BYTES + team->shared_bytes,
-                         .depth = HS_RING,
                          .direct = team->topology.direct,
-                         .process = team->process,
                          .bounce = malloc(HS_BOUNCE)};
+    hs_shm_lay_out(&shm, team->base, team->shared_bytes);
     for (int i = 0; i < CALLS + IN_PROGRESS; i++) {
         if (i >= IN_PROGRESS)
             member->wrong += end_call(member, i - IN_PROGRESS, &running[i % IN_PROGRESS]);
@@ -211,10 +206,11 @@ static void *run_calls(void *of)
     return NULL;
 }
 
-/* Whether no rank's list has messages, which these threads cannot exchange. */
-static int is_without_messages(const struct team *team, const struct call *call)
+/* Whether no rank's list has messages, which these threads cannot exchange. Sets call->ring. */
+static int is_without_messages(const struct team *team, struct call *call)
 {
     int messages = 0;
+    call->ring = 0;
     for (int r = 0; r < team->ranks; r++) {
         struct hs_shape shape = shape_of(team, call, r);
         struct hs_list list;
@@ -222,6 +218,7 @@ static int is_without_messages(const struct team *team, const struct call *call)
             return 0;
         for (int i = 0; i < list.steps; i++)
             messages += list.step[i].kind == HS_SEND || list.step[i].kind == HS_RECV || list.step[i].kind == HS_MPI;
+        call->ring = hs_shm_ring_for(list.reach, 1) > call->ring ? hs_shm_ring_for(list.reach, 1) : call->ring;
         hs_list_free(&hs_heap, &list);
     }
     return messages == 0;
@@ -250,24 +247,23 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
 {
     static struct team team;
     uint64_t mix = seed;
-    size_t bytes = (size_t)(HS_RING * ranks) * (size_t)(HS_POST_BYTES + shared_bytes);
+    struct hs_shm shm = {.members = ranks};
+    hs_shm_lay_out(&shm, NULL, shared_bytes);
     int used[ROWS] = {0}, kinds = 0;
     team = (struct team){.ranks = ranks, .shared_bytes = shared_bytes};
-    team.base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    team.base = mmap(NULL, shm.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (team.base == MAP_FAILED || hs_topology_blocks(&team.topology, ranks, 1, 1, &hs_heap)) {
         tap_ok(0, "no memory");
         return;
     }
     team.topology.shared_bytes = shared_bytes;
     team.topology.direct = direct;
-    for (int r = 0; r < RANKS; r++) {
+    for (int r = 0; r < RANKS; r++)
         team.of[r] = r;
-        team.process[r] = getpid();
-    }
     for (int i = 0, tries = 0; i < CALLS && tries < 100 * CALLS; tries++) {
         int row = draw_of(&mix, ROWS);
         struct call call = {.alg = hs_alg_find(rows[row].collective, rows[row].name),
-                            .count = 1 + draw_of(&mix, LONGEST),
+                            .count = 1 + draw_of(&mix, draw_of(&mix, 2) ? LONGEST : SHORT),
                             .root = rows[row].collective <= HS_REDUCE_TO ? draw_of(&mix, ranks) : 0};
         if (!call.alg || !is_without_messages(&team, &call))
             continue;
@@ -279,7 +275,7 @@ static void test_executor(int ranks, int64_t shared_bytes, int direct, uint64_t 
     int wrong = team.call[CALLS - 1].alg ? together(run_calls, &team, ranks) : 1;
     tap_ok(wrong == 0, "%d threads, %d calls of %d algorithms, %lld bytes shared%s: %d wrong", ranks, CALLS, kinds,
            (long long)shared_bytes, direct ? ", direct reads" : "", wrong);
-    munmap(team.base, bytes);
+    munmap(team.base, shm.bytes);
     hs_topology_free(&team.topology, &hs_heap);
 }
 

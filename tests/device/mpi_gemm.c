@@ -20,8 +20,8 @@ static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, con
             here |= gemm_inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
         }
     here = world_reduce(here, MPI_MAX);
-    return !here || (plan->ctx->device->kind->is_stand_in &&
-                     plan->problem.grid.extent[0] * plan->problem.grid.extent[1] > 1);
+    return !here ||
+           (plan->ctx->device->kind->is_stand_in && plan->problem.grid.extent[0] * plan->problem.grid.extent[1] > 1);
 }
 
 /* Runs one execution; returns NULL, or a description of the error on this rank. *hash, unless NULL, becomes a hash of

@@ -474,15 +474,17 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * its check twice, A or B has changed and could not be restored, C could not be copied, or messages were damaged twice;
  * C is undefined). With check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid.
  *
- * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. If
- * all parts of C are on devices and all processes on one node, the product runs on the devices: parts of A and B in
- * host memory are copied to the device first, and panels are copied from device to device. Matrices in device memory
- * are then used in the order of the context's stream: work enqueued there after this call finds C complete and may
- * change A and B. Otherwise (C on the host, several nodes, devices that cannot share memory, options for the host such
- * as node=shared or groups) the product runs on the host, and parts on devices are copied there and back;
- * hsumma_plan_info.why has the reason, unless it is C's location. Additional errors with a device: HSUMMA_ERR_MEMORY (C
- * is unchanged), HSUMMA_ERR_DEVICE (a device has failed: C is undefined everywhere); later failures on a stream are
- * reported by hsumma_synchronize().
+ * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. The
+ * product runs on the devices if all processes are on one node and each part of C is on a device or, if there are
+ * several processes and the devices are expected to be faster, in host memory while the device has room for copies of
+ * the process's parts. Parts in host memory are copied to the device, and panels from device to device. Matrices in
+ * device memory are used in the order of the context's stream: work enqueued there after this call finds C complete and
+ * may change A and B. Otherwise (several nodes, devices that cannot share memory, options for the host such as
+ * node=shared or groups, a C in host memory that does not fit or is too small) the product runs on the host, local
+ * products perhaps on the devices, and parts on devices are copied there and back; hsumma_plan_info.why has the reason,
+ * unless it is C's location. If a device fails before C is written and all of C is in host memory, the host repeats the
+ * product. Additional errors with a device: HSUMMA_ERR_MEMORY (C is unchanged), HSUMMA_ERR_DEVICE (a device has failed:
+ * C is undefined everywhere); later failures on a stream are reported by hsumma_synchronize().
  */
 HSUMMA_API hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b,
                                              const void *beta, void *c);

@@ -71,7 +71,7 @@ def gpu_calls(line):
 
 FIGURES = [
     *(by_size(panel, ranks) for panel, ranks in zip("abc", (4, 8, 16))),
-    Figure("gpu_ipc_ranks", "Speed-up over host staging, 16 MB", ("ranks", "processes on one GPU"), ("ratio", "speed-up"), ["design"],
+    Figure("gpu_ipc_ranks", "Speed-up over host staging, 16 MB (on the GPU: over MPI's allreduce of staged vectors)", ("ranks", "processes on one GPU"), ("ratio", "speed-up"), ["design"],
            [model(range(2, 17), SIZES[-1:], speed_up), measured("allreduce-[0-9]*", gpu_speed_up)]),
     Figure("gpu_ipc_fig3", "Calls of the shared buffer that compensate its setup", ("bytes", "bytes"), ("calls", "calls"), ["processes"],
            [model((4, 8, 16), SIZES, calls), measured("allreduce-init-*", gpu_calls)],

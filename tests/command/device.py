@@ -30,6 +30,9 @@ def test_memory():
             ok(found["memory"] == where and found["device"] and found["check"]["passed"]
                and found["check"]["row_error"] <= 1 and ("resident" in found["contenders"]) == (memory != "device"),
                "  they lie there, C is right", found)
+    for guard in ("", " --guard product"):  # the last process owns nothing, but takes part in the agreements of each execution
+        found = report_of(3, f"gemm --device host -m 64 --nb 37 --grid 1x3 --memory host --check --reps 3{guard}")
+        ok(found["check"]["passed"], f"a process without a part, three executions{guard}", found["check"])
     found = gemm(2)
     ok(found["memory"] == ["device"] * 3, "the device's memory unless told otherwise", found)
     found = gemm(2, "--memory device --plant-error 1@3,4 --check", code=1)

@@ -1,6 +1,6 @@
 /*
- * Devices shared by several ranks. A device executes one piece of work at a time, in the order in which the pieces
- * become ready.
+ * Devices shared by several ranks. A device executes one piece of work at a time: first what is ready for the rank for
+ * which it worked last, then what became ready first.
  */
 #include "coll/model/clock_parts.h"
 

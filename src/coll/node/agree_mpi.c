@@ -157,16 +157,24 @@ hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_wa
     return status;
 }
 
-hsumma_status hs_mpi_subset(MPI_Comm comm, int size, const int *rank, int tag, MPI_Comm *subset)
+hsumma_status hs_mpi_group(MPI_Comm comm, int size, const int *rank, MPI_Group *group)
 {
-    MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
-    int made = MPI_Comm_group(comm, &all) == MPI_SUCCESS && MPI_Group_incl(all, size, rank, &members) == MPI_SUCCESS &&
-               MPI_Comm_create_group(comm, members, tag, subset) == MPI_SUCCESS;
-    if (members != MPI_GROUP_NULL)
-        MPI_Group_free(&members);
+    MPI_Group all = MPI_GROUP_NULL;
+    *group = MPI_GROUP_NULL;
+    int made = MPI_Comm_group(comm, &all) == MPI_SUCCESS && MPI_Group_incl(all, size, rank, group) == MPI_SUCCESS;
     if (all != MPI_GROUP_NULL)
         MPI_Group_free(&all);
     return made ? HSUMMA_OK : HSUMMA_ERR_MPI;
+}
+
+hsumma_status hs_mpi_subset(MPI_Comm comm, MPI_Group *group, int tag, MPI_Comm *subset)
+{
+    *subset = MPI_COMM_NULL;
+    int code = MPI_Comm_create_group(comm, *group, tag, subset);
+    MPI_Group_free(group);
+    if (code == MPI_SUCCESS) /* MPICH's has the default error handler, which ends the program, instead of comm's */
+        MPI_Comm_set_errhandler(*subset, MPI_ERRORS_RETURN);
+    return hs_mpi_status(code);
 }
 
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch)

@@ -37,11 +37,12 @@ hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Co
  */
 hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_watch *watch);
 
-/*
- * Makes the communicator of `size` ranks of comm, in the order of rank[], by MPI_Comm_create_group. Collective over
- * these ranks; tag: as there. HSUMMA_ERR_MPI.
- */
-hsumma_status hs_mpi_subset(MPI_Comm comm, int size, const int *rank, int tag, MPI_Comm *subset);
+/* Makes the group of `size` ranks of comm, in the order of rank[]. Local; if one rank failed and the others went on to
+ * hs_mpi_subset, they would wait for it, so the ranks should agree in between. HSUMMA_ERR_MPI. */
+hsumma_status hs_mpi_group(MPI_Comm comm, int size, const int *rank, MPI_Group *group);
+/* Makes the communicator of a group of comm's ranks by MPI_Comm_create_group, and frees the group. Collective over the
+ * group; tag: as there. HSUMMA_ERR_MPI, HSUMMA_ERR_PEER. */
+hsumma_status hs_mpi_subset(MPI_Comm comm, MPI_Group *group, int tag, MPI_Comm *subset);
 
 /*
  * Combines the votes of all ranks. Collective over comm. If MPI fails or the wait is ended, the verdict is that error

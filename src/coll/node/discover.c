@@ -150,6 +150,7 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     const struct rank_place mine = {host_number(), first_socket(-1 - (int64_t)comm->rank)};
     struct rank_place *place = hs_get(memory, (size_t)comm->size, sizeof *place);
     int *members = NULL;
+    MPI_Group group = MPI_GROUP_NULL;
     *host = (struct hs_host){.comm = MPI_COMM_NULL};
     hsumma_status status = !mine.host ? HSUMMA_ERR_MPI : !place ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
     status = hs_agreed(comm->comm, status, comm->watch);
@@ -158,17 +159,21 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     if (!status)
         status = group_ranks(comm, place, memory, &members);
     hs_put(memory, place);
+    if (!status)
+        status = hs_mpi_group(comm->comm, host->count, members, &group);
+    hs_put(memory, members);
     status = hs_agreed(comm->comm, status, comm->watch);
     int hosts = host->all.division[HS_NODE].parts;
     comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && hosts > 1 && hosts < comm->size;
     if (host->own) {
-        status = hs_mpi_subset(comm->comm, host->count, members, MATES_TAG, &host->comm);
+        status = hs_mpi_subset(comm->comm, &group, MATES_TAG, &host->comm);
         status = hs_agreed(comm->comm, status, comm->watch);
     } else {
         host->comm = hosts == 1 ? comm->comm : MPI_COMM_SELF;
     }
-    hs_put(memory, members);
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
     return status ? hs_fail(message, status, "cannot find the hosts of the processes: %s", hsumma_status_string(status))
                   : HSUMMA_OK;
 }
@@ -265,18 +270,17 @@ static void compare_nodes(const struct hs_comm *comm, int *inside, int *whole)
 
 /*
  * Finds the mates' communicator, an existing one if possible, because MPI limits their number and creates them
- * slowly. There is none if virtual nodes span several hosts, which is not an error.
+ * slowly. There is none if virtual nodes span several hosts, which is not an error. Local; if a communicator must be
+ * made (mates->own), only its group.
  */
-static hsumma_status find_mates(struct hs_comm *comm)
+static hsumma_status find_mates(struct hs_comm *comm, MPI_Group *group)
 {
     struct hs_mates *mates = &comm->mates;
     int inside, whole;
     compare_nodes(comm, &inside, &whole);
     mates->own = inside && !whole && hs_division_largest(&comm->topology.division[HS_NODE]) > 1;
-    if (mates->own) {
-        hsumma_status status = hs_mpi_subset(comm->comm, mates->count, mates->rank, MATES_TAG, &mates->comm);
-        return hs_agreed(comm->comm, status, comm->watch);
-    }
+    if (mates->own)
+        return hs_mpi_group(comm->comm, mates->count, mates->rank, group);
     if (inside)
         mates->comm = whole ? comm->host.comm : MPI_COMM_SELF;
     return HSUMMA_OK;
@@ -315,10 +319,17 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
 hsumma_status hs_comm_discover(struct hs_comm *comm, const struct hs_discover_options *options,
                                const struct hs_allocator *memory, struct hs_message *message)
 {
+    MPI_Group group = MPI_GROUP_NULL;
     hsumma_status status = make_topology(comm, options, memory);
-    status = hs_agreed(comm->comm, status ? status : list_mates(comm, memory), comm->watch);
     if (!status)
-        status = find_mates(comm);
+        status = list_mates(comm, memory);
+    if (!status)
+        status = find_mates(comm, &group);
+    status = hs_agreed(comm->comm, status, comm->watch);
+    if (!status && comm->mates.own)
+        status = hs_agreed(comm->comm, hs_mpi_subset(comm->comm, &group, MATES_TAG, &comm->mates.comm), comm->watch);
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
     if (!status)
         status = share(comm, options, memory);
     if (status) {
@@ -335,7 +346,7 @@ void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
     MPI_Finalized(&finalised);
     hs_shm_free_memory(comm->shm, memory);
     comm->shm = NULL;
-    if (comm->mates.own && !finalised)
+    if (comm->mates.own && comm->mates.comm != MPI_COMM_NULL && !finalised)
         MPI_Comm_free(&comm->mates.comm);
     hs_put(memory, comm->mates.rank);
     comm->mates = (struct hs_mates){.comm = MPI_COMM_NULL};

@@ -78,6 +78,7 @@ hsumma_status hs_shm_broken(const struct hs_shm *shm, int member)
     return (hsumma_status)atomic_load_explicit(&hs_shm_post(shm, 0, member)->broken, memory_order_acquire);
 }
 
+static const int64_t MOST_WISHED = INT64_C(1) << 56; /* bytes of a node's SHARED in a slot: more than any node has */
 enum { LEAST_SHARED_BYTES = 32 * 1024, MOST_SHARED_BYTES = 512 * 1024, NODE_MEMORY = 8 * 1024 * 1024 };
 
 /* The default is the memory budget of a node divided among its ranks, within bounds. */
@@ -87,8 +88,8 @@ int64_t hs_shm_bytes_for(int ranks, int64_t wish)
     shared_bytes = shared_bytes < LEAST_SHARED_BYTES  ? LEAST_SHARED_BYTES
                    : shared_bytes > MOST_SHARED_BYTES ? MOST_SHARED_BYTES
                                                       : shared_bytes;
-    if (wish > 0)
-        shared_bytes = wish;
+    if (wish > 0) /* too large a wish still fails to be mapped */
+        shared_bytes = wish < MOST_WISHED / ranks ? wish : MOST_WISHED / ranks;
     return hs_in_pages(shared_bytes);
 }
 

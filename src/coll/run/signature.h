@@ -58,7 +58,7 @@ struct hs_signature {
     struct hs_native *native; /* indexed by the list's joints */
     int *counts;  /* for row "mpi" if there are parts: their counts, then their offsets, in elements of the MPI
                      datatype; else NULL */
-    int64_t cost; /* bytes of memory on the rank that uses most; equal on all ranks */
+    int64_t cost; /* bytes of memory on a rank that uses the longest ring; equal on all ranks */
     struct hs_operation *spare;
     int spares, under_way;
     int left; /* true if the signature is no longer in the cache and will be freed with its last operation in

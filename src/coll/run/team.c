@@ -361,6 +361,8 @@ hsumma_status hs_team_start(struct hs_team *team, struct hs_call *call, hsumma_s
     status = mine;
     if (!signature || team->check_always)
         status = hs_team_prepare(team, call, &signature, mine, about, message);
+    if (!status)
+        hs_team_use(team, signature);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
     if (!status)
         waiting.native = signature->list.joints > 0; /* MPI matches collectives, and pieces of them, by the order in

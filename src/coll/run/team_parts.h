@@ -23,8 +23,11 @@ hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 
 /* The functions below are in team_prepare.c, except the last two. */
 struct hs_signature_maker hs_team_maker(struct hs_team *team);
-/* Finds the signature that serves a call, and moves it to the front of the list. Returns NULL if there is none. */
+/* Finds the signature that serves a call. Returns NULL if there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call);
+/* Moves a signature to the front of the list, whose end is dropped first. All ranks must do so alike: after they have
+ * agreed on a call, not while one of them may refuse it. */
+void hs_team_use(struct hs_team *team, struct hs_signature *signature);
 /* Allocates memory for a copy of an in-place contribution or, on devices, for staged copies outside the pool. */
 hsumma_status hs_team_need_copy(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                 struct hs_message *message);

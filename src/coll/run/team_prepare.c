@@ -165,7 +165,10 @@ static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
         joined->rank[i] = hs_joint_rank(joint, i);
         rank[i] = hs_group_rank(&team->group, joined->rank[i]);
     }
-    hsumma_status status = hs_mpi_subset(team->comm->comm, joint->size, rank, TAG, &joined->comm);
+    MPI_Group group;
+    hsumma_status status = hs_mpi_group(team->comm->comm, joint->size, rank, &group);
+    if (!status)
+        status = hs_mpi_subset(team->comm->comm, &group, TAG, &joined->comm);
     if (status) {
         hs_put(team->memory, joined);
         return status;
@@ -206,15 +209,20 @@ static hsumma_status need_communicators(struct hs_team *team, struct hs_signatur
 
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
 {
-    for (struct hs_signature **link = &team->signature; *link; link = &(*link)->next) {
-        struct hs_signature *signature = *link;
-        if (!hs_signature_serves(signature, call, team->group.size))
-            continue;
-        *link = signature->next;
-        signature->next = team->signature;
-        return team->signature = signature;
-    }
-    return NULL;
+    struct hs_signature *signature = team->signature;
+    while (signature && !hs_signature_serves(signature, call, team->group.size))
+        signature = signature->next;
+    return signature;
+}
+
+void hs_team_use(struct hs_team *team, struct hs_signature *signature)
+{
+    struct hs_signature **link = &team->signature;
+    while (*link != signature)
+        link = &(*link)->next;
+    *link = signature->next;
+    signature->next = team->signature;
+    team->signature = signature;
 }
 
 static void keep(struct hs_team *team, struct hs_signature *signature, int64_t cost)

@@ -44,7 +44,7 @@ static inline int64_t hs_profile_knee(const struct hs_profile *profile)
     return profile->device_panel > profile->knee ? profile->device_panel : profile->knee;
 }
 
-/* The built-in profile: measured inside a current server; the network and devices are assumptions (profile.c). */
+/* The built-in profile: measured inside a current server; the network is an assumption (profile.c). */
 extern const struct hs_profile hs_profile_builtin;
 
 /* Seconds of one local GEMM call of m x n x k with `threads` threads. */

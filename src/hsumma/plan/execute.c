@@ -45,6 +45,7 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         return;
     }
     const struct hs_node_execution execution = hs_plan_count_execution(plan);
+    plan->saved = 0; /* also where this process has no part of the product: it takes part in the agreements */
     if (!plan->member)
         return;
     if (plan->on_device) {
@@ -109,10 +110,10 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     size_t size = plan->problem.scalar->size;
     int vote = 0;
     reset(plan);
-    if (!mine)
-        mine = hs_plan_locate(plan, &about, &vote);
     memcpy(&plan->alpha, alpha ? alpha : plan->problem.scalar->zero, size);
     memcpy(&plan->beta, beta ? beta : plan->problem.scalar->zero, size);
+    if (!mine)
+        mine = hs_plan_locate(plan, &about, &vote);
     plan->began = hs_now();
     ctx->running = plan;
     plan->phase = plan->in_grid ? HS_PLAN_AGREEING : HS_PLAN_COMPLETE;

@@ -21,7 +21,7 @@ static int is_from_host(const hsumma_plan *plan)
     const int64_t extent[3] = {[HS_M] = c->rows, [HS_N] = c->cols, [HS_K] = problem->extent[HS_K]};
     return problem->grid.extent[0] * problem->grid.extent[1] > 1 &&
            hs_local_prefers(ctx->local, problem->scalar, extent, together) &&
-           hs_staging_bytes(plan) <= hs_local_memory(ctx->local);
+           hs_staging_bytes(plan) <= hs_local_memory(ctx->local) && !hs_only_scales(problem, &plan->alpha);
 }
 
 hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
@@ -85,9 +85,8 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
 {
     static const struct hs_where nowhere[2] = {{-1, 0}, {-1, 0}};
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
-    plan->saved = 0;
     device->tiles->outside = plan->ctx->stream;
-    device->tiles->dealt = plan->from_host;
+    device->tiles->to_host = plan->from_host;
     hs_staging_panels(plan, device->tiles->host);
     hs_node_start(&device->node, &plan->grid->shared, device->tiles, execution, &plan->alpha, plan->matrix, nowhere,
                   &plan->beta, plan->began);
@@ -119,6 +118,7 @@ hsumma_status hs_plan_reported(hsumma_plan *plan, hsumma_status status)
     if (mine)
         hs_local_disable(ctx->local, mine);
     plan->failure = HSUMMA_OK;
+    plan->began = hs_now();
     /* no C in host memory has been written yet; a C in device memory may be undefined */
     return stay_on_host(plan, plan->member && plan->staging.on_device[HS_C] ? status : HSUMMA_OK);
 }

@@ -26,8 +26,11 @@ static hsumma_status connect_level(struct hs_mover *mover, int level, const stru
     mover->operation = (hsumma_operator){.op = HSUMMA_SUM, .element = element_of(mover->problem->scalar->letter)};
     mover->native[level] = (struct hs_native){.comm = MPI_COMM_NULL};
     mover->connected[level] = 1;
-    return hs_mpi_subset(comm->comm, group->size, rank, mover->operand * HS_LEVELS_MAX + level,
-                         &mover->native[level].comm);
+    MPI_Group ranks;
+    hsumma_status status = hs_mpi_group(comm->comm, group->size, rank, &ranks);
+    return status
+               ? status
+               : hs_mpi_subset(comm->comm, &ranks, mover->operand * HS_LEVELS_MAX + level, &mover->native[level].comm);
 }
 
 hsumma_status hs_native_connect(struct hs_mover *mover, const struct hs_comm *comm, int *rank)

@@ -150,7 +150,9 @@ static int fill(struct hs_node_product *node)
         }
         if (node->device)
             hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
-        record(node, &node->times.copy, HS_TRACE_COPY, due[0] && due[1] ? -1 : node->in[!due[0]].operand, panel, bytes);
+        int both = (due[0] || load[0]) && (due[1] || load[1]);
+        record(node, &node->times.copy, HS_TRACE_COPY, both ? -1 : node->in[!(due[0] || load[0])].operand, panel,
+               bytes);
         node->times.bytes += bytes;
     }
     node->fill = step + 1;

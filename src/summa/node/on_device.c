@@ -112,7 +112,7 @@ int hs_node_device_left(struct hs_node_product *node)
         node->closed = 1;
     }
     hs_node_device_announce(node);
-    return on->share.shares_events || is_complete(node, HS_NODE_COMPLETE);
+    return (on->share.shares_events && !on->to_host) || is_complete(node, HS_NODE_COMPLETE);
 }
 
 void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, const char *from, int64_t from_ld,

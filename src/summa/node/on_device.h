@@ -39,7 +39,9 @@ struct hs_node_device {
     /* A and B in host memory, from which the execution loads each panel into matrix[] before its step; base is NULL if
      * matrix[] has the data. */
     struct hs_matrix host[2];
-    int dealt; /* 1 if consecutive steps take panels of different owners, so that all load their panels at a time */
+    /* 1 if C goes to host memory afterwards: consecutive steps then take panels of different owners, so that all load
+     * their panels at a time, and the execution ends when its work is complete. */
+    int to_host;
 };
 
 static inline char *hs_node_device_tiles(const struct hs_node_device *on)

@@ -26,7 +26,7 @@ static int64_t deal(const struct hs_node_product *node, int64_t panel)
 
 struct hs_range hs_node_panel(const struct hs_node_product *node, int64_t panel)
 {
-    if (node->device && node->device->dealt)
+    if (node->device && node->device->to_host)
         panel = deal(node, panel);
     int64_t begin = panel * node->spec->width[0];
     return (struct hs_range){begin, hs_min(node->spec->width[0], node->problem->extent[node->variant.looped] - begin)};

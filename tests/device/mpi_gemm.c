@@ -10,7 +10,8 @@
 #include "support/product/gemm_random.h"
 
 /* Whether the execution must run on the devices: every process that owns elements of C has them in device memory.  The
- * stand-in, which is always preferred to the BLAS, also gets the matrices of several processes from the host. */
+ * stand-in, which is always preferred to the BLAS, also gets the matrices of several processes from the host, unless C
+ * is only scaled. */
 static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_matrices *m)
 {
     int here = 0;
@@ -20,8 +21,8 @@ static int belongs_there(const hsumma_plan *plan, const struct gemm_case *c, con
             here |= gemm_inside(c, 2, &m->home[2], row, col, &i, &j) && !(m->on_device & ON_C);
         }
     here = world_reduce(here, MPI_MAX);
-    return !here ||
-           (plan->ctx->device->kind->is_stand_in && plan->problem.grid.extent[0] * plan->problem.grid.extent[1] > 1);
+    int several = plan->problem.grid.extent[0] * plan->problem.grid.extent[1] > 1;
+    return !here || (plan->ctx->device->kind->is_stand_in && several && c->alpha != 0 && c->k > 0);
 }
 
 /* Runs one execution; returns NULL, or a description of the error on this rank. *hash, unless NULL, becomes a hash of

@@ -112,7 +112,7 @@ static hsumma_status make_team(hsumma_context *ctx)
 {
     const struct hs_settings *settings = &ctx->options.settings;
     struct hs_team *team = &ctx->team;
-    struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    struct hs_group all = hs_group_of_all(&ctx->comm);
     struct hs_rules tuned = team->selector.tuned; /* read before; hs_team_init overwrites it */
     hsumma_status status = hs_team_init(team, &ctx->comm, &all, &ctx->memory);
     team->selector.tuned = tuned;
@@ -151,7 +151,7 @@ static hsumma_status fill(hsumma_context *ctx)
     ctx->cache = hs_plan_cache_new(&ctx->memory);
     if (!ctx->cache)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
-    struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    struct hs_group all = hs_group_of_all(&ctx->comm);
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 

@@ -178,8 +178,8 @@ hsumma_status hs_context_share_device(hsumma_context *ctx)
     if (hs_status_is_final(all))
         return hs_fail(&ctx->message, all, "MPI failed while the processes agreed on gpu_aware_mpi");
     /* a large device has room for long vectors in one chunk */
-    const int64_t usual = ctx->device_bytes / SHARED_PART > hs_device_shared_limit(-1) ? ctx->device_bytes / SHARED_PART
-                                                                                       : hs_device_shared_limit(-1);
+    const int64_t least = hs_device_shared_limit(-1), part = ctx->device_bytes / SHARED_PART;
+    const int64_t usual = part > least ? part : least;
     const struct hs_device_options options = {.shared_bytes = settings->shared < 0 ? usual : settings->shared,
                                               .direct = settings->direct,
                                               .gpu_aware = all == HSUMMA_OK};

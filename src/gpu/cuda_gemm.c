@@ -129,8 +129,8 @@ hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, h
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
     int opa = op_of(type, transa), opb = op_of(type, transb), error;
-    _Alignas(
-        16) char factor[2][16]; /* cuBLAS reads alpha and beta by aligned loads, and the caller's may lie anywhere */
+    /* cuBLAS reads alpha and beta by aligned loads, and the caller's may lie anywhere */
+    _Alignas(16) char factor[2][16];
     memcpy(factor[0], alpha, hs_scalars[type].size);
     memcpy(factor[1], beta, hs_scalars[type].size);
     void *handle, *gemm = cuda->blas.gemm[type];

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { NO_TURN_BYTES = 64 << 10 }; /* copies of so many bytes do not wait for the turn of their process */
+enum { NO_TURN_BYTES = 64 << 10 }; /* copies of at least this size do not wait for the turn of their process */
 
 int hs_device_of(const struct hs_machine *machine, const struct hs_topology *topology, int rank)
 {

@@ -7,6 +7,7 @@
 #include "coll/node/roster.h"
 #include "coll/node/shm.h"
 #include "coll/schedule/topology.h"
+#include "dist/grid.h"
 
 #include <mpi.h>
 
@@ -65,5 +66,11 @@ struct hs_comm {
 };
 
 enum { HS_CUT = 1 << 30 };
+
+/* The group of all ranks. */
+static inline struct hs_group hs_group_of_all(const struct hs_comm *comm)
+{
+    return (struct hs_group){.stride = 1, .size = comm->size, .me = comm->rank};
+}
 
 #endif

@@ -23,7 +23,7 @@
 
 /*
  * HS_RING: the number of slots, that is, of instances of a group that may be in progress in shared memory at a time.
- * HS_LONG_RING: at most so many of them have long SHAREDs, those of the last of HS_SHARED_RINGS rings.
+ * HS_LONG_RING: the number of these with long SHAREDs, which are in the last of HS_SHARED_RINGS rings.
  */
 enum { HS_RING = 32, HS_LONG_RING = 4, HS_SHARED_RINGS = 3 };
 /*

@@ -131,6 +131,7 @@ static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
     return same;
 }
 
+/* The caller's layout of an operand. */
 static struct hs_layout given_layout(const struct hs_request *request, const struct hs_problem *problem, int operand)
 {
     return hs_layout_of(request->desc[operand]->grid, &problem->view[operand]);

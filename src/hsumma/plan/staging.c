@@ -33,14 +33,27 @@ static hsumma_status get(hsumma_plan *plan, int on_device, size_t bytes, struct 
     return status;
 }
 
+/* Bytes of the copy of operand x that an execution on the device (on_device 1) or on the host needs; 0 for none. */
+static int64_t copy_bytes(const hsumma_plan *plan, int x, int on_device)
+{
+    const struct hs_staging *staging = &plan->staging;
+    const struct hs_view *view = &plan->problem.view[x];
+    int needed = staging->has[x] && staging->on_device[x] != on_device;
+    return needed ? view->rows * view->cols * (int64_t)plan->problem.scalar->size : 0;
+}
+
+int64_t hs_staging_bytes(const hsumma_plan *plan)
+{
+    return copy_bytes(plan, HS_A, 1) + copy_bytes(plan, HS_B, 1) + copy_bytes(plan, HS_C, 1);
+}
+
 hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
 {
     struct hs_staging *staging = &plan->staging;
     for (int x = 0; x < 3; x++) {
-        const struct hs_view *view = &plan->problem.view[x];
-        if (!staging->has[x] || staging->on_device[x] == on_device)
+        const size_t bytes = (size_t)copy_bytes(plan, x, on_device);
+        if (bytes == 0)
             continue;
-        size_t bytes = (size_t)view->rows * (size_t)view->cols * plan->problem.scalar->size;
         hsumma_status status = get(plan, on_device, bytes, &staging->copy[x]);
         if (status) {
             hs_staging_drop(plan);
@@ -48,7 +61,7 @@ hsumma_status hs_staging_make(hsumma_plan *plan, int on_device)
                            "rank %d: no %zu bytes of %s memory for a copy of its part of %c", plan->ctx->comm.rank,
                            bytes, on_device ? "device" : "host", "ABC"[x]);
         }
-        plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, view->rows};
+        plan->matrix[x] = (struct hs_matrix){staging->copy[x].memory, plan->problem.view[x].rows};
     }
     return HSUMMA_OK;
 }
@@ -71,16 +84,7 @@ static hsumma_status copy(hsumma_plan *plan, int x, const struct hs_matrix *to, 
                                     (size_t)from->ld * size, (size_t)view->rows * size, (size_t)view->cols);
 }
 
-int64_t hs_staging_bytes(const hsumma_plan *plan)
-{
-    const struct hs_staging *staging = &plan->staging;
-    int64_t elements = 0;
-    for (int x = 0; x < 3; x++)
-        if (staging->has[x] && !staging->on_device[x])
-            elements += plan->problem.view[x].rows * plan->problem.view[x].cols;
-    return elements * (int64_t)plan->problem.scalar->size;
-}
-
+/* Whether the execution loads an operand by panels. */
 static int by_panels(hsumma_plan *plan, int x)
 {
     return plan->on_device && x != HS_C && hs_plan_holder(plan)->device.node.variant.role[x].moves &&

@@ -152,7 +152,7 @@ static hsumma_status give_up_after(hsumma_context *ctx, int mate)
     write_last_call(last_call(&ctx->comm.roster, mate), last, sizeof last);
     hs_fail(&notice.text, HSUMMA_ERR_PEER, "rank %d %s; its last call was %s", ctx->comm.mates.rank[mate],
             left ? "has freed its context" : "has ended", last);
-    const struct hs_group all = {.stride = 1, .size = ctx->comm.size, .me = ctx->comm.rank};
+    const struct hs_group all = hs_group_of_all(&ctx->comm);
     if (ctx->comm.size > ctx->comm.mates.count)
         hs_notice_send(&ctx->comm, &all, notice, &ctx->memory);
     return give_up(ctx, HSUMMA_ERR_PEER, notice.text.text);

@@ -162,15 +162,6 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
     return shortest_cut(looped_extent(sizes), least);
 }
 
-/* Whether no process reads another's data. */
-static int is_resident(const struct hs_variant *variant)
-{
-    int resident = !variant->role[HS_C].moves;
-    for (int x = 0; x < 2; x++)
-        resident &= !variant->role[x].moves || hs_supply_resident(&variant->role[x]);
-    return resident;
-}
-
 /*
  * Chooses panel width, lookahead and chunks on the host.  With stationary C, panels cut k, and chunks cut the rows of A
  * or the columns of B.  With stationary A or B, panels cut columns or rows of C, as wide as the partial results may be,
@@ -187,9 +178,10 @@ static void choose_cuts_on_host(const struct sizes *sizes)
                     : profile->device_panel ? profile->device_panel
                                             : sizes->times * hs_min(panel, profile->knee);
     int over_k = sizes->variant->looped == HS_K;
-    spec->width[0] = !over_k || (profile->device_panel && is_resident(sizes->variant)) ? hs_min(whole, INT32_MAX)
-                     : sizes->in_place                                                 ? block_panel(sizes, wide, least)
-                                                                                       : shortest_cut(whole, least);
+    spec->width[0] = !over_k || (profile->device_panel && hs_variant_resident(sizes->variant))
+                         ? hs_min(whole, INT32_MAX)
+                     : sizes->in_place ? block_panel(sizes, wide, least)
+                                       : shortest_cut(whole, least);
     spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
@@ -210,7 +202,7 @@ static void choose_cuts_on_device(const struct sizes *sizes)
     struct hs_spec *spec = sizes->spec;
     int64_t whole = looped_extent(sizes), width = sizes->settings->block;
     if (!width)
-        width = is_resident(variant) ? INT32_MAX : hs_even_cut(whole, WIDE, 64);
+        width = hs_variant_resident(variant) ? INT32_MAX : hs_even_cut(whole, WIDE, 64);
     spec->width[0] = hs_min(width, whole);
     spec->lookahead = HS_NODE_LOOKAHEAD;
     spec->chunked = -1;

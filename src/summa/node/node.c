@@ -136,7 +136,8 @@ static int fill(struct hs_node_product *node)
             (!enter(node) || !all_signalled(node, &supply->takers, HS_USED, hs_supply_free_after(node, supply, step))))
             return 0;
     }
-    if (due[0] || due[1] || load[0] || load[1]) {
+    const int copies[2] = {due[0] || load[0], due[1] || load[1]};
+    if (copies[0] || copies[1]) {
         resume(node);
         for (int i = 0; i < node->ins; i++) {
             const struct hs_supply *supply = &node->in[i];
@@ -150,9 +151,8 @@ static int fill(struct hs_node_product *node)
         }
         if (node->device)
             hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
-        int both = (due[0] || load[0]) && (due[1] || load[1]);
-        record(node, &node->times.copy, HS_TRACE_COPY, both ? -1 : node->in[!(due[0] || load[0])].operand, panel,
-               bytes);
+        record(node, &node->times.copy, HS_TRACE_COPY, copies[0] && copies[1] ? -1 : node->in[!copies[0]].operand,
+               panel, bytes);
         node->times.bytes += bytes;
     }
     node->fill = step + 1;

@@ -58,6 +58,14 @@ int hs_supply_resident(const struct hs_role *role)
     return !role->exchanged && role->looped->nprocs == 1;
 }
 
+int hs_variant_resident(const struct hs_variant *variant)
+{
+    int resident = !variant->role[HS_C].moves;
+    for (int x = 0; x < 2; x++)
+        resident &= !variant->role[x].moves || hs_supply_resident(&variant->role[x]);
+    return resident;
+}
+
 int hs_supply_begins(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     return supply->operand == node->spec->chunked || hs_chunk_of(node, step) == 0;

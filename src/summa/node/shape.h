@@ -55,6 +55,8 @@ static inline int hs_owner_is_here(const struct hs_node_product *node, const str
 
 /* Whether every process owns all data that it reads of an operand, so that nothing is copied. */
 int hs_supply_resident(const struct hs_role *role);
+/* Whether that holds for all operands, so that no process reads another's data. */
+int hs_variant_resident(const struct hs_variant *variant);
 
 /* Whether a step begins a new tile of a supply.  An operand that is not cut into chunks has one tile for all chunks of
  * a panel. */

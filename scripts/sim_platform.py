@@ -227,7 +227,9 @@ def profile_of(platform, where, gemm):
         lines["network.beta_s_per_byte"] = 1 / (platform.flow or platform.bw)
         shared = max(collections.Counter(where).values()) > 1
         lines["inject_s_per_byte"] = 1 / (platform.bw * max(platform.ports, 1)) if shared else 0
-        lines["overlap"] = 1  # the network progresses messages by itself
+        lines["overlap"] = lines["pipelining"] = 1  # the network progresses messages by itself
+        lines["network.overhead_s"] = max(platform.overhead, 1e-9)  # latency keeps no port busy
+        lines["ports"] = max(platform.ports, 1)
     if platform.node_bw:
         lines["node.alpha_s"] = platform.overhead + (platform.node_lat or 0)
         lines["node.beta_s_per_byte"] = 1 / platform.node_bw
@@ -248,3 +250,10 @@ def profile_of(platform, where, gemm):
         except (OSError, UnicodeError) as error:
             raise Wrong(f"--gemm is \"{gemm}\"; expected free, profile or a profile file: {error}") from None
     return text + "end\n"
+
+
+def topology_of(platform):
+    """The text of the file for the library's option topology; None if the fabric is not a torus."""
+    if not platform.shape:
+        return None
+    return f"torus {'x'.join(map(str, platform.shape))}\n" + "".join(f"{host}\n" for host in platform.hosts)

@@ -160,6 +160,9 @@ static int finish_places(explain_arguments *args, command_options *options, int6
         args->order = args->ranks ? 'A' : 'R';
     if (args->model.text && options->text && strstr(options->text, "profile="))
         return command_refuse(options, "--model: not allowed with --profile; expected only one of them");
+    if (options->text && strstr(options->text, "topology=nodes:"))
+        return command_refuse(options, "--topology nodes:N: not allowed here; expected --nodes N, with --topology "
+                                       "torus:XxYx... if the links between the nodes form a torus");
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;
     if (args->map && args->sockets)

@@ -24,6 +24,23 @@ static int read_map(const char *text, int processes, int *node)
     return 1;
 }
 
+/* Puts node i at position i of the fabric that option topology describes. */
+static hsumma_status place_in_fabric(struct hs_comm *comm, const struct hs_allocator *memory,
+                                     struct hs_message *message)
+{
+    int nodes = comm->topology.division[HS_NODE].parts;
+
+    if (comm->fabric.dims == 0 || nodes == 1)
+        return HSUMMA_OK;
+    if (comm->fabric.positions < nodes)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "--topology: %d positions for %d nodes; expected at least as many",
+                       comm->fabric.positions, nodes);
+    hs_put(memory, comm->fabric.at);
+    comm->fabric.at = NULL;
+    comm->topology.fabric = &comm->fabric;
+    return HSUMMA_OK;
+}
+
 hsumma_status explain_places(explanation *e, int processes, struct hs_message *message)
 {
     struct hs_topology *topology = &e->ctx->comm.topology;
@@ -46,7 +63,7 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
     e->ctx->profile.one_node = !status && e->node->parts == 1;
     if (status == HSUMMA_ERR_MEMORY)
         hs_fail(message, status, "no memory for the places of %d processes", processes);
-    return status;
+    return status ? status : place_in_fabric(&e->ctx->comm, memory, message);
 }
 
 /* --- what enters the nodes --------------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ def crossing(name, count, ppn, *prices):
 A, B, R, G = "2.5e-6", "5e-10", "1.6667e-10", "5e-10"  # the assumed machine: alpha, 1 / R_b, 1 / R_N, gamma
 MACHINES = (("as assumed", ()), ("R_N 3.1 GB/s", (A, B, "3.2e-10")), ("R_b = R_N = 6 GB/s", (A, R, R)),
             ("alpha 0.95 us", ("0.95e-6", B, R)), ("0.75 GB/s inside a node", (A, B, R, G, "5e-7", "1.34e-9")))
-SOME, FEW = (2, 4, 8, 15, 16, 17, 32, 64, 128, 256), (2, 3, 4, 5, 6, 9)
+SOME, FEW = (2, 4, 8, 15, 16, 17, 32, 64, 128, 256, 512), (2, 3, 4, 5, 6, 9)
 GAIN = ("gain", "time / time of NAP")
 
 FIGURES = [

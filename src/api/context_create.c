@@ -134,10 +134,12 @@ static hsumma_status make_team(hsumma_context *ctx)
 static hsumma_status find_places(hsumma_context *ctx, int collectives)
 {
     const struct hs_settings *settings = &ctx->options.settings;
-    if (!collectives && ctx->profile.one_node && !settings->nodes.count)
+    struct hs_nodes nodes;
+    hs_topology_text(ctx->texts.topology, &nodes);
+    if (!collectives && ctx->profile.one_node && !nodes.count)
         return hs_agreed(ctx->comm.comm, hs_comm_on_one_node(&ctx->comm, &ctx->memory), ctx->comm.watch);
-    struct hs_discover_options places = {.nodes = settings->nodes.count,
-                                         .sockets = settings->nodes.sockets,
+    struct hs_discover_options places = {.nodes = nodes.count,
+                                         .sockets = nodes.sockets,
                                          .shared_bytes = collectives ? settings->shared : 0,
                                          .direct = collectives && settings->direct};
     hsumma_status status = hs_comm_discover(&ctx->comm, &places, &ctx->memory, &ctx->message);
@@ -302,6 +304,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         }
         if (!status)
             status = find_places(ctx, collectives);
+        if (!status)
+            status = hs_context_find_fabric(ctx);
         if (!status)
             hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm, ctx->comm.watch);
         if (!status)

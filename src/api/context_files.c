@@ -52,8 +52,7 @@ static const char *shown(const char *path, size_t most)
     return length < most ? path : path + length - most + 1;
 }
 
-/* Reads a whole file as text; zero bytes become '?', so that none ends the text early. NULL on error, with errno. */
-static char *read_file(const struct hs_allocator *memory, const char *path)
+char *hs_read_file(const struct hs_allocator *memory, const char *path)
 {
     void *text = NULL;
     size_t capacity = 0, length = 0;
@@ -107,7 +106,7 @@ static void no_memory(struct found_files *found_files, const struct found *found
  * not exist and may be new; records a note if an unnamed file exists but cannot be read. */
 static char *open_found(const hsumma_context *ctx, const struct found *found, struct found_files *found_files)
 {
-    char *text = found->path[0] ? read_file(&ctx->memory, found->path) : NULL;
+    char *text = found->path[0] ? hs_read_file(&ctx->memory, found->path) : NULL;
     int reason = errno;
     if (text || !found->path[0])
         return text;
@@ -218,12 +217,13 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 /* Computes the key of this context's hosts, if the network between them may have to be measured. */
 static hsumma_status find_network_key(hsumma_context *ctx)
 {
-    const struct hs_settings *settings = &ctx->options.settings;
-    int several = settings->nodes.count ? settings->nodes.count > 1 : !ctx->profile.one_node;
+    struct hs_nodes nodes;
+    hs_topology_text(ctx->texts.topology, &nodes);
+    int several = nodes.count ? nodes.count > 1 : !ctx->profile.one_node;
     if (!several || ctx->comm.size == 1 || hs_simulator() || strcmp(ctx->texts.profile, "builtin") == 0)
         return HSUMMA_OK;
-    hsumma_status status = hs_network_key(ctx->comm.comm, ctx->comm.host.count, settings->nodes.count,
-                                          settings->nodes.sockets, ctx->comm.watch, &ctx->network_key);
+    hsumma_status status = hs_network_key(ctx->comm.comm, ctx->comm.host.count, nodes.count, nodes.sockets,
+                                          ctx->comm.watch, &ctx->network_key);
     return status ? hs_fail(&ctx->message, status, "MPI failed while the names of the hosts were gathered") : HSUMMA_OK;
 }
 

@@ -14,6 +14,16 @@
  */
 hsumma_status hs_files_read(hsumma_context *ctx);
 
+/* Reads a whole file as text; zero bytes become '?', so that none ends the text early. NULL on error, with errno. */
+char *hs_read_file(const struct hs_allocator *memory, const char *path);
+
+/*
+ * context_fabric.c: the links between nodes, if the option topology describes them: sets comm.fabric and
+ * comm.topology.fabric. HSUMMA_ERR_OPTION if the description is wrong or lacks a host. Needs the topology. Collective,
+ * unless the option is the word torus; every rank returns the same status.
+ */
+hsumma_status hs_context_find_fabric(hsumma_context *ctx);
+
 /*
  * context_network.c: if ctx->measures is set and there are several nodes, measures the network between them and
  * remembers it. Needs the topology. Collective; every rank returns the same status.

@@ -21,6 +21,14 @@ static inline uint64_t hs_mix_text(uint64_t hash, const char *text)
     return hash;
 }
 
+/* Adds bytes. */
+static inline uint64_t hs_mix_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = hs_mix(hash, ((const unsigned char *)bytes)[i]);
+    return hash;
+}
+
 /* The finalizer of splitmix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014). */
 static inline uint64_t hs_scrambled(uint64_t bits)
 {

@@ -247,22 +247,33 @@ static int check_file(const struct option_row *row, const char *text, void *at)
 static const struct option_type rules_type = {.read = check_rules, .stays_text = 1};
 static const struct option_type file_type = {.read = check_file, .stays_text = 1};
 
-static int read_topology(const struct option_row *row, const char *text, void *at)
+int hs_topology_text(const char *text, struct hs_nodes *nodes)
 {
-    struct hs_nodes *nodes = at;
+    enum { MOST_NODES = 1 << 20 };
     int64_t count = 0, sockets = 1;
-    *nodes = (struct hs_nodes){0};
-    if (strcmp(text, row->initial) == 0)
+    *nodes = (struct hs_nodes){0, 0, ""};
+    if (strcmp(text, "auto") == 0)
         return 0;
-    if (strncmp(text, "nodes:", 6) != 0 || (text += 6, whole_number(&text, row->least, row->most, &count)))
-        return -1;
-    if (strncmp(text, ",sockets:", 9) == 0 && (text += 9, whole_number(&text, row->least, row->most, &sockets)))
-        return -1;
-    *nodes = (struct hs_nodes){.count = (int)count, .sockets = (int)sockets};
-    return *text ? -1 : 0;
+    if (strncmp(text, "nodes:", 6) == 0) {
+        text += 6;
+        if (whole_number(&text, 1, MOST_NODES, &count) ||
+            (strncmp(text, ",sockets:", 9) == 0 && (text += 9, whole_number(&text, 1, MOST_NODES, &sockets))))
+            return -1;
+        *nodes = (struct hs_nodes){(int)count, (int)sockets, text + (*text == ',')};
+        return *text && strncmp(text, ",torus:", 7) != 0 ? -1 : 0;
+    }
+    nodes->fabric = text; /* a name with a colon but no directory is a misspelt word */
+    return !*text || (strchr(text, ':') && !strchr(text, '/') && strncmp(text, "torus:", 6) != 0) ? -1 : 0;
 }
 
-static const struct option_type topology_type = {.read = read_topology};
+static int check_topology(const struct option_row *row, const char *text, void *at)
+{
+    struct hs_nodes nodes;
+    (void)row, (void)at;
+    return hs_topology_text(text, &nodes);
+}
+
+static const struct option_type topology_type = {.read = check_topology, .stays_text = 1};
 
 /* Parses a keyword of the row, followed by a number if the keyword's value allows one. */
 static int read_device(const struct option_row *row, const char *text, void *at)

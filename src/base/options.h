@@ -57,9 +57,11 @@ struct hs_part {
     int64_t bytes; /* overrides share unless 0 */
 };
 
-/* Virtual nodes (option topology); count 0: the real nodes. */
+/* The value of the option topology. */
 struct hs_nodes {
-    int count, sockets; /* sockets per node */
+    int count, sockets; /* number of virtual nodes, and of sockets per node; count 0: the real nodes */
+    const char *fabric; /* the part of the text that describes the links between nodes: "torus:...", the name of a file,
+                           or "" */
 };
 
 struct hs_device_name {
@@ -94,7 +96,6 @@ struct hs_settings {
     int steps;             /* number of outermost panels to multiply; 0: all */
     uint64_t for_messages; /* bit set of the given options that only the product over messages can obey */
     /* Options of a context; those above belong to plans. */
-    struct hs_nodes nodes;
     /* Bytes of shared memory per process and slot; on a device, the limit of a process's shared buffers; -1: choose. */
     int64_t shared;
     int direct;        /* 1: processes of a node may read each other's memory */
@@ -115,8 +116,8 @@ struct hs_settings {
 
 /* Values that are kept as text; all belong to contexts. */
 struct hs_texts {
-    char coll[HS_OPTION_TEXT], profile[HS_OPTION_TEXT], tuned[HS_OPTION_TEXT], log[HS_OPTION_TEXT],
-        trace[HS_OPTION_TEXT];
+    char coll[HS_OPTION_TEXT], profile[HS_OPTION_TEXT], tuned[HS_OPTION_TEXT], topology[HS_OPTION_TEXT],
+        log[HS_OPTION_TEXT], trace[HS_OPTION_TEXT];
 };
 
 struct hs_options {
@@ -146,6 +147,9 @@ int hs_option_taken(enum hs_option option, enum hs_said_by by);
 void hs_option_write(enum hs_option option, const struct hs_settings *settings, char *text, size_t size);
 /* The keyword for a value, such as "shared" for HS_NODE_SHARED; NULL if it has none. */
 const char *hs_option_word(enum hs_option option, int64_t value);
+
+/* Parses the value of the option topology.  Returns 0, or -1 if it is wrong. */
+int hs_topology_text(const char *text, struct hs_nodes *nodes);
 
 /* Parses a number of bytes, at least `least`, with an optional factor k, M or G (powers of 1024).  Returns 0, or -1. */
 int hs_size_text(const char *text, int64_t least, int64_t *value);

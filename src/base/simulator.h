@@ -19,6 +19,10 @@ struct hs_simulator {
     struct hs_allocator folded;
     void (*watch_links)(void); /* starts counting traffic */
     void (*read_links)(struct hs_simulated_links *links);
+    /* Results that all ranks share: `keep` stores a copy of `size` bytes under a key; `recall` copies them and returns
+     * 1, or returns 0 if there are none. */
+    void (*keep)(uint64_t key, const void *found, size_t size);
+    int (*recall)(uint64_t key, void *found, size_t size);
 };
 
 /* NULL on a real machine. */

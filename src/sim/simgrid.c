@@ -10,6 +10,7 @@
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Every rank has a core of its own, so computing is sleeping. An execution would cost more: at its end SimGrid 3.32
  * searches the list of what the rank has started, which took most of the time of runs with many messages. */
@@ -71,11 +72,41 @@ static void read_links(struct hs_simulated_links *links)
     free(link);
 }
 
+/* All ranks are in this process, so they share the list.  It is small: ranks ask for the last entries. */
+struct shared_finding {
+    struct shared_finding *before;
+    uint64_t key;
+    size_t size;
+};
+static struct shared_finding *findings;
+
+static void keep(uint64_t key, const void *found, size_t size)
+{
+    struct shared_finding *finding = malloc(sizeof *finding + size);
+    if (!finding)
+        return;
+    *finding = (struct shared_finding){findings, key, size};
+    memcpy(finding + 1, found, size);
+    findings = finding;
+}
+
+static int recall(uint64_t key, void *found, size_t size)
+{
+    for (const struct shared_finding *finding = findings; finding; finding = finding->before)
+        if (finding->key == key && finding->size == size) {
+            memcpy(found, finding + 1, size);
+            return 1;
+        }
+    return 0;
+}
+
 static const struct hs_simulator simulator = {.name = "SimGrid",
                                               .advance = advance,
                                               .folded = {folded_get, folded_put, NULL},
                                               .watch_links = watch_links,
-                                              .read_links = read_links};
+                                              .read_links = read_links,
+                                              .keep = keep,
+                                              .recall = recall};
 
 const struct hs_simulator *hs_simulator(void)
 {

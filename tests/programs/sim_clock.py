@@ -1,9 +1,10 @@
 """TAP: the simulated time of collectives and plans equals the clock's (coll/model/clock.h), within 1 % (2 % on 2048
-ranks; more for the algorithms of TOGETHER, FROM_ALL and HELD_UP).
+ranks; more for the algorithms of TOGETHER, FROM_ALL, TWO_WAYS and HELD_UP).
 
-tests/sim/clock.c measures both on a machine of Hockney's model, without shared links.
+tests/sim/clock.c measures both on a machine of Hockney's model, without shared links, or on a ring.
     sim_clock.py RANKS COLLECTIVE[:BYTES,...]...    every algorithm of these
     sim_clock.py RANKS plans    SUMMA and HSUMMA on 128, 1024 or 2048 ranks
+    sim_clock.py RANKS ring    pipelines along the links of a ring
     sim_clock.py RANKS priced    every algorithm, with a cost of sums and copies
 Environment: that of launch.py.
 """
@@ -24,11 +25,13 @@ AT_ONCE = ("flat",)
 # Tolerances in per cent for algorithms in which a rank may send or receive two messages at a time if the number of
 # ranks is not a power of two. The clock's ports take one after the other, at full bandwidth and with a latency each; in
 # the simulator the messages share the link and their latencies overlap.
-TOGETHER = {"reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff": 6,
+TOGETHER = {"bcast bidirectional_chain": 8, "reduce rabenseifner_traff": 10, "reduce_scatter rabenseifner_traff": 6,
             "reduce_scatter recursive_halving": 2, "allreduce elimination_21": 4,
             **{f"allreduce {name}": 14 for name in ("elimination_32", "elimination_32_21", "smp", "dpml")}}
 # The same for any number of ranks: the root receives the parts of the sum from all ranks at once.
 FROM_ALL = {"reduce exact": 50}
+# The same for pipelines in two directions, and for plans with one; on a ring each direction has its own link (ring).
+TWO_WAYS = {"bcast bidirectional_chain": 3}
 # Tolerances in per cent for algorithms in which a rank that copies or sums starts no message meanwhile; the clock's
 # ports need no processor.
 HELD_UP = {"allgather bruck": 3, **{f"reduce_scatter {name}": 2 for name in ("pairwise", "node_aware", "host_staged")}}
@@ -36,7 +39,7 @@ COST = "hsumma profile 1\ncopy_s_per_byte 2e-10\ngamma_s_per_byte 3e-10\n"
 SUMMA = "lookahead=0+groups=1x1+block=512+bcast="
 HSUMMA = "lookahead=0+workspace_limit=64M+groups="
 PLANS = {128: [("8x16", 8192, 512, plan) for plan in [
-             *(SUMMA + name for name in ("chain", "van_de_geijn", "binomial", "flat")),
+             *(SUMMA + name for name in ("chain", "bidirectional_chain", "van_de_geijn", "binomial", "flat")),
              HSUMMA + "2x4+outer=512+block=128+bcast=van_de_geijn",
              HSUMMA + "4x2+outer=512+block=256+bcast=outer=binomial,inner=chain",
              HSUMMA + "2x2+outer=512+block=512+bcast=outer=chain,inner=binary_tree"]],
@@ -45,10 +48,10 @@ PLANS = {128: [("8x16", 8192, 512, plan) for plan in [
          2048: [("32x64", 16384, 256, HSUMMA + "4x8+outer=256+block=256+bcast=binomial")]}
 
 
-def measure(ranks, line, gemm="free", timeout=600):
+def measure(ranks, line, gemm="free", timeout=600, network="hockney:nodes={},lat=100us"):
     """Runs tests/sim/clock; returns its rows [(what, simulated, clock, clock of shared links)], and {what: reason} for
     measurements that were left out."""
-    process = simulate(f"--platform hockney:nodes={ranks},bw=125MBps,lat=100us --gemm {gemm} coll {line}",
+    process = simulate(f"--platform {network.format(ranks)},bw=125MBps --gemm {gemm} coll {line}",
                        HSUMMA_SIM_BENCH=CLOCK, timeout=timeout)
     timed, left = [], {}
     for word, *words in (line.split() for line in process.stdout.splitlines()):
@@ -75,7 +78,7 @@ def agrees(ranks, what, rows, shared, limit=1):
 def limit_of(ranks, what, limit, priced):
     if ranks & (ranks - 1):
         limit = max(limit, TOGETHER.get(what, 0))
-    limit = max(limit, FROM_ALL.get(what, 0))
+    limit = max(limit, FROM_ALL.get(what, 0), TWO_WAYS.get(what, 0))
     return max(limit, HELD_UP.get(what, 0)) if priced else limit
 
 
@@ -101,7 +104,16 @@ def plans(ranks, rows, limit=1, **more):
         timed, _ = measure(ranks, f"--grid {grid} --n {n} --nb {nb} --plan {plan}", **more)
         if timed:
             agrees(ranks, f"{grid}, n={n}, nb={nb} {plan.replace('+', ' ')}", timed,
-                   any(name in plan for name in AT_ONCE), limit)
+                   any(name in plan for name in AT_ONCE),
+                   max([limit, *(most for what, most in TWO_WAYS.items() if what.split()[1] in plan)]))
+
+
+def ring(ranks):
+    """Pipelines along the links of a ring; almost without latency, since the profile's is that of a mean distance."""
+    for name in ("chain", "bidirectional_chain"):
+        for size in SIZES[1:]:
+            timed, _ = measure(ranks, f"--only bcast --alg {name} --bytes {size}", network="torus:{},lat=1ns")
+            agrees(ranks, f"bcast {name}, a ring of links, {size} bytes", timed, False)
 
 
 def main(words):
@@ -115,6 +127,8 @@ def main(words):
         sizes = [int(size) for size in sizes.split(",")] if sizes else SIZES
         if word == "plans":
             plans(ranks, PLANS[ranks], limit)
+        elif word == "ring":
+            ring(ranks)
         elif word == "priced":
             with tempfile.TemporaryDirectory() as folder:
                 costs = write(COST, folder, "costs")

@@ -14,7 +14,7 @@ import tempfile
 
 from command import read, refuses, said, write
 from launch import BUILD
-from simulator import ROOT, SCRIPT, simulate
+from simulator import BENCH, ROOT, SCRIPT, lacks, simulate
 from tap import must, ok, run, skip
 
 sys.path.insert(0, os.path.dirname(SCRIPT))
@@ -46,7 +46,12 @@ def one_line(process, name, code, *words):
 
 def test_refusals():
     for line, *words in [
-            ("gemm", "--platform"), ("--platform graphene explain", "explain", "gemm"), ("--platform", "--platform"),
+            ("gemm", "--platform"), ("--platform graphene regret", "regret", "gemm"),
+            ("--platform graphene calibrate --m 4", "calibrate", "--m"), ("--platform graphene --real calibrate", "--real"),
+            ("--platform graphene --memory-limit 1G explain", "--memory-limit", "explain"),
+            ("--platform graphene --gemm free explain --profile builtin", "--gemm", "--profile"),
+            ("--platform graphene explain --nodes 4", "--nodes", "platform"), ("--platform graphene explain --map=0,0", "--map"),
+            ("--platform graphene explain --grid 16x16", "256", "128"), ("--platform", "--platform"),
             ("--platform nothing gemm", "nothing", "hockney", "torus"), ("--platform graphene --fast gemm", "--fast"),
             ("--platform cluster:nodes=4,bw=1GBps gemm", "lat=..."),
             ("--platform graphene:nods=4 gemm", "nods=4", "nodes"),
@@ -122,6 +127,36 @@ def test_files():
            vars(other))
 
 
+def plan_of(line):
+    """The plan and the grid in the JSON report of a command."""
+    process = simulate(line, HSUMMA_SIM_BENCH=BENCH, HSUMMA_SIM_EXPLAIN=os.path.join(BUILD, "hsumma"))
+    try:
+        report = json.loads(process.stdout)
+        return report.get("bench", report)["plan"], report.get("bench", report)["grid"]
+    except (ValueError, KeyError):
+        return said(process)
+
+
+def test_explained():
+    """calibrate prints the profile of a run; explain chooses the plan that is simulated, on the same machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        simulate(f"--platform bgp:2x2x2 --gemm free --keep {folder} --dry-run gemm")
+        process = simulate("--platform bgp:2x2x2 --gemm free calibrate")
+        ok(process.returncode == 0 and process.stdout == read(folder, "profile"), "calibrate prints the profile of a run",
+           *said(process))
+    for line, product in [("bgp:2x2x2", "-m 2048 --grid 4x8"), ("bgp:2x2x2 --map XYZT", "-m 2048 --grid 8x4 --nb 32"),
+                          ("hockney:nodes=4,bw=1GBps,lat=2us,ppn=3", "-m 999 -k 5000 --grid 3x4"),
+                          ("graphene:nodes=9 --gemm free", "-m 1000 --grid 3x3 --order C"),
+                          ("graphene:nodes=16 --ranks 6", "-m 1000 --grid 2x3 --lookahead 0")]:
+        commands = ("explain",) if lacks() else ("explain", "gemm")
+        both = [plan_of(f"--platform {line} {command} {product} --format json") for command in commands]
+        if not lacks():
+            ok(both[0] == both[1] and isinstance(both[0], tuple), f"{line}: the plan of {product} is explained as it is simulated",
+               *both)
+        else:
+            ok(isinstance(both[0], tuple), f"{line}: the plan of {product} is explained", both[0])
+
+
 def test_maps():
     torus = platform_of("bgp:4x3x2")  # host: x + 4 (y + 3 z)
     for word, expected in [
@@ -185,6 +220,7 @@ def test_theory_floor():
     ok(least_words(256, 256, 256, 1) == 0 and least_words(0, 5, 5, 4) == 0, "  of nothing to send")
     platform = platform_of("torus:2x4,bw=1GBps,lat=1us")  # 1 link in the first dimension, 2 in the other
     floors = floors_of(product((2, 4), 256, 64), "R", list(range(8)), platform)
+    ok(floors_of(product((2, 4), 256, 64), "A", list(range(8)), platform) is None, "no floors for tiles")
     ok(floors["node_links_bandwidth"] == 3e9 and math.isclose(floors["theory_s"], 24576 * 8 / 6e9) and
        floors["node_bytes"] == 8 * (128 * 192 + 64 * 128) and
        math.isclose(floors["node_s"], floors["node_bytes"] / 3e9), "floors in seconds", floors)
@@ -298,7 +334,7 @@ def test_bench():
 
 
 def main():
-    without = [test_refusals, test_files, test_maps, test_node_floor, test_theory_floor]
+    without = [test_refusals, test_files, test_explained, test_maps, test_node_floor, test_theory_floor]
     if not shutil.which("smpirun") or not shutil.which("smpicc"):
         skip("in SimGrid", "no SimGrid")
         return run(*without)

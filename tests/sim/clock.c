@@ -3,6 +3,7 @@
  * hsumma_sim starts this program in place of hsumma; tests/programs/sim_clock.py judges its output.
  *
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
+ *     clock coll --only COLLECTIVE --alg NAME --bytes N,N,...         one of them
  *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank
  *
  * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON"; for a plan
@@ -23,7 +24,7 @@
 #include <string.h>
 
 struct options {
-    const char *profile, *only, *leave, *bytes, *grid, *plan;
+    const char *profile, *only, *alg, *leave, *bytes, *grid, *plan;
     int64_t n, nb;
 };
 
@@ -36,6 +37,8 @@ static struct options read_options(int argc, char **argv)
             options.profile = value;
         else if (strcmp(argv[i], "--only") == 0)
             options.only = value;
+        else if (strcmp(argv[i], "--alg") == 0)
+            options.alg = value;
         else if (strcmp(argv[i], "--leave") == 0)
             options.leave = value;
         else if (strcmp(argv[i], "--bytes") == 0)
@@ -159,6 +162,7 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
     const struct hs_alg *alg;
     for (int i = 0; (alg = hs_alg_at(i)); i++) {
         if ((options->only && strcmp(options->only, hs_collective_name(alg->collective)) != 0) ||
+            (options->alg && strcmp(options->alg, alg->name) != 0) ||
             (options->leave && strcmp(options->leave, alg->name) == 0))
             continue;
         for (const char *size = options->bytes; size; size = strchr(size, ',') ? strchr(size, ',') + 1 : NULL)

@@ -60,6 +60,9 @@ struct hs_machine {
             double alpha, beta; /* the same fields as network.alpha and network.beta */
         };
     };
+    /* the seconds for which a message between nodes keeps its ports from messages of other collectives (LogP's
+     * overhead); 0: as long as from those of its own */
+    double overhead;
     double gamma;          /* seconds per byte reduced */
     double copy;           /* seconds per byte copied */
     struct hs_link node;   /* messages between sockets of a node; priced as between nodes if alpha and beta are 0 */

@@ -64,9 +64,10 @@ enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
 /* State while the lists are read. */
 struct reader {
-    double *busy;   /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
-    double *way;    /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node */
-    double *device; /* seconds of work of each device; NULL if ranks compute on their processors */
+    /* The work with one collective at a time [0], and beside others [1]. */
+    double *busy[2]; /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
+    double *way[2];  /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node */
+    double *device;  /* seconds of work of each device; NULL if ranks compute on their processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
     const struct hs_topology *topology;
@@ -243,13 +244,19 @@ static hsumma_status make_room_for(struct reader *reader, int rank, const struct
                                : status;
 }
 
-/* The seconds for which a step occupies its port or processor. */
-static double own_seconds(const struct hs_clock_steps *steps, int g)
+static double port_alpha(const struct hs_link *price)
+{
+    return price->gap > 0 ? price->gap : price->alpha;
+}
+
+/* The seconds for which a step occupies its port or processor.  overhead: those of a message besides its bytes; 0: as
+ * within its collective. */
+static double own_seconds(const struct hs_clock_steps *steps, int g, double overhead)
 {
     const struct hs_clock_step *step = &steps->step[g];
     const struct hs_link *price = &steps->price[step->price];
     if (step->kind == HS_SEND || step->kind == HS_RECV)
-        return (price->gap > 0 ? price->gap : price->alpha) + (double)step->count * price->beta;
+        return (overhead > 0 ? overhead : port_alpha(price)) + (double)step->count * price->beta;
     return step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_EXACT || step->kind == HS_MPI
                ? step->seconds
                : 0;
@@ -262,7 +269,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     hsumma_status status = make_room_for(reader, rank, list);
     if (status)
         return status;
-    double *busy = reader->busy + (size_t)rank * QUEUES;
+    size_t at = (size_t)rank * QUEUES;
     int ports = reader->machine->ports > 1 ? reader->machine->ports : 1;
     steps->steps += list->steps;
     hs_mail_open(&reader->mail, rank, steps->rank, steps->mate);
@@ -273,12 +280,15 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
             steps->step[base + i].seconds = hs_device_work(reader->machine, list, i);
             steps->step[base + i].price = !hs_step_continues(list, i);
         }
-        double seconds = own_seconds(steps, base + i);
         enum queue queue = queue_of(from->kind);
-        if (queue < QUEUES)
-            busy[queue] += queue == ARITHMETIC ? seconds : seconds / ports;
-        if (steps->step[base + i].price >= 2 * HS_BETWEEN_NODES && queue < ARITHMETIC)
-            reader->way[2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds;
+        int between = steps->step[base + i].price >= 2 * HS_BETWEEN_NODES && queue < ARITHMETIC;
+        for (int beside = 0; beside < 2; beside++) {
+            double seconds = own_seconds(steps, base + i, beside && between ? reader->machine->overhead : 0);
+            if (queue < QUEUES)
+                reader->busy[beside][at + queue] += queue == ARITHMETIC ? seconds : seconds / ports;
+            if (between)
+                reader->way[beside][2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds;
+        }
         steps->step[base + i].pending += enqueue(reader, base + i, served, before);
         for (int d = 0; d < from->deps; d++) {
             struct hs_clock_step *on = &steps->step[base + list->dep[from->first_dep + d]];
@@ -288,8 +298,8 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     }
     hs_mail_close(&reader->mail, rank, steps->mate);
     if (reader->device) {
-        reader->device[hs_device_of(reader->machine, reader->topology, rank)] += busy[ARITHMETIC];
-        busy[ARITHMETIC] = 0;
+        reader->device[hs_device_of(reader->machine, reader->topology, rank)] += reader->busy[0][at + ARITHMETIC];
+        reader->busy[0][at + ARITHMETIC] = reader->busy[1][at + ARITHMETIC] = 0;
     }
     return status;
 }
@@ -340,17 +350,17 @@ static void raise_to(double *most, double value)
 
 /*
  * Raises load->most[k], for each k, at least to a rank's mean work over k + 1 consecutive roots: with root k, the rank
- * has the work that rank - k has with root 0. of[] is indexed by rank or, if by_node is not NULL, by the rank's node in
- * it, with the given stride.
+ * has the work that rank - k has with root 0. of[0][] (of one root) and of[1][] are indexed by rank or, if by_node is
+ * not NULL, by the rank's node in it, from `first` on, with the given stride.
  */
-static void weigh_rank(struct hs_clock_load *load, const double *of, const struct hs_topology *by_node, int stride,
-                       int rank, int size)
+static void weigh_rank(struct hs_clock_load *load, double *const of[2], int first, const struct hs_topology *by_node,
+                       int stride, int rank, int size)
 {
     double sum = 0;
     for (int k = 0; k < HS_LOAD_ROOTS; k++) {
-        int as = (rank - k % size + size) % size;
-        sum += of[hs_node_of(by_node, as) * stride];
-        raise_to(&load->most[k], sum / (k + 1));
+        int at = first + hs_node_of(by_node, (rank - k % size + size) % size) * stride;
+        sum += of[1][at];
+        raise_to(&load->most[k], k == 0 ? of[0][at] : sum / (k + 1));
     }
 }
 
@@ -363,14 +373,14 @@ static void weigh(const struct reader *reader, int size)
     double mean[QUEUES + 3] = {0};
     for (int r = 0; r < size; r++) {
         for (int q = 0; q < QUEUES; q++) {
-            weigh_rank(load, reader->busy + q, NULL, QUEUES, r, size);
-            mean[q] += reader->busy[r * QUEUES + q] / size;
+            weigh_rank(load, reader->busy, q, NULL, QUEUES, r, size);
+            mean[q] += reader->busy[1][r * QUEUES + q] / size;
         }
         for (int i = 0; i < 2; i++)
-            weigh_rank(load, reader->way + i, reader->topology, 2, r, size);
+            weigh_rank(load, reader->way, i, reader->topology, 2, r, size);
     }
     for (int n = 0; n < 2 * nodes; n++)
-        mean[QUEUES + n % 2] += reader->way[n] / nodes;
+        mean[QUEUES + n % 2] += reader->way[1][n] / nodes;
     for (int d = 0; d < devices; d++) {
         for (int k = 0; k < HS_LOAD_ROOTS; k++)
             raise_to(&load->most[k], reader->device[d]);
@@ -400,14 +410,16 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
                             .sample = sample};
     set_prices(steps->price, machine);
     reader.first = hs_get(memory, (size_t)size + 1, sizeof *reader.first);
-    reader.busy = hs_get_zero(memory, (size_t)size, QUEUES * sizeof *reader.busy);
-    reader.way = hs_get_zero(memory, (size_t)size, 2 * sizeof *reader.way);
+    double *work = hs_get_zero(memory, (size_t)size, 2 * (QUEUES + 2) * sizeof *work);
+    for (int beside = 0; work && beside < 2; beside++) {
+        reader.busy[beside] = work + (size_t)(beside * QUEUES) * (size_t)size;
+        reader.way[beside] = work + (size_t)(2 * QUEUES + 2 * beside) * (size_t)size;
+    }
     if (machine->devices > 0)
         reader.device = hs_get_zero(memory, (size_t)size * (size_t)machine->devices, sizeof *reader.device);
     struct hs_traffic *node_between = report ? hs_get_zero(memory, (size_t)size, sizeof *node_between) : NULL;
     hsumma_status status = hs_mail_begin(&reader.mail, size, memory);
-    if (!reader.first || !reader.busy || !reader.way || (machine->devices > 0 && !reader.device) ||
-        (report && !node_between))
+    if (!reader.first || !work || (machine->devices > 0 && !reader.device) || (report && !node_between))
         status = HSUMMA_ERR_MEMORY;
     for (int r = 0; r < size && !status; r++) {
         struct hs_list list;
@@ -429,8 +441,7 @@ hsumma_status hs_clock_steps_build(struct hs_clock_steps *steps, const struct hs
     }
     hs_mail_end(&reader.mail, memory);
     hs_put(memory, reader.first);
-    hs_put(memory, reader.busy);
-    hs_put(memory, reader.way);
+    hs_put(memory, work);
     hs_put(memory, reader.device);
     hs_put(memory, reader.signal);
     hs_put(memory, node_between);

@@ -51,6 +51,7 @@ struct hs_comm {
     int64_t bytes_sent, messages_sent;
     struct hs_host host;
     struct hs_topology topology; /* topology of all ranks; its size is 0 if it is unknown (discover.h) */
+    struct hs_fabric fabric;     /* topology.fabric, if the links between nodes are known */
     struct hs_mates mates;
     struct hs_roster roster;       /* what the ranks of this node show each other; empty if nothing */
     struct hs_shm *shm;            /* shared memory of the ranks of this node; NULL if none */

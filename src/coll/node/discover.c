@@ -354,5 +354,7 @@ void hs_comm_forget(struct hs_comm *comm, const struct hs_allocator *memory)
         MPI_Comm_free(&comm->host.comm);
     hs_topology_free(&comm->topology, memory);
     hs_topology_free(&comm->host.all, memory);
+    hs_put(memory, comm->fabric.at);
+    comm->fabric = (struct hs_fabric){0};
     comm->host = (struct hs_host){.comm = MPI_COMM_NULL};
 }

@@ -12,6 +12,7 @@
     ALG(bcast_binomial)                    \
     ALG(bcast_van_de_geijn)                \
     ALG(bcast_chain)                       \
+    ALG(bcast_bidirectional_chain)         \
     ALG(bcast_binary_tree)                 \
     ALG(bcast_shared)                      \
     ALG(bcast_direct)                      \

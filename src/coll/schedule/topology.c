@@ -143,6 +143,34 @@ hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nod
     return status;
 }
 
+hsumma_status hs_topology_renumber(struct hs_topology *topology, const int *order, const struct hs_allocator *memory)
+{
+    struct hs_division *old = &topology->division[HS_NODE], made = *old;
+    int size = old->size, filled = 0;
+    int *block = hs_get(memory, table_ints(size), sizeof *block);
+    if (!block)
+        return HSUMMA_ERR_MEMORY;
+    made.each = 0;
+    made.of = block;
+    made.index = block + size;
+    made.member = block + 2 * (size_t)size;
+    made.first = block + 3 * (size_t)size;
+    for (int part = 0; part < old->parts; part++) {
+        made.first[part] = filled;
+        for (int i = 0; i < hs_division_size(old, order[part]); i++) {
+            int rank = hs_part_rank(old, order[part], i);
+            made.of[rank] = part;
+            made.index[rank] = i;
+            made.member[filled++] = rank;
+        }
+    }
+    made.first[old->parts] = filled;
+    hs_put(memory, topology->tables);
+    topology->tables = block;
+    topology->division[HS_NODE] = topology->division[HS_SOCKET] = made;
+    return HSUMMA_OK;
+}
+
 void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *memory)
 {
     hs_put(memory, topology->tables);

@@ -6,6 +6,7 @@
 #define HS_COLL_SCHEDULE_TOPOLOGY_H
 
 #include "coll/schedule/steps.h"
+#include "dist/fabric.h"
 
 /*
  * A partition of a group's ranks; parts are numbered in the order of their lowest ranks. Consecutive ranks in parts of
@@ -31,6 +32,8 @@ struct hs_topology {
     int64_t shared_bytes;
     int direct;  /* true if ranks of one node can read each other's IN and OUT */
     int *tables; /* of the divisions; NULL if none has any */
+    const struct hs_fabric
+        *fabric; /* the links between nodes; NULL if unknown. Not owned; not inherited by subgroups */
 };
 
 /* The part of a rank, and the rank's position in it. */
@@ -84,6 +87,8 @@ hsumma_status hs_topology_make(struct hs_topology *topology, int size, const int
  */
 hsumma_status hs_topology_blocks(struct hs_topology *topology, int size, int nodes, int sockets,
                                  const struct hs_allocator *memory);
+/* Renumbers the nodes of a topology without sockets: node order[i] becomes node i. Errors: HSUMMA_ERR_MEMORY. */
+hsumma_status hs_topology_renumber(struct hs_topology *topology, const int *order, const struct hs_allocator *memory);
 void hs_topology_free(struct hs_topology *topology, const struct hs_allocator *memory);
 
 /*

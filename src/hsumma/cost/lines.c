@@ -31,12 +31,18 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->exchanges = 0;
     lines->roots = NULL;
     lines->flow = NULL;
+    lines->placement = 0;
+    lines->walks = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
+    for (int i = 0; topology->fabric && i < grid->extent[0] * grid->extent[1]; i++)
+        lines->placement = hs_mix(
+            lines->placement, (uint64_t)hs_fabric_at(topology->fabric, hs_part_of(node, hs_grid_rank(grid, i))) + 1);
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
-    if (lines->on_node && lines->flow && lines->roots)
+    lines->walks = hs_get_zero(memory, HS_WALKS, sizeof *lines->walks);
+    if (lines->on_node && lines->flow && lines->roots && lines->walks)
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -46,9 +52,13 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 {
     for (int axis = 0; axis < 2 && lines->shares; axis++)
         hs_cells_free(&lines->cells[axis].most, memory);
+    for (int i = 0; i < HS_WALKS && lines->walks; i++)
+        hs_put(memory, lines->walks[i]);
+    hs_put(memory, lines->walks);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
+    lines->walks = NULL;
     lines->on_node = lines->roots = NULL;
     lines->flow = NULL;
     lines->shares = 0;
@@ -141,7 +151,7 @@ static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, 
         cells->lines = share[node].lines > cells->lines ? share[node].lines : cells->lines;
         cells->members = share[node].all > cells->members ? share[node].all : cells->members;
     }
-    return hs_cells_make(&cells->most, &grid, axis, lines->topology, memory);
+    return hs_cells_make(&cells->most, &grid, axis, 0, lines->topology, memory);
 }
 
 hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_allocator *memory)
@@ -207,6 +217,11 @@ static int first_mate(const struct hs_division *division, const struct hs_group 
 static double weight_of(const struct hs_axis *want, int line)
 {
     return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
+}
+
+double hs_line_weight(const struct hs_line *line, int number)
+{
+    return weight_of(line->want, number);
 }
 
 /* Sums, per node, the weights of the members of all groups that are busy if the roots have coordinate `coord`. */
@@ -383,6 +398,8 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     line.sharing = in_sixteenths(line.sharing); /* rounded, so that the clock is evaluated for few distinct values */
     line.crowd = in_sixteenths(line.crowd);
     line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
+    if (lines->placement)
+        line.where = hs_mix(hs_mix(hs_mix(line.where, lines->placement), (uint64_t)axis), (uint64_t)stride);
     return lines->line[lines->known++] = line;
 }
 

@@ -59,15 +59,20 @@ struct hs_exchanged {
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 
-enum { HS_LINES = 128 };
+enum { HS_LINES = 128, HS_WALKS = 4 };
 /* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;
     /* Topology of all ranks; NULL if all ranks are on one node, or each rank on its own. */
     const struct hs_topology *topology;
-    int one_node;                  /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
-    int *on_node;                  /* scratch of two numbers per node; NULL if topology is NULL */
-    double *flow;                  /* scratch of two numbers per node; NULL if topology is NULL */
+    int one_node;       /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
+    int *on_node;       /* scratch of two numbers per node; NULL if topology is NULL */
+    double *flow;       /* scratch of two numbers per node; NULL if topology is NULL */
+    uint64_t placement; /* a hash of the processes' positions in the fabric; 0 if it is unknown */
+    /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each:
+     * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
+     * not known yet. */
+    int **walks;
     int shares;                    /* 1 if `cells` is valid */
     struct hs_line_cells cells[2]; /* cells of the lines along each axis */
     int exchanges, *roots;         /* number of exchanges known so far; memory for their hs_exchanged.root */
@@ -83,6 +88,9 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 
 /* The line that represents all lines of `size` members (or cells), `stride` apart, for a moving operand. */
 struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size);
+
+/* The data of one of the lines that a line represents, relative to the longest line's. */
+double hs_line_weight(const struct hs_line *line, int number);
 
 /* The entry of an exchanged operand, which is made if there is none. */
 struct hs_exchanged *hs_exchanged_of(struct hs_line_table *lines, const struct hs_role *role);

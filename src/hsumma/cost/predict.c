@@ -2,12 +2,19 @@
 
 #include "hsumma/cost/exchange_pace.h"
 
+#include <math.h>
 #include <string.h>
 
-/* The cost of one moving operand.  seconds: all panels one after the other; busy: the busiest port's work with several
- * panels in flight; first: the first panel alone; copy: the copies of the process that copies most. */
+/* The cost of one moving operand.  seconds: all panels one after the other; busy + part: all panels with a window of
+ * them in flight, where `part` is the seconds divided by the window, and `busy` the busiest port's work less such a
+ * part; first: the first panel alone; copy: the copies of the process that copies most.  level: the arguments of
+ * hs_in_time for each level of broadcasts or reductions. */
 struct movement_cost {
-    double seconds, busy, first, copy;
+    double seconds, busy, part, first, copy;
+    int levels;
+    struct {
+        double first, rounds, times;
+    } level[HS_LEVELS_MAX + 1];
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -45,21 +52,71 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     return hs_cost_add(all, one, (double)whole);
 }
 
-/* Number of panels of one operand in flight. */
-static int window_of(const struct hs_profile *profile, const struct hs_spec *spec)
+/* Number of panels of one operand in flight whose width is `times` that of the innermost. */
+static double window_of(const struct hs_profile *profile, const struct hs_spec *spec, double times)
 {
     int ahead = spec->owners > 1 ? spec->owners - 1 : spec->lookahead;
-    return profile->one_node ? 1 : ahead + 1;
+    return profile->one_node ? 1 : ahead / times + 1;
 }
 
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs, int index, int stride)
+                                  const struct hs_pairs *pairs, int index, int stride, int64_t width)
 {
     int64_t inner = spec->width[spec->levels - 1], panels = hs_panel_count(pairs, inner);
     double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
+    int64_t most = pairs->width_max > inner ? pairs->width_max : inner; /* of a panel */
+    double times = width > inner ? (double)(width < most ? width : most) / (double)inner : 1;
     run = pairs->changes[index] == 0 ? (double)panels
                                      : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
-    return (struct hs_pipeline){window_of(profile, spec), run > 1 ? run : 1};
+    return (struct hs_pipeline){window_of(profile, spec, times), run > times ? run / times : 1, times};
+}
+
+static int on_device(const struct hs_profile *profile, const struct hs_spec *spec)
+{
+    return profile->machine.devices > 0 ||
+           (profile->device_panel > 0 && spec->width[spec->levels - 1] >= profile->device_panel);
+}
+
+/* Sets pace->gemm and pace->poll for a local product of these extents.  A device multiplies the whole panel, and
+ * messages progress meanwhile. */
+static void price_slices_of(struct hs_pace *pace, const struct hs_profile *profile, const struct hs_problem *problem,
+                            const struct hs_spec *spec, int threads, const double extent[3])
+{
+    const struct hs_scalar *scalar = problem->scalar;
+    double m = extent[HS_M], n = extent[HS_N], k = extent[HS_K];
+    double columns = (double)hs_slice_columns(spec, scalar->complex_type, (int64_t)m, (int64_t)n, (int64_t)k);
+    double slices = on_device(profile, spec) || n <= columns ? 0 : floor(n / columns), rest = n - slices * columns;
+    pace->poll = hs_gemm_seconds(profile, scalar->size, scalar->complex_type, threads, m, slices > 0 ? columns : n, k);
+    pace->gemm = slices > 0 ? slices * pace->poll : pace->poll;
+    if (slices > 0 && rest >= 1)
+        pace->gemm += hs_gemm_seconds(profile, scalar->size, scalar->complex_type, threads, m, rest, k);
+}
+
+struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_problem *problem,
+                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                          int threads)
+{
+    double extent[3], panels = (double)hs_panel_count(pairs, spec->width[spec->levels - 1]);
+    struct hs_pace pace = {.panels = panels > 1 ? panels : 1};
+    for (int dim = 0; dim < 3; dim++)
+        extent[dim] = dim == variant->looped ? (double)problem->extent[dim] / pace.panels
+                                             : (double)hs_axis_count_max(variant->axis[dim]);
+    price_slices_of(&pace, profile, problem, spec, threads, extent);
+    if (panels > 1 && pace.gemm > 0 && !profile->one_node && !on_device(profile, spec))
+        pace.lookahead = spec->lookahead;
+    return pace;
+}
+
+double hs_in_time(struct hs_pace pace, double first, double rounds, double times, double panel)
+{
+    static const double MOST = 0.75; /* of a multiplication (doc/results/simulator.md) */
+    double waits = rounds > 1 ? rounds - 1 : 0, share = pace.lookahead / times;
+    double seconds =
+        (first + sqrt(first * first + 4 * pace.lookahead * waits * pace.poll * pace.gemm)) / (2 * pace.lookahead);
+    double most = panel + MOST * pace.gemm;
+    seconds = seconds < panel ? panel : seconds < most ? seconds : most;
+    return panel +
+           (share < 1 ? share : 1) * (seconds - panel); /* outer panels are late once for all their inner ones */
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -110,7 +167,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
             pace->alone > 0 ? HSUMMA_OK
                             : hs_exchange_pace(lines, role, mover->spread, &memo->profile->machine, memo->memory, pace);
         *status = mine ? mine : *status;
-        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1);
+        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1, 1);
         double first =
             exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
         /* number of owners whose panels are in flight together; a taker that unpacks has a buffer for one panel only */
@@ -119,7 +176,8 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         owners = owners > 1 ? owners : 1;
         seconds = (double)panels * first + all * pace->alone;
         double together = owners > 1 ? all * pace->together : seconds, least = seconds / owners;
-        cost->busy += together > least ? together : least;
+        cost->busy += (together > least ? together : least) * (1 - 1 / flight.window);
+        cost->part += seconds / flight.window;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
@@ -137,7 +195,8 @@ static double gathered(const struct hs_mover *mover)
 
 static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
                                        const struct hs_mover *mover, const struct hs_spec *spec,
-                                       const struct hs_pairs *pairs, hsumma_movement *movement, hsumma_status *status)
+                                       const struct hs_pairs *pairs, struct hs_pace pace, hsumma_movement *movement,
+                                       hsumma_status *status)
 {
     struct movement_cost cost = {0};
     const struct hs_role *role = mover->role;
@@ -150,9 +209,21 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
             level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
                        (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.seconds += level.seconds;
-        cost.busy += hs_busy_in_pipeline(
-            &level.load, hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l]));
+        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l],
+                                                   spec->width[mover->tier[l]]);
+        cost.busy += hs_busy_in_pipeline(&level.load, flight) * (1 - 1 / flight.window);
+        cost.part += level.seconds / flight.window;
         cost.first += first;
+        cost.level[cost.levels].first = first;
+        cost.level[cost.levels].times = flight.times;
+        if (pace.lookahead > 0) {
+            int64_t width = hs_min(spec->width[mover->tier[l]], pairs->width_max > 0 ? pairs->width_max : 1);
+            int64_t unit = (int64_t)mover->problem->scalar->size;
+            cost.level[cost.levels].rounds =
+                hs_poll_rounds(memo, lines, &line, mover->alg[l], &mover->with[l], hs_bytes_of(width, length, unit),
+                               unit, spec->segment, status);
+        }
+        cost.levels++;
     }
     const struct hs_machine *machine = &memo->profile->machine;
     double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
@@ -222,17 +293,35 @@ double hs_together(const struct hs_profile *profile, const struct hs_spec *spec,
     return gemm + copy + comm - overlap * (hidden < gemm ? hidden : gemm);
 }
 
+/* The seconds per panel with which the panels of all operands are in time (hs_in_time). */
+static double all_in_time(const struct movement_cost moved[3], struct hs_pace pace, double panel)
+{
+    /* The waits of two operands hardly add up; but the search must see what it saves by that of the lesser. */
+    static const double BESIDE = 0.1;
+    double longest = 0, beside = 0;
+    for (int x = 0; pace.lookahead > 0 && x < 3; x++) {
+        double first = 0, rounds = 0, wait = 0; /* of a panel of a level, which then passes all levels inside */
+        for (int l = moved[x].levels - 1; l >= 0; l--) {
+            first += moved[x].level[l].first;
+            rounds += moved[x].level[l].rounds;
+            double late = hs_in_time(pace, first, rounds, moved[x].level[l].times, panel) - panel;
+            wait = late > wait ? late : wait;
+        }
+        beside = wait > longest ? longest : wait > beside ? wait : beside;
+        longest = wait > longest ? wait : longest;
+    }
+    return panel + longest + BESIDE * beside;
+}
+
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                          int threads, struct hs_prediction *prediction)
 {
     hsumma_status status = HSUMMA_OK;
-    double all = 0, longest = 0, busy = 0, first = 0, copy = 0;
-    double extent[3];
+    double all = 0, part = 0, busy = 0, first = 0, copy = 0;
+    struct movement_cost moved[3] = {{0}};
+    struct hs_pace pace = hs_pace_of(memo->profile, problem, variant, spec, pairs, threads);
     int exchanges = 0;
-    for (int dim = 0; dim < 3; dim++)
-        extent[dim] =
-            dim == variant->looped ? (double)problem->extent[dim] : (double)hs_axis_count_max(variant->axis[dim]);
     hsumma_movement movement[3];
     for (int x = 0; x < 3; x++) {
         movement[x] = (hsumma_movement){.how = "stays"};
@@ -240,24 +329,23 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
             continue;
         struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
         exchanges |= x != HS_C && mover.role->exchanged;
-        struct movement_cost cost = mover_cost(memo, lines, &mover, spec, pairs, &movement[x], &status);
-        all += cost.seconds;
-        busy += cost.busy;
-        longest = cost.seconds > longest ? cost.seconds : longest;
-        first += cost.first;
-        copy += cost.copy;
+        const struct movement_cost *cost = &moved[x];
+        moved[x] = mover_cost(memo, lines, &mover, spec, pairs, pace, &movement[x], &status);
+        all += cost->seconds;
+        busy += cost->busy;
+        part = cost->part > part ? cost->part : part;
+        first += cost->first;
+        copy += cost->copy;
     }
-    int window = window_of(memo->profile, spec);
-    double calls = (double)hs_panel_count(pairs, spec->width[spec->levels - 1]);
-    calls = calls > 1 ? calls : 1;
-    if (window > 1) {
-        double together = first + hs_least_in_pipeline(longest, busy, window) * (1 - 1 / calls);
-        all -= together < all ? HS_PIPELINED * (all - together) : 0;
+    if (window_of(memo->profile, spec, 1) > 1) {
+        double together = first + (busy + part) * (1 - 1 / pace.panels);
+        all -= together < all ? memo->profile->pipelining * (all - together) : 0;
     }
-    extent[variant->looped] /= calls;
-    double gemm = calls * hs_gemm_seconds(memo->profile, problem->scalar->size, problem->scalar->complex_type, threads,
-                                          extent[0], extent[1], extent[2]);
-    *prediction = (struct hs_prediction){.seconds = hs_together(memo->profile, spec, all, first, gemm, copy),
+    double gemm = pace.panels * pace.gemm, panel = (all > gemm ? all : gemm) / pace.panels;
+    /* nothing is multiplied before the first panel */
+    double in_time = (pace.panels - 1) * all_in_time(moved, pace, panel) + panel + copy;
+    double together = hs_together(memo->profile, spec, all, first, gemm, copy);
+    *prediction = (struct hs_prediction){.seconds = together > in_time ? together : in_time,
                                          .comm = all,
                                          .gemm = gemm,
                                          .copy = copy,

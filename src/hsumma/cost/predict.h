@@ -15,11 +15,11 @@ struct hs_prediction {
  * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
  * and their exchanges, by the clock.  With one panel in flight, and inside a node (where the cores do the
  * communication), panels are communicated one after the other.  Otherwise, after the first panel, a window of panels of
- * each operand is in flight.  Ideally the communication then takes the longer of two times: that for which the busiest
- * ports work, and that of the slowest operand's panels one after the other, divided by the window.  HS_PIPELINED of the
- * ideal saving is counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With
- * lookahead between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is
- * hidden; the communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.
+ * each operand is in flight.  Ideally the communication then takes the time for which the busiest ports work, and of
+ * the rest of the slowest operand's time a part: one window-th.  The share hs_profile.pipelining of the ideal saving is
+ * counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With lookahead
+ * between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the
+ * communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
@@ -45,10 +45,33 @@ struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_pro
 /* Number of panels of width `width`. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* The sequence of a moving operand's panels on a level.  index: of the operand in hs_pair.owner; stride: the level's.
- */
+/* The sequence of a moving operand's panels on a level.  index: of the operand in hs_pair.owner; stride: the level's;
+ * width: that of its panels. */
 struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs, int index, int stride);
+                                  const struct hs_pairs *pairs, int index, int stride, int64_t width);
+
+/*
+ * How fast panels progress while processes multiply: the multiplication of one of `panels` innermost panels takes
+ * `gemm` seconds, with a poll every `poll` seconds, and `lookahead` further panels are in flight.  lookahead is 0 if
+ * nothing waits for polls: without lookahead, inside a node, while a device multiplies, and in a product of one panel.
+ */
+struct hs_pace {
+    double panels, gemm, poll, lookahead;
+};
+struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_problem *problem,
+                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                          int threads);
+/*
+ * The seconds per innermost panel with which panels arrive in time although they wait for polls at the processes that
+ * forward them; at least `panel`, the seconds of a panel if nothing is late.  first: seconds of one panel of the level
+ * alone; rounds: those of hs_poll_rounds; times: hs_pipeline.times.
+ *
+ * Of T seconds per panel a process multiplies for `gemm`, and meanwhile notices what has arrived only every `poll`
+ * seconds.  A panel thus takes first + (rounds - 1) poll gemm / T, because the last poll is when it is needed, and has
+ * to be there after lookahead T.  Processes that wait for others that multiply hardly wait longer than for a
+ * multiplication, since those then wait too, and poll without a pause.
+ */
+double hs_in_time(struct hs_pace pace, double first, double rounds, double times, double panel);
 
 /* Combines communication, multiplication and copies into a total.  first: the part of comm that cannot be hidden.  All
  * in seconds. */

@@ -1,6 +1,7 @@
 #include "hsumma/cost/price.h"
 
 #include "base/hash.h"
+#include "hsumma/cost/links.h"
 
 #include <string.h>
 
@@ -22,14 +23,15 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
 /* The slot with a key or, if there is none, the free slot to fill. */
 static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
 {
-    uint64_t hash = hs_mix(hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
-                           hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment));
+    uint64_t hash = hs_mix(
+        hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
+        hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment * HS_CLOCK_KINDS + key->kind));
     for (unsigned i = (unsigned)(hash >> 40);; i++) {
         uint16_t *slot = &memo->slot[i % HS_CLOCK_SLOTS];
         const struct hs_clock_entry *entry = *slot ? &memo->entry[*slot - 1] : NULL;
-        if (!entry || (entry->alg == key->alg && entry->where == key->where && entry->size == key->size &&
-                       entry->bytes == key->bytes && entry->unit == key->unit && entry->segment == key->segment &&
-                       hs_same_parameters(&entry->with, &key->with)))
+        if (!entry || (entry->kind == key->kind && entry->alg == key->alg && entry->where == key->where &&
+                       entry->size == key->size && entry->bytes == key->bytes && entry->unit == key->unit &&
+                       entry->segment == key->segment && hs_same_parameters(&entry->with, &key->with)))
             return slot;
     }
 }
@@ -60,17 +62,16 @@ static struct hs_machine shared_machine(const struct hs_machine *machine, double
 }
 
 static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_line *line, int root, double sharing, const struct hs_shape *shape,
-                                const struct hs_alg *alg, struct hs_cost *cost)
+                                const struct hs_line *line, int root, const struct hs_machine *machine,
+                                const struct hs_shape *shape, const struct hs_alg *alg, struct hs_cost *cost)
 {
     struct hs_topology topology;
-    struct hs_machine machine = shared_machine(&memo->profile->machine, sharing);
     struct hs_shape here = *shape;
     hsumma_status status = topology_of(lines, line, root, memo->memory, &topology);
     if (status)
         return status;
     here.topology = &topology;
-    status = hs_clock_seconds(alg, &here, &machine, memo->memory, &cost->seconds, &cost->load);
+    status = hs_clock_seconds(alg, &here, machine, memo->memory, &cost->seconds, &cost->load);
     hs_topology_free(&topology, memo->memory);
     return status;
 }
@@ -90,12 +91,14 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
                                     const struct hs_line *line, int root, const struct hs_shape *shape,
                                     const struct hs_alg *alg, struct hs_cost *cost)
 {
-    hsumma_status status = clock_from(memo, lines, line, root, line->sharing, shape, alg, cost);
+    struct hs_machine machine = shared_machine(&memo->profile->machine, line->sharing);
+    hsumma_status status = clock_from(memo, lines, line, root, &machine, shape, alg, cost);
     if (status || line->crowd == line->sharing)
         return status;
     const struct hs_cost none = {.seconds = 0}, together = *cost;
     struct hs_cost apart = none;
-    status = clock_from(memo, lines, line, root, line->crowd, shape, alg, &apart);
+    machine = shared_machine(&memo->profile->machine, line->crowd);
+    status = clock_from(memo, lines, line, root, &machine, shape, alg, &apart);
     apart.seconds = larger(apart.seconds, together.load.mean);
     apart.load.mean = larger(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
@@ -127,19 +130,92 @@ static int typical_roots(const struct hs_line_table *lines, const struct hs_line
     return mates == 2 ? 2 : 1;
 }
 
-/* The clock at one of the stored sizes. */
-static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *entry)
+{
+    if (!memo->entry)
+        return;
+    if (memo->count == HS_CLOCK_ENTRIES) {
+        memset(memo->slot, 0, sizeof memo->slot);
+        memo->count = 0;
+    }
+    uint16_t *slot = slot_of(memo, entry);
+    memo->entry[memo->count++] = *entry;
+    *slot = (uint16_t)memo->count;
+}
+
+/*
+ * Raises a cost to what the busiest link needs, if the fabric is known.  The bytes of links are proportional to those
+ * of the collective.
+ */
+static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
+                                struct hs_cost *cost)
+{
+    if (!lines->topology || !lines->topology->fabric || !line->cells) /* lists over nodes need a topology */
+        return HSUMMA_OK;
+    struct hs_clock_entry key = {.kind = HS_LINKS_ENTRY,
+                                 .alg = alg,
+                                 .where = line->where,
+                                 .size = shape->size,
+                                 .unit = shape->unit,
+                                 .with = shape->with};
+    const uint16_t *slot = slot_of(memo, &key);
+    if (*slot) {
+        key = memo->entry[*slot - 1];
+    } else {
+        enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
+        struct hs_shape even = *shape;
+        struct hs_rank_flow *flow;
+        int flows;
+        even.segment = even.size * even.unit;
+        even.bytes = PIECES * even.segment;
+        hsumma_status status = hs_flows(alg, &even, memo->memory, &flow, &flows);
+        if (!status)
+            status =
+                hs_link_loads(lines, line, alg->collective == HS_BCAST, flow, flows, memo->memory, key.cost.load.most);
+        hs_put(memo->memory, flow);
+        if (status)
+            return status;
+        for (int i = 0; i < HS_LOAD_ROOTS; i++)
+            key.cost.load.most[i] /= (double)even.bytes;
+        remember(memo, &key);
+    }
+    const struct hs_link *network = &memo->profile->machine.network;
+    double beta = network->eager > 0 && network->beta_long > 0 ? network->beta_long : network->beta;
+    double scale = (double)shape->bytes * beta;
+    for (int i = 0; i < HS_LOAD_ROOTS; i++)
+        cost->load.most[i] = larger(cost->load.most[i], key.cost.load.most[i] * scale);
+    cost->seconds = larger(cost->seconds, key.cost.load.most[0] * scale);
+    return HSUMMA_OK;
+}
+
+/* Sets cost->seconds to the rounds of polls: the seconds on a machine on which messages and signals take a second,
+ * however many are in flight, and nothing else takes time. */
+static hsumma_status count_rounds(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                  const struct hs_line *line, int root, const struct hs_shape *shape,
+                                  const struct hs_alg *alg, struct hs_cost *cost)
+{
+    enum { PORTS = 64 }; /* about as many steps of a process are in progress */
+    const struct hs_link second = {.alpha = 1, .gap = 1e-9};
+    const struct hs_machine machine = {
+        .network = second, .node = second, .offload = second, .signal = 1, .ports = PORTS};
+    return clock_from(memo, lines, line, root, &machine, shape, alg, cost);
+}
+
+/* The entry of one of the stored sizes. */
+static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind kind, const struct hs_line_table *lines,
                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
                                hsumma_status *status)
 {
-    struct hs_clock_entry key = {.alg = alg,
+    struct hs_clock_entry key = {.kind = kind,
+                                 .alg = alg,
                                  .where = line->where,
                                  .size = shape->size,
                                  .bytes = shape->bytes,
                                  .unit = shape->unit,
                                  .segment = shape->segment,
                                  .with = shape->with};
-    uint16_t *slot = slot_of(memo, &key);
+    const uint16_t *slot = slot_of(memo, &key);
     if (*slot)
         return memo->entry[*slot - 1].cost;
     int roots[2], count = typical_roots(lines, line, roots);
@@ -147,22 +223,20 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, const struct hs_line_
     key.cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
-        hsumma_status mine = clock_of_lines(memo, lines, line, roots[i], shape, alg, &one);
+        hsumma_status mine = kind == HS_ROUNDS_ENTRY ? count_rounds(memo, lines, line, roots[i], shape, alg, &one)
+                                                     : clock_of_lines(memo, lines, line, roots[i], shape, alg, &one);
         if (mine) {
             *status = mine;
             return none;
         }
         key.cost = hs_cost_add(key.cost, one, 1.0 / count);
     }
-    if (memo->count == HS_CLOCK_ENTRIES) {
-        memset(memo->slot, 0, sizeof memo->slot);
-        memo->count = 0;
-        slot = slot_of(memo, &key);
+    hsumma_status loaded = kind == HS_COST_ENTRY ? load_links(memo, lines, line, shape, alg, &key.cost) : HSUMMA_OK;
+    if (loaded) {
+        *status = loaded;
+        return none;
     }
-    if (memo->entry) {
-        memo->entry[memo->count++] = key;
-        *slot = (uint16_t)memo->count;
-    }
+    remember(memo, &key);
     return key.cost;
 }
 
@@ -203,18 +277,16 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
     size[1] = size[0] == bytes ? bytes : size[0] + step;
 }
 
-struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
-                        int64_t segment, hsumma_status *status)
+/* The entry for any size. */
+static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kind kind,
+                                   const struct hs_line_table *lines, const struct hs_line *line,
+                                   const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes,
+                                   int64_t unit, int64_t segment, hsumma_status *status)
 {
     struct hs_cost cost[2] = {{.seconds = 0}, {.seconds = 0}};
-    if (line->group.size == 1 || bytes == 0)
-        return cost[0];
-    if (alg->flags & HS_BY_MPI)
-        return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
-    segment = alg->flags & HS_USES_SEGMENT ? segment : 0;
     struct hs_shape shape[2];
     int64_t size[2];
+    segment = alg->flags & HS_USES_SEGMENT ? segment : 0;
     sizes_around(bytes, unit, segment, size);
     for (int i = 0; i < 2; i++)
         shape[i] = (struct hs_shape){.size = line->group.size,
@@ -224,10 +296,38 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
                                      .with = with ? *with : (struct hs_parameters){0}};
     if (size[0] == size[1] || hs_alg_unfit(alg, &shape[0]) || hs_alg_unfit(alg, &shape[1])) {
         shape[0].bytes = bytes;
-        return clock_at(memo, lines, line, &shape[0], alg, status);
+        return clock_at(memo, kind, lines, line, &shape[0], alg, status);
     }
     for (int i = 0; i < 2; i++)
-        cost[i] = clock_at(memo, lines, line, &shape[i], alg, status);
+        cost[i] = clock_at(memo, kind, lines, line, &shape[i], alg, status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
     return hs_cost_add(hs_cost_add(cost[0], cost[0], -part), cost[1], part);
+}
+
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
+                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
+                        int64_t segment, hsumma_status *status)
+{
+    if (line->group.size == 1 || bytes == 0)
+        return (struct hs_cost){.seconds = 0};
+    if (alg->flags & HS_BY_MPI)
+        return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
+    return interpolated(memo, HS_COST_ENTRY, lines, line, alg, with, bytes, unit, segment, status);
+}
+
+double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
+                      const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
+                      int64_t segment, hsumma_status *status)
+{
+    double rounds = 0;
+    if (line->group.size == 1 || bytes == 0)
+        return 0;
+    if (alg->flags & HS_BY_MPI) { /* those of a tree */
+        for (int reached = 1; reached < line->group.size; reached *= 2)
+            rounds++;
+        return rounds;
+    }
+    if (!(alg->flags & HS_USES_SEGMENT)) /* they hardly depend on the size */
+        bytes = line->group.size * unit;
+    return interpolated(memo, HS_ROUNDS_ENTRY, lines, line, alg, with, bytes, unit, segment, status).seconds;
 }

@@ -18,10 +18,10 @@ static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, dou
     return a;
 }
 
-/* A sequence of panels of one operand: `window` panels are in flight, and `run` consecutive panels share a root. */
+/* A sequence of panels of one operand: `window` panels are in flight, and `run` consecutive panels share a root.
+ * times: their width in innermost panels. */
 struct hs_pipeline {
-    int window;
-    double run;
+    double window, run, times;
 };
 /* Seconds per panel that the busiest port or link of a line works in a sequence of panels. */
 static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struct hs_pipeline pipeline)
@@ -30,17 +30,17 @@ static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struc
     double most = load->most[roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1];
     return most > load->mean ? most : load->mean;
 }
-/* The least time per panel with `window` panels in flight, if one panel alone takes `seconds` and keeps the busiest
- * resource working for `busy`. */
-static inline double hs_least_in_pipeline(double seconds, double busy, int window)
+/* The seconds per panel if one panel alone takes `seconds` and keeps the busiest port or link working for `busy`: its
+ * work, and the rest of every window-th panel. */
+static inline double hs_least_in_pipeline(double seconds, double busy, double window)
 {
-    return window == 1 || busy < seconds / window ? seconds / window : busy;
+    return busy + (seconds - busy) / window;
 }
-/* The share of the ideal saving that is counted for panels in flight together.  Ideally panels would delay each other
- * only at shared ports.  The value is slightly below measurements on TCP (doc/results/planner.md). */
-#define HS_PIPELINED (2.0 / 3)
 
+/* What an entry of the memo has: the cost of a collective; the load of links by one byte; the rounds of polls. */
+enum hs_clock_kind { HS_COST_ENTRY, HS_LINKS_ENTRY, HS_ROUNDS_ENTRY, HS_CLOCK_KINDS };
 struct hs_clock_entry {
+    enum hs_clock_kind kind;
     const struct hs_alg *alg;
     uint64_t where;
     int size;
@@ -72,5 +72,14 @@ void hs_clock_memo_free(struct hs_clock_memo *memo);
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
                         const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
                         int64_t segment, hsumma_status *status);
+
+/*
+ * The number of times, one after the other, that some process must notice what has arrived before the collective is
+ * complete on all processes: messages and signals on the longest path through the schedule.  While processes multiply
+ * they notice it only when they poll.  Arguments as for hs_price.
+ */
+double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
+                      const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
+                      int64_t segment, hsumma_status *status);
 
 #endif

@@ -14,6 +14,8 @@
  * copy starts after 4 us and copies 2 TB/s, an event of another process is seen after 1 us, a device that switches
  * between processes loses 140 us, and a message through the host takes 36 us and moves 7.6 GB/s.  Between nodes the
  * same is assumed.
+ *
+ * The share of pipelining is slightly below measurements on TCP (doc/results/planner.md).
  */
 #define CORE 5.5e10 /* flop/s in double precision */
 const struct hs_profile hs_profile_builtin = {
@@ -34,6 +36,7 @@ const struct hs_profile hs_profile_builtin = {
                        .signal = 9e-7,
                        .turn = 1.4e-4},
     .overlap = 0.9,
+    .pipelining = 2.0 / 3,
     .gemm = {{.flop = 1 / CORE, .c = 32 / CORE, .ab = 8 * 1.5e-10},
              {.flop = 0.5 / CORE, .c = 16 / CORE, .ab = 4 * 1.5e-10}},
     .threads = 1,
@@ -45,7 +48,7 @@ const struct hs_profile hs_profile_builtin = {
 double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int complex_type, int threads, double m,
                        double n, double k)
 {
-    const struct hs_gemm_cost *cost = &profile->gemm[scalar_size == (complex_type ? 8 : 4)];
+    const struct hs_gemm_cost *cost = hs_gemm_cost_of(profile, scalar_size, complex_type);
     double reals = complex_type ? 2 : 1, passes = k > (double)profile->knee ? k / (double)profile->knee : 1;
     double seconds = cost->call + cost->flop * 2 * m * n * k * reals * reals + cost->c * m * n * passes * reals +
                      cost->ab * (m * k + k * n) * reals;

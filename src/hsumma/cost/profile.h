@@ -26,6 +26,9 @@ struct hs_profile {
      * messages cost as much as the first. */
     double exchange_alpha;
     double overlap; /* share, 0 to 1, of the time of messages between nodes that a multiplication hides */
+    /* Share, 0 to 1, of the ideal saving by panels in flight together that is counted.  Ideally panels would delay each
+     * other only at shared ports and links. */
+    double pipelining;
     /* GEMM of real elements in double [0] and single [1] precision, with `threads` threads. */
     struct hs_gemm_cost gemm[2];
     int threads;                    /* threads of the measurement; the rate is assumed proportional to threads */
@@ -46,6 +49,13 @@ static inline int64_t hs_profile_knee(const struct hs_profile *profile)
 
 /* The built-in profile: measured inside a current server; the network is an assumption (profile.c). */
 extern const struct hs_profile hs_profile_builtin;
+
+/* The GEMM cost of a scalar type. */
+static inline const struct hs_gemm_cost *hs_gemm_cost_of(const struct hs_profile *profile, size_t scalar_size,
+                                                         int complex_type)
+{
+    return &profile->gemm[scalar_size == (complex_type ? 8 : 4)];
+}
 
 /* Seconds of one local GEMM call of m x n x k with `threads` threads. */
 double hs_gemm_seconds(const struct hs_profile *profile, size_t scalar_size, int complex_type, int threads, double m,

@@ -38,6 +38,7 @@ static const struct profile_field {
     double least, most;
 } table[] = {
     MESSAGES("network", machine.network),
+    TIME("network.overhead_s", machine.overhead),
     MESSAGES("node", machine.node),
     MESSAGES("socket", machine.socket),
     TIME("exchange.alpha_s", exchange_alpha),
@@ -58,6 +59,7 @@ static const struct profile_field {
     TIME("device.copy_s_per_byte", device_machine.copy),
     TIME("device.gamma_s_per_byte", device_machine.gamma),
     {"overlap", AT(overlap), FIELD_REAL, 0, 1},
+    {"pipelining", AT(pipelining), FIELD_REAL, 0, 1},
     GEMM("gemm.double", gemm[0]),
     GEMM("gemm.single", gemm[1]),
     {"gemm.threads", AT(threads), FIELD_INT, 1, 4096},

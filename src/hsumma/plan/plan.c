@@ -194,7 +194,13 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     }
     host.node = settings->node == HS_NODE_DEVICE ? HS_NODE_AUTO : settings->node;
     keep_to_one_level(plan, &host);
-    return choose_by_model(plan, request, whole, &host, &planner, message);
+    uint64_t key;
+    if (hs_choice_recall(plan, request, &host, &planner, &key))
+        return HSUMMA_OK;
+    hsumma_status status = choose_by_model(plan, request, whole, &host, &planner, message);
+    if (!status)
+        hs_choice_keep(plan, key);
+    return status;
 }
 
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,

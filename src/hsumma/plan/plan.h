@@ -109,6 +109,14 @@ uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of the arguments that must agree on all processes.  The request must have been checked.  layout: 1 to leave
  * out the identity of grids and the options, so that a later program gets the same hash. */
 int64_t hs_request_hash(const struct hs_request *request, int layout);
+/*
+ * Implemented in simulated_choice.c: in the simulator, hs_choice_recall sets plan->ranking to the choice that another
+ * rank has made for the same question, and returns 1; otherwise it returns 0, and hs_choice_keep shares this rank's
+ * choice under the key.  On a real machine both do nothing.
+ */
+int hs_choice_recall(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                     const struct hs_planner *planner, uint64_t *key);
+void hs_choice_keep(const hsumma_plan *plan, uint64_t key);
 /* Lists the fields of a descriptor that must agree on all processes, with their names.  whose: for example "A's
  * descriptor".  Returns the number of fields. */
 enum { HS_DESC_GIVEN = 13 };
@@ -120,11 +128,6 @@ hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *req
 /* The problem of a request.  scalar: storage for its scalar type. */
 void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
                      struct hs_problem *problem);
-
-/* Implemented in imagined.c: makes a grid for plans that only this process makes and that never run.  Puts the
- * grid's ranks, rank[], into order 'A', and assumes that the ranks of a node share memory.  The plans must be destroyed
- * before rank[] is freed. HSUMMA_ERR_MEMORY. */
-hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *rank, hsumma_grid *grid);
 
 /* Makes an agreement over the whole grid, of which this process must be a member.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,

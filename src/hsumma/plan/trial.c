@@ -10,16 +10,19 @@
 enum { STEPPED_ROUNDS = 2 };
 static const double margin = 0.98; /* a rival must be faster by this factor: smaller differences are noise */
 
-/* A hash of the operands' layout and the placement of the grid on several nodes, because a product whose processes are
- * in another order counts as another product. */
-static uint64_t hash_layout(const hsumma_context *ctx, const struct hs_request *request)
+uint64_t hs_placed_hash(const hsumma_context *ctx, const struct hs_request *request)
 {
     const struct hs_grid *grid = &request->desc[0]->grid->grid;
     const struct hs_division *node = &ctx->comm.topology.division[HS_NODE];
     uint64_t hash = (uint64_t)hs_request_hash(request, 1);
+    const struct hs_fabric *fabric = ctx->comm.topology.fabric;
     int processes = grid->extent[0] * grid->extent[1];
-    for (int i = 0; i < processes && processes <= ctx->comm.topology.size && node->parts > 1; i++)
-        hash = hs_mix(hash, (uint64_t)hs_part_of(node, hs_grid_rank(grid, i)));
+    for (int d = 0; fabric && d < fabric->dims; d++)
+        hash = hs_mix(hash, (uint64_t)fabric->extent[d]);
+    for (int i = 0; i < processes && processes <= ctx->comm.topology.size && node->parts > 1; i++) {
+        int at = hs_part_of(node, hs_grid_rank(grid, i));
+        hash = hs_mix(hash, (uint64_t)(fabric ? hs_fabric_at(fabric, at) : at));
+    }
     return hash;
 }
 
@@ -40,7 +43,7 @@ static void make_key(const hsumma_context *ctx, const struct hs_request *request
     hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, workspace, sizeof workspace);
     snprintf(key, HS_TUNED_KEY, "%c,%c%c,%lldx%lldx%lld,%dx%d,nodes=%d,threads=%s%d,workspace=%s,layout=%016llx",
              "sdcz"[request->type], op[0], op[1], m, n, k, grid[0], grid[1], nodes, threads,
-             said ? 0 : ctx->threads_model, workspace, (unsigned long long)hash_layout(ctx, request));
+             said ? 0 : ctx->threads_model, workspace, (unsigned long long)hs_placed_hash(ctx, request));
     for (char *c = key; *c; c++)
         if (*c == ' ' || *c == '#')
             *c = '_';

@@ -52,6 +52,10 @@ struct hs_trial {
     char key[HS_TUNED_KEY];
 };
 
+/* A hash of the operands' layout and the placement of the grid on several nodes, because a product whose processes are
+ * in another order counts as another product. */
+uint64_t hs_placed_hash(const hsumma_context *ctx, const struct hs_request *request);
+
 /* Returns 1 if a plan for the request is remembered, and the caller gives neither an option for products
  * (hs_options_plan_said) nor tune=off.  Then sets *remembered to the caller's options, completed with those of the
  * remembered plan. */

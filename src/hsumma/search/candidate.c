@@ -52,37 +52,58 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(chooser->lines, cells, role, over.stride[level], over.size[level]);
-        leg[legs].panels =
-            hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x), over.stride[level]);
+        leg[legs].panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x),
+                                          over.stride[level], width);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
+}
+
+/* The seconds per panel of an algorithm on all legs, and what the multiplications wait longer for its polls. */
+static double seconds_of_legs(struct hs_chooser *chooser, const struct hs_alg *row, const struct hs_leg *leg, int legs,
+                              const struct hs_spec *spec, struct hs_pace pace, hsumma_status *status)
+{
+    int64_t unit = (int64_t)chooser->problem->scalar->size;
+    double sum = 0, stall = 0;
+    for (int j = 0; j < legs; j++) {
+        struct hs_cost cost = hs_price(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
+                                       unit, spec->segment, status);
+        double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
+        sum += cost.seconds - chooser->profile->pipelining *
+                                  (cost.seconds - hs_least_in_pipeline(cost.seconds, busy, leg[j].panels.window));
+        if (pace.lookahead <= 0)
+            continue;
+        double rounds = hs_poll_rounds(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
+                                       unit, spec->segment, status);
+        double late = hs_in_time(pace, cost.seconds, rounds, leg[j].panels.times, pace.gemm) - pace.gemm;
+        late *= leg[j].panels.times;
+        stall = late > stall ? late : stall;
+    }
+    return sum + stall;
 }
 
 const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective collective, const struct hs_leg *leg,
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    int64_t unit = (int64_t)chooser->problem->scalar->size;
+    struct hs_pace pace = hs_pace_of(chooser->profile, chooser->problem, &chooser->variant, spec, &chooser->pairs,
+                                     chooser->planner->threads);
     *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
         if (!hs_may_serve(row, collective))
             continue;
-        double sum = 0;
         int fits = 1;
         for (int j = 0; j < legs && fits; j++) {
-            struct hs_shape shape = {
-                .size = leg[j].line.group.size, .bytes = leg[j].bytes, .unit = unit, .segment = spec->segment};
+            struct hs_shape shape = {.size = leg[j].line.group.size,
+                                     .bytes = leg[j].bytes,
+                                     .unit = (int64_t)chooser->problem->scalar->size,
+                                     .segment = spec->segment};
             fits = !hs_alg_unfit(row, &shape);
-            if (!fits)
-                break;
-            struct hs_cost cost = hs_price(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL,
-                                           leg[j].bytes, unit, spec->segment, status);
-            double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
-            sum += cost.seconds -
-                   HS_PIPELINED * (cost.seconds - hs_least_in_pipeline(cost.seconds, busy, leg[j].panels.window));
         }
-        if (fits && (!best || sum < *seconds)) {
+        if (!fits)
+            continue;
+        double sum = seconds_of_legs(chooser, row, leg, legs, spec, pace, status);
+        if (!best || sum < *seconds) {
             best = row;
             *seconds = sum;
         }
@@ -260,23 +281,54 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
 /*
  * The slice of the local GEMM, in flops.  Messages must be progressed during a multiplication if other processes wait
  * for this process to forward data (lines of more than two), or if data move only while the sender polls (between
- * nodes).  Otherwise slicing only costs time, because the BLAS repacks its operands for each slice.  The slice depends
- * only on the grid, so that the hierarchy does not change it.
+ * nodes).  Otherwise slicing only costs time, because the BLAS repacks A's panel for each slice.  A slice has as many
+ * columns as keep repacking below REPACKED of the multiplication, but at most the profile's flops.  Without lookahead
+ * no message is in flight during a multiplication.  The width depends only on the grid and the stationary operand, so
+ * that all hierarchies that are sliced have the same slices.
  */
-static int64_t choose_slice(const struct hs_chooser *chooser)
+static int64_t choose_slice(const struct hs_chooser *chooser, const struct hs_spec *spec)
 {
+    static const double REPACKED = 0.03;
+    const struct hs_scalar *scalar = chooser->problem->scalar;
+    const struct hs_axis *const *axis = chooser->variant.axis;
+    const struct hs_profile *profile = chooser->profile;
+    const struct hs_gemm_cost *cost = hs_gemm_cost_of(profile, scalar->size, scalar->complex_type);
     const int *extent = chooser->problem->grid.extent;
     if (chooser->settings->slice)
         return chooser->settings->slice;
-    return chooser->profile->one_node && extent[0] <= 2 && extent[1] <= 2 ? INT64_MAX : chooser->profile->slice;
+    if (spec->lookahead == 0 || (profile->one_node && extent[0] <= 2 && extent[1] <= 2))
+        return INT64_MAX;
+    if (cost->flop <= 0)
+        return profile->slice;
+    double reals = scalar->complex_type ? 2 : 1, knee = (double)profile->knee;
+    double m = axis[HS_M] ? (double)hs_axis_count_max(axis[HS_M]) : knee;
+    double k = axis[HS_K] ? (double)hs_axis_count_max(axis[HS_K]) : knee;
+    double columns = cost->ab / (2 * cost->flop * reals * REPACKED);
+    double flops = 2 * m * k * (columns < HS_SLICE_UNIT ? HS_SLICE_UNIT : columns) * reals * reals;
+    return flops < (double)profile->slice ? (flops < 1 ? 1 : (int64_t)flops) : profile->slice;
 }
 
-static hsumma_status price_turns(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
+static hsumma_status predict(struct hs_chooser *chooser, struct hs_choice *choice)
 {
+    return hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
+                      &chooser->pairs, chooser->planner->threads, &choice->prediction);
+}
+
+/* Chooses algorithms, and whether the local GEMM is sliced, and prices them.  Between nodes, panels that few processes
+ * forward need no polls. */
+static hsumma_status price_slices(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
+{
+    choice->spec.slice = choose_slice(chooser, &choice->spec);
     hsumma_status status = choose_algs(chooser, sketch, choice);
     if (!status)
-        status = hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
-                            &chooser->pairs, chooser->planner->threads, &choice->prediction);
+        status = predict(chooser, choice);
+    if (status || chooser->settings->slice || choice->spec.slice == INT64_MAX || chooser->profile->one_node)
+        return status;
+    struct hs_choice whole = *choice;
+    whole.spec.slice = INT64_MAX;
+    status = predict(chooser, &whole);
+    if (!status && whole.prediction.seconds <= choice->prediction.seconds)
+        *choice = whole;
     return status;
 }
 
@@ -294,10 +346,10 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     struct hs_choice whole = *choice;
     whole.spec.turn = HS_WHOLE_TURN;
     if (!status)
-        status = price_turns(chooser, sketch, choice);
+        status = price_slices(chooser, sketch, choice);
     if (!status && !chooser->settings->turn && choice->spec.owners <= 1 &&
         choice->spec.turn < chooser->pairs.width_max) {
-        status = price_turns(chooser, sketch, &whole);
+        status = price_slices(chooser, sketch, &whole);
         if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
             *choice = whole;
     }
@@ -400,7 +452,6 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     spec->segment = sketch->segment ? sketch->segment : FIRST_SEGMENT;
     if (chooser->settings->segment)
         spec->segment = chooser->settings->segment;
-    spec->slice = choose_slice(chooser);
     for (int l = 0; l < levels; l++) {
         outer[0][l] = sketch->factor[l][0];
         outer[1][l] = sketch->factor[l][1];

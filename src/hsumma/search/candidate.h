@@ -82,6 +82,9 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
 /* The length of nearly even parts of `whole`: at most `wanted`, and a multiple of `unit` if possible. */
 int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit);
 
+/* Whether a choice is to be preferred to another: it is faster by the model, by 1 % for each level that it has more. */
+int hs_is_better(const struct hs_choice *choice, const struct hs_choice *other);
+
 /* Enters a candidate into the ranking, which keeps the best of each kind (hierarchy and algorithms). */
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice);
 /* Called at the end of the search: gives the best candidate of each stationary operand a place in the ranking, because

@@ -44,16 +44,23 @@ static int same_kind(const struct hs_choice *a, const struct hs_choice *b)
     return alike || same_way(x, y);
 }
 
+int hs_is_better(const struct hs_choice *choice, const struct hs_choice *other)
+{
+    static const double LEVEL = 0.01;
+    double mine = choice->prediction.seconds * (1 + LEVEL * choice->spec.levels);
+    return mine < other->prediction.seconds * (1 + LEVEL * other->spec.levels) * (1 - 1e-9);
+}
+
 void hs_rank(struct hs_ranking *ranking, const struct hs_choice *choice)
 {
     int at = ranking->count, end = ranking->count, operand = choice->spec.stationary;
     ranking->considered++;
-    if (ranking->stationary[operand] < 0 || choice->prediction.seconds < ranking->stationary[operand] * (1 - 1e-9)) {
+    if (ranking->stationary[operand] < 0 || hs_is_better(choice, &ranking->of_operand[operand])) {
         ranking->stationary[operand] = choice->prediction.seconds;
         ranking->of_operand[operand] = *choice;
     }
     /* on a tie the earlier candidate stays ahead, because simple candidates come first */
-    while (at > 0 && choice->prediction.seconds < ranking->choice[at - 1].prediction.seconds * (1 - 1e-9))
+    while (at > 0 && hs_is_better(choice, &ranking->choice[at - 1]))
         at--;
     for (int i = 0; i < ranking->count; i++) {
         if (!same_kind(&ranking->choice[i], choice))
@@ -94,7 +101,7 @@ void hs_rank_operands(struct hs_ranking *ranking)
                 (size_t)(ranking->count - 1 - last) * sizeof ranking->choice[0]);
         ranking->count--;
         int at = ranking->count;
-        while (at > 1 && ranking->stationary[x] < ranking->choice[at - 1].prediction.seconds)
+        while (at > 1 && hs_is_better(&ranking->of_operand[x], &ranking->choice[at - 1]))
             at--;
         memmove(&ranking->choice[at + 1], &ranking->choice[at],
                 (size_t)(ranking->count - at) * sizeof ranking->choice[0]);

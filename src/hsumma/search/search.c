@@ -43,7 +43,7 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
 /* Replaces *best by the choice if it is the first one found or faster. */
 static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
 {
-    if (!*found || choice->prediction.seconds < best->prediction.seconds * (1 - 1e-9))
+    if (!*found || hs_is_better(choice, best))
         *best = *choice;
     *found = 1;
 }
@@ -98,7 +98,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             struct hs_leg leg = {.line = hs_line_of(chooser->lines, cells, role, over->stride[l], over->size[l]),
                                  .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
                                  .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
-                                                          x - (spec->stationary < x), over->stride[l])};
+                                                          x - (spec->stationary < x), over->stride[l], width * wider)};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least / wider;
@@ -229,13 +229,14 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
                                   const struct hs_alg *row, struct hs_choice *best, int *found)
 {
     const struct hs_link *network = &chooser->profile->machine.network;
-    const int64_t segment[] = {16 << 10, 64 << 10, network->eager < 16 << 10 ? network->eager : 0}; /* 0: not tried */
+    /* 0: not tried; long segments are for panels whose messages wait for polls */
+    const int64_t segment[] = {16 << 10, 64 << 10, 256 << 10, network->eager < 16 << 10 ? network->eager : 0};
     int several = row->flags & HS_USES_SEGMENT && !chooser->settings->segment;
     hsumma_status status = HSUMMA_OK;
     struct hs_sketch sketch = sketch_of(base);
     for (int l = 0; l < base->spec.levels; l++)
         sketch.bcast[l] = level < 0 || l == level ? row : base->spec.bcast[l];
-    for (int k = 0; !status && k < (several ? 3 : 1); k++) {
+    for (int k = 0; !status && k < (several ? 4 : 1); k++) {
         if (several && !segment[k])
             continue;
         sketch.segment = several ? segment[k] : sketch.segment;
@@ -262,9 +263,24 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *b
     return status;
 }
 
+/* Searches panel widths, unless the caller gives one. */
+static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
+                                   int *found)
+{
+    static const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
+    struct hs_sketch sketch = *base;
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && i < (chooser->settings->block ? 1 : 5); i++) {
+        sketch.block = block[i];
+        status = consider(chooser, &sketch, best, found);
+    }
+    return status;
+}
+
 /*
- * Searches lookaheads other than 1: lookahead 0, and lookaheads with one panel in flight per member of the longest
- * line, but at most four panels, then at most eight.  Each member can then be the root of one panel.  With lookahead=0
+ * Searches lookaheads other than 1: lookahead 0, with all panel widths, since narrow panels are best with a lookahead,
+ * where the multiplication then begins sooner; and lookaheads with one panel in flight per member of the longest line,
+ * but at most four panels, then at most eight.  Each member can then be the root of one panel.  With lookahead=0
  * owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
@@ -273,8 +289,12 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
     int longest = extent[0] > extent[1] ? extent[0] : extent[1];
     int tried = chooser->settings->lookahead < 0 ? 2 : 1;
     struct hs_sketch sketch = sketch_of(best);
+    hsumma_status status = HSUMMA_OK;
     sketch.lookahead = 0;
-    hsumma_status status = chooser->settings->lookahead < 0 ? consider(chooser, &sketch, best, found) : HSUMMA_OK;
+    if (chooser->settings->lookahead < 0 && !chooser->settings->block)
+        status = consider(chooser, &sketch, best, found);
+    if (!status && chooser->settings->lookahead < 0)
+        status = search_blocks(chooser, &sketch, best, found);
     for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
         int window = longest < most[i] ? longest : most[i];
         if (chooser->settings->lookahead < 0)
@@ -306,34 +326,16 @@ static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_ske
     return status;
 }
 
-/*
- * Searches the candidates of one stationary operand, one coordinate after the other: block and lookahead with the given
- * hierarchy or SUMMA; then broadcasts and segments; then hierarchies with their broadcasts, with outer panels as wide
- * as inner panels, and with wider outer panels.
- */
-static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+/* Searches from the best choice so far: broadcasts and segments; then hierarchies with their broadcasts, with outer
+ * panels as wide as inner panels, and with wider outer panels. */
+static hsumma_status search_levels(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
     const struct hs_settings *settings = chooser->settings;
     enum { WIDER = 4 }; /* width of wider outer panels as a multiple of inner panels */
     /* wider panels are not tried if communication takes a smaller share of the time */
     static const double LITTLE = 0.05;
-    const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
-    struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
-    hsumma_status status = HSUMMA_OK;
-    if (settings->levels > 0) {
-        sketch.levels = settings->levels;
-        memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
-    }
-    for (int i = 0; !status && i < (settings->block ? 1 : 5); i++) {
-        sketch.block = block[i];
-        status = consider(chooser, &sketch, best, found);
-    }
-    if (!status && *found && (settings->lookahead < 0 || (settings->lookahead == 0 && settings->owners == 0)))
-        status = search_lookaheads(chooser, best, found);
-    if (status || !*found || is_hopeless(chooser, best))
-        return status;
-    status = search_rows(chooser, best, found);
-    sketch = sketch_of(best);
+    hsumma_status status = search_rows(chooser, best, found);
+    struct hs_sketch sketch = sketch_of(best);
     for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
         struct hs_choice here = *best; /* search_groups starts from the widths of this choice */
         int found_here = 0;
@@ -350,6 +352,42 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
             keep_better(&here, best, found);
         if (best->prediction.comm < LITTLE * best->prediction.seconds)
             break;
+    }
+    return status;
+}
+
+/*
+ * Searches the candidates of one stationary operand, one coordinate after the other: block and lookahead with the given
+ * hierarchy or SUMMA; then what search_levels varies.  Between nodes the lookahead depends on how often panels wait for
+ * polls, so broadcasts are searched before it; and if none is best, hierarchies are searched with one as well, since
+ * the wait for the slower operand may hide what another hierarchy saves.
+ */
+static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+{
+    const struct hs_settings *settings = chooser->settings;
+    struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
+    if (settings->levels > 0) {
+        sketch.levels = settings->levels;
+        memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
+    }
+    hsumma_status status = search_blocks(chooser, &sketch, best, found);
+    if (status || !*found)
+        return status;
+    struct hs_choice ahead = *best;
+    if (settings->lookahead < 0 || (settings->lookahead == 0 && settings->owners == 0)) {
+        if (!chooser->profile->one_node)
+            status = search_rows(chooser, best, found);
+        ahead = *best;
+        if (!status)
+            status = search_lookaheads(chooser, best, found);
+    }
+    if (status || is_hopeless(chooser, best))
+        return status;
+    int both = !chooser->profile->one_node && best->spec.lookahead == 0 && ahead.spec.lookahead > 0;
+    status = search_levels(chooser, best, found);
+    if (!status && both && !is_hopeless(chooser, &ahead)) {
+        status = search_levels(chooser, &ahead, found);
+        keep_better(&ahead, best, found);
     }
     return status;
 }
@@ -383,8 +421,9 @@ static hsumma_status choose_messages(struct hs_chooser *chooser)
                                               &chooser->problem->grid, chooser->planner->memory);
     if (!status && chooser->cells)
         status = hs_line_table_share(chooser->lines, chooser->planner->memory);
-    if (chooser->cells && !status) /* 0 if no line has two members on one node */
-        chooser->cells = chooser->lines->cells[0].lines + chooser->lines->cells[1].lines > 0;
+    if (chooser->cells && !status) /* 0 if no line has two members on one node, and cells have no other order */
+        chooser->cells =
+            chooser->lines->cells[0].lines + chooser->lines->cells[1].lines > 0 || chooser->planner->topology->fabric;
     for (int axis = 0; axis < 2; axis++)
         chooser->mates[axis] = chooser->cells ? chooser->lines->cells[axis].together : 0;
     for (int i = 0; !status && i < 3; i++)

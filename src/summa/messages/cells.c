@@ -29,7 +29,36 @@ static void count_line(const struct hs_topology *topology, const struct hs_grid 
     count[1] += members > 1 ? members : 0;
 }
 
-hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, int axis,
+struct hs_fabric_line hs_line_in_fabric(const struct hs_topology *topology, const struct hs_grid *grid, int axis,
+                                        int line)
+{
+    struct hs_fabric_line is = {line, 0, 0};
+    int node = hs_node_on_line(topology, grid, axis, line, 0);
+    for (int other = 0; other < grid->extent[1 - axis]; other++) {
+        int same = hs_node_on_line(topology, grid, axis, other, 0) == node;
+        is.beside += same;
+        is.place += same && other < line;
+    }
+    return is;
+}
+
+/* Numbers the cells in the order of their nodes in the fabric.  node[m]: node of member m. */
+static hsumma_status order_in_fabric(struct hs_topology *line, struct hs_fabric_line number,
+                                     const struct hs_fabric *fabric, const int *node, const struct hs_allocator *memory)
+{
+    const struct hs_division *division = &line->division[HS_NODE];
+    int count = division->parts, *position = hs_get(memory, (size_t)count, 3 * sizeof *position);
+    if (!position)
+        return HSUMMA_ERR_MEMORY;
+    for (int c = 0; c < count; c++)
+        position[c] = hs_fabric_at(fabric, node[hs_part_rank(division, c, 0)]);
+    hs_fabric_order(fabric, position, count, number, position + count, position + 2 * count);
+    hsumma_status status = hs_topology_renumber(line, position + count, memory);
+    hs_put(memory, position);
+    return status;
+}
+
+hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, int axis, int in_fabric,
                             const struct hs_topology *topology, const struct hs_allocator *memory)
 {
     int size = grid->extent[axis], line = grid->coord[1 - axis];
@@ -38,9 +67,14 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
     for (int m = 0; of && m < size; m++)
         of[m] = hs_node_on_line(topology, grid, axis, line, m);
     hsumma_status status = of ? hs_topology_make(&cells->line, size, of, NULL, memory) : HSUMMA_ERR_MEMORY;
+    if (!status && in_fabric && topology->fabric)
+        status =
+            order_in_fabric(&cells->line, hs_line_in_fabric(topology, grid, axis, line), topology->fabric, of, memory);
     hs_put(memory, of);
-    if (status)
+    if (status) {
+        hs_cells_free(cells, memory);
         return status;
+    }
     const struct hs_division *division = cells->division = &cells->line.division[HS_NODE];
     cells->me = hs_part_of(division, grid->coord[axis]);
     cells->members = hs_division_size(division, cells->me);

@@ -32,16 +32,21 @@ static inline int hs_node_on_line(const struct hs_topology *topology, const stru
     return hs_part_of(&topology->division[HS_NODE], hs_grid_rank(grid, hs_grid_index(grid, axis, member, line)));
 }
 
+/* A line among those that begin on the same node. */
+struct hs_fabric_line hs_line_in_fabric(const struct hs_topology *topology, const struct hs_grid *grid, int axis,
+                                        int line);
+
 /* Makes the topology of a group, whose members are numbered cyclically from `first` on.  of: the topology of all ranks.
  */
 hsumma_status hs_group_topology(const struct hs_group *group, int first, const struct hs_topology *of,
                                 const struct hs_allocator *memory, struct hs_topology *topology);
 
 /*
- * Makes the cells of the line through this process along `axis`.  topology: of the communicator.  Local; on
- * HSUMMA_ERR_MEMORY nothing stays allocated.
+ * Makes the cells of the line through this process along `axis`.  topology: of the communicator.  in_fabric: 1 numbers
+ * the cells in the order of their nodes in the fabric (hs_fabric_order), if it is known; otherwise they are numbered in
+ * the order of their first members, as sums of C require.  Local; on HSUMMA_ERR_MEMORY nothing stays allocated.
  */
-hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, int axis,
+hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, int axis, int in_fabric,
                             const struct hs_topology *topology, const struct hs_allocator *memory);
 void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
 

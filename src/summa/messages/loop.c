@@ -69,8 +69,8 @@ static hsumma_status make_conveyors(struct hs_loop *loop, const struct hs_alloca
         struct hs_cells *cells =
             hs_spec_shares(loop->spec, x) ? &loop->cells[x - (loop->variant.stationary < x)] : NULL;
         if (cells)
-            status = hs_cells_make(cells, &loop->problem->grid, loop->variant.role[x].line_axis, &loop->comm->topology,
-                                   memory);
+            status = hs_cells_make(cells, &loop->problem->grid, loop->variant.role[x].line_axis, x != HS_C,
+                                   &loop->comm->topology, memory);
         if (status)
             break;
         hs_mover_init(&mover, loop->problem, &loop->variant, loop->spec, &loop->panels, &loop->comm->topology, cells,
@@ -173,16 +173,13 @@ static struct hs_conveyor *drain_of(struct hs_loop *loop)
     return loop->feeds < 2 ? &loop->conveyor[1] : NULL;
 }
 
-/* Number of columns of a slice of about spec->slice flops; n if the product is not sliced.  Independent of timing, and
- * a multiple of the BLAS kernels' unrolling. */
-static int64_t slice_columns(const struct hs_loop *loop, int64_t m, int64_t n, int64_t k)
+int64_t hs_slice_columns(const struct hs_spec *spec, int complex_type, int64_t m, int64_t n, int64_t k)
 {
-    enum { UNROLL = 96 };
-    double per_column = 2.0 * (double)m * (double)k * (loop->problem->scalar->complex_type ? 4 : 1);
-    if (!loop->sliced || loop->spec->slice == INT64_MAX || per_column * (double)n <= 1.5 * (double)loop->spec->slice)
+    double per_column = 2.0 * (double)m * (double)k * (complex_type ? 4 : 1);
+    if (spec->slice == INT64_MAX || per_column * (double)n <= 1.5 * (double)spec->slice)
         return n;
-    int64_t columns = (int64_t)((double)loop->spec->slice / per_column) / UNROLL * UNROLL;
-    return columns < UNROLL ? UNROLL : columns;
+    int64_t columns = (int64_t)((double)spec->slice / per_column) / HS_SLICE_UNIT * HS_SLICE_UNIT;
+    return columns < HS_SLICE_UNIT ? HS_SLICE_UNIT : columns;
 }
 
 /* Address of column `from` of op(B). */
@@ -222,8 +219,8 @@ static struct hs_product next_slice(struct hs_loop *loop)
                                  .ldc = matrix[HS_C].ld,
                                  .threads = loop->spec->threads};
     memcpy(&product.beta, beta, scalar->size);
-    if (!hs_local_takes(problem->local, &product)) {
-        int64_t columns = slice_columns(loop, extent[HS_M], extent[HS_N], extent[HS_K]);
+    if (loop->sliced && !hs_local_takes(problem->local, &product)) {
+        int64_t columns = hs_slice_columns(loop->spec, scalar->complex_type, extent[HS_M], extent[HS_N], extent[HS_K]);
         product.extent[HS_N] = columns < product.extent[HS_N] ? columns : product.extent[HS_N];
     }
     from += product.extent[HS_N];

@@ -61,6 +61,11 @@ struct hs_loop {
     struct hs_times times, last; /* times of the current span so far, and of the last complete span */
 };
 
+/* Number of columns of a slice of a local product, of about spec->slice flops; n if the product is not sliced.
+ * Independent of timing, and a multiple of HS_SLICE_UNIT, the unrolling of BLAS kernels, unless it is n. */
+enum { HS_SLICE_UNIT = 96 };
+int64_t hs_slice_columns(const struct hs_spec *spec, int complex_type, int64_t m, int64_t n, int64_t k);
+
 /* Makes the pairs of owners of a variant's two moving operands.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_variant_pairs(const struct hs_variant *variant, const struct hs_allocator *memory,
                                struct hs_pairs *pairs);

@@ -120,7 +120,7 @@ static double predicted(hsumma_context *ctx)
     hsumma_plan *plan = NULL;
     if (hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid) == HSUMMA_OK) {
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 1000, 900, 800, 50);
-        c.options = "stationary=C groups=1x1 block=50 bcast=binomial lookahead=1";
+        c.options = "stationary=C groups=1x1 block=50 bcast=binomial lookahead=1 slice=none";
         gemm_plan_create(ctx, &c, &plan);
     }
     double seconds = plan_query(plan).predicted_gemm_seconds;
@@ -287,6 +287,63 @@ static void test_memory(void)
     hsumma_free(&ctx);
 }
 
+/* Finds the fabric of a context anew with memory that fails at one place after the other. */
+static void test_fabric_memory(hsumma_context *ctx)
+{
+    int bad = 0, places = 0;
+    for (int64_t n = 0, there = 1; there; n++, places++) {
+        struct failing_memory scarce = {0, rank == size - 1 ? n : -1, 0, 0};
+        hs_put(&ctx->memory, ctx->comm.fabric.at);
+        ctx->comm.fabric = (struct hs_fabric){0};
+        ctx->memory = (struct hs_allocator){failing_memory_get, failing_memory_put, &scarce};
+        hsumma_status status = hs_context_find_fabric(ctx);
+        there = world_reduce(rank == size - 1 && scarce.calls > n, MPI_MAX);
+        int64_t out = scarce.out;
+        bad += !everywhere(there ? status == HSUMMA_ERR_MEMORY && out == 0 && hsumma_message(ctx)[0]
+                                 : status == HSUMMA_OK && ctx->comm.fabric.positions == 16);
+        hs_put(&ctx->memory, ctx->comm.fabric.at);
+        ctx->comm.fabric.at = NULL;
+        bad += !everywhere(scarce.out == 0);
+        ctx->memory = hs_heap;
+    }
+    tap_ok(bad == 0 && places > 1, "memory fails at %d places while a fabric is read: %d wrong", places, bad);
+}
+
+/* The links between nodes (option topology), which process 0 reads. */
+static void test_fabric(void)
+{
+    char host[MPI_MAX_PROCESSOR_NAME], text[sizeof host + 64], nodes[64];
+    int length;
+    hsumma_context *ctx = NULL;
+    MPI_Get_processor_name(host, &length);
+    snprintf(text, sizeof text, "# this machine\ntorus 4x4\nanother[0-2],%s,yet-another\n", host);
+    put_text("fabric", text);
+    put_text("elsewhere", "torus 4x4\nanother[0-2]-host\n");
+    put_text("crooked", "torus 4x4\nanother[0-2]-host\nand[1-\n");
+    refused("topology=/nowhere/at/all", "topology: cannot read /nowhere/at/all: ");
+    refused("topology=@elsewhere", "elsewhere does not have host ");
+    refused("topology=@crooked", "line 3");
+    refused("topology=torus:4x", "topology: \"torus:4x\": expected torus: and up to 6 extents");
+    snprintf(nodes, sizeof nodes, "topology=nodes:%d,torus:1x1", size + 1);
+    if (size > 1)
+        refused(nodes, "expected at least");
+    if (everywhere(!hsumma_create(MPI_COMM_WORLD, with_paths("topology=@fabric profile=builtin"), &ctx, NULL, 0))) {
+        const struct hs_fabric *fabric = &ctx->comm.fabric;
+        int at = ctx->comm.topology.size ? hs_fabric_at(fabric, 0) : 3; /* without a topology nobody asks */
+        tap_ok(everywhere(fabric->dims == 2 && fabric->positions == 16 && at == 3), "a torus of a file: position %d",
+               at);
+        test_fabric_memory(ctx);
+    }
+    hsumma_free(&ctx);
+    snprintf(nodes, sizeof nodes, "topology=nodes:%d,torus:2x8", size);
+    if (everywhere(!hsumma_create(MPI_COMM_WORLD, nodes, &ctx, NULL, 0))) {
+        const struct hs_fabric *fabric = ctx->comm.topology.fabric;
+        int good = size == 1 ? !fabric : fabric && fabric->extent[1] == 8 && hs_fabric_at(fabric, size - 1) == size - 1;
+        tap_ok(everywhere(good), "a torus of %d virtual nodes", size);
+    }
+    hsumma_free(&ctx);
+}
+
 static void test_all(hsumma_context *unused, const hsumma_grid *none)
 {
     (void)unused, (void)none;
@@ -299,6 +356,7 @@ static void test_all(hsumma_context *unused, const hsumma_grid *none)
     test_tuned();
     test_auto();
     test_memory();
+    test_fabric();
     tuned_directory_drop();
 }
 

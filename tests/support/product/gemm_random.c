@@ -111,9 +111,11 @@ static void draw_shared_options(int stationary, char *text, size_t room)
 
 void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room)
 {
-    static const char *const bcast[] = {"auto",         "flat",         "binomial",
-                                        "van_de_geijn", "chain",        "binary_tree",
-                                        "mpi",          "hierarchical", "hierarchical(outer=chain,inner=flat)"};
+    static const char *const bcast[] = {"auto",         "flat",
+                                        "binomial",     "van_de_geijn",
+                                        "chain",        "bidirectional_chain",
+                                        "binary_tree",  "mpi",
+                                        "hierarchical", "hierarchical(outer=chain,inner=flat)"};
     static const char *const reduce[] = {"auto",
                                          "binomial",
                                          "rabenseifner_traff",

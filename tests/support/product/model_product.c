@@ -67,12 +67,12 @@ struct hs_spec model_spec(const struct model_product *product, const struct mode
 {
     struct hs_spec spec = {.stationary = how->stationary,
                            .levels = how->levels + 1,
-                           .segment = 1 << 20,
+                           .segment = how->segment ? how->segment : 1 << 20,
                            .turn = how->turn ? how->turn : HS_WHOLE_TURN,
                            .lookahead = how->lookahead,
                            .owners = how->owners,
                            .spread = how->spread,
-                           .slice = INT64_MAX};
+                           .slice = how->slice ? how->slice : INT64_MAX};
     for (int l = 0; l <= how->levels; l++) {
         spec.width[l] = l == how->levels ? how->block : how->outer;
         spec.bcast[l] = hs_alg_find(HS_BCAST, how->bcast ? how->bcast : "binomial");

@@ -35,6 +35,7 @@ struct model_how {
     int groups[2];
     int64_t outer, block;
     const char *bcast;
+    int64_t segment, slice; /* 0: of a MiB; not sliced */
     int lookahead, spread;
     int64_t turn; /* indices in a turn; 0: all indices that a pair of owners has */
     int owners;   /* number of owners in a batch, as in hs_spec */

@@ -115,6 +115,7 @@ static struct hs_profile draw_profile(void)
     if (draw(2))
         profile.exchange_alpha = m->alpha * (1 + draw(3));
     profile.overlap = draw(5) / 4.0;
+    profile.pipelining = draw(2) ? 1 : 2.0 / 3;
     profile.knee = 64 << draw(4);
     return profile;
 }

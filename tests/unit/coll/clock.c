@@ -28,7 +28,8 @@ FORMULA(ring_twice, 2 * (q - 1) * (alpha + m / q * beta) + (1 - 1 / q) * m * gam
 FORMULA(doubling, rounds *alpha + (1 - 1 / q) * m * beta)
 FORMULA(halving, rounds *alpha + (1 - 1 / q) * m * (beta + gamma))
 
-enum sizes { ANY, POWERS, FULL_TREES }; /* numbers of ranks for which a formula is exact; FULL_TREES: 2^i - 1 */
+/* numbers of ranks for which a formula is exact; EVEN: and 1; FULL_TREES: 2^i - 1 */
+enum sizes { ANY, EVEN, POWERS, FULL_TREES };
 
 static const struct row {
     enum hs_collective collective;
@@ -40,6 +41,7 @@ static const struct row {
     {HS_BCAST, "binomial", binomial, ANY},
     {HS_BCAST, "van_de_geijn", van_de_geijn, POWERS},
     {HS_BCAST, "chain", chain, ANY},
+    {HS_BCAST, "bidirectional_chain", chain, EVEN},
     {HS_BCAST, "binary_tree", binary_tree, FULL_TREES},
     {HS_REDUCE_TO, "binomial", tree_of_sums, POWERS},
     {HS_ALLREDUCE, "recursive_doubling", tree_of_sums, POWERS},
@@ -54,7 +56,8 @@ static const struct row {
 
 static int next_size(enum sizes sizes, int q)
 {
-    return sizes == POWERS ? 2 * q : sizes == FULL_TREES ? 2 * q + 1 : q < 33 ? q + 1 : q + 19;
+    int next = q < 33 ? q + 1 : q + 19;
+    return sizes == POWERS ? 2 * q : sizes == FULL_TREES ? 2 * q + 1 : sizes == EVEN ? next + next % 2 : next;
 }
 
 static void compare(const struct row *row)
@@ -160,6 +163,25 @@ static void pairwise(void)
     }
     tap_ok(good,
            "reduce_scatter pairwise costs no more than its formula says, and no less than its messages and a sum");
+}
+
+/* With a port for each direction a bidirectional chain needs half the time of a chain for long vectors. */
+static void both_directions(void)
+{
+    const struct hs_alg *alg = hs_alg_find(HS_BCAST, "bidirectional_chain");
+    struct hs_machine two_ports = machine;
+    int good = 1;
+    two_ports.ports = 2;
+    for (int q = 2; q <= 33; q++)
+        for (int segments = 1; segments <= 40; segments += 3) {
+            int64_t bytes = (int64_t)8000 * segments;
+            struct hs_shape shape = {.size = q, .root = q / 3, .bytes = bytes, .unit = 8, .segment = 8000};
+            struct hs_clock_report report;
+            double want = chain(q, 8000.0 * ((segments + 1) / 2), (segments + 1) / 2);
+            good &= hs_clock(alg, &shape, &two_ports, &hs_heap, &report) == HSUMMA_OK;
+            good &= fabs(report.seconds - want) <= 1e-12 * want;
+        }
+    tap_ok(good, "bcast bidirectional_chain takes the time of a chain of half the vector on two ports");
 }
 
 /* The chain is cheapest near sqrt((q - 2) m beta / alpha) segments. */
@@ -375,6 +397,7 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         compare(&rows[i]);
     pairwise();
+    both_directions();
     best_segment();
     bounds();
     injection();

@@ -63,6 +63,13 @@ static struct theory chain(const struct hs_shape *shape)
     return (struct theory){(p - 1) * segments, (p - 1) * shape->bytes, p - 2 + segments, 0};
 }
 
+static struct theory bidirectional_chain(const struct hs_shape *shape)
+{
+    struct theory theory = chain(shape);
+    theory.rounds -= segments_of(shape) / 2;
+    return theory;
+}
+
 static struct theory binary_tree(const struct hs_shape *shape)
 {
     int p = shape->size;
@@ -138,6 +145,7 @@ static const struct row {
     {HS_BCAST, "binomial", binomial, WHOLE},
     {HS_BCAST, "van_de_geijn", van_de_geijn, 0},
     {HS_BCAST, "chain", chain, WHOLE},
+    {HS_BCAST, "bidirectional_chain", bidirectional_chain, WHOLE},
     {HS_BCAST, "binary_tree", binary_tree, WHOLE},
     {HS_REDUCE_TO, "binomial", binomial_sum, WHOLE},
     {HS_ALLREDUCE, "recursive_doubling", doubling, WHOLE},

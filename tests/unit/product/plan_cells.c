@@ -167,7 +167,7 @@ static void look_at_axis(struct found *found, const struct hs_problem *problem, 
 {
     struct hs_cells cells;
     struct hs_factors over;
-    if (hs_cells_make(&cells, &problem->grid, axis, topology, &hs_heap))
+    if (hs_cells_make(&cells, &problem->grid, axis, 0, topology, &hs_heap))
         return;
     if (found->least[axis] == 0 || cells.members < found->least[axis])
         found->least[axis] = cells.members;

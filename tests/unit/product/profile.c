@@ -34,6 +34,7 @@ static const struct field {
         SECONDS_OF(name ".rendezvous_alpha_s", link.alpha_long),                               \
         SECONDS_OF(name ".rendezvous_beta_s_per_byte", link.beta_long)
     LINK("network", machine.network),
+    SECONDS_OF("network.overhead_s", machine.overhead),
     LINK("node", machine.node),
     LINK("socket", machine.socket),
     SECONDS_OF("exchange.alpha_s", exchange_alpha),
@@ -60,6 +61,7 @@ static const struct field {
     SECONDS_OF("device.copy_s_per_byte", device_machine.copy),
     SECONDS_OF("device.gamma_s_per_byte", device_machine.gamma),
     FIELD("overlap", SHARE, 0, overlap),
+    FIELD("pipelining", SHARE, 0, pipelining),
     FIELD("gemm.double.flop_s", FLOP, 0, gemm[0].flop),
     SECONDS_OF("gemm.double.c_s", gemm[0].c),
     SECONDS_OF("gemm.double.ab_s", gemm[0].ab),

@@ -1,6 +1,6 @@
 /* Grids that exist only on this process, for predictions of the cost of plans on them. */
+#include "hsumma/context/context.h"
 #include "hsumma/context/tiling.h"
-#include "hsumma/plan/plan.h"
 
 hsumma_status hs_imagine_grid(hsumma_context *ctx, const int extent[2], int *rank, hsumma_grid *grid)
 {

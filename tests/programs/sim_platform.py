@@ -252,6 +252,19 @@ def test_max_rate(probe):
                found, wanted, *said(process))
 
 
+def test_torus_links():
+    """The library's routes on a torus load the links as SimGrid's do."""
+    program = os.path.join(BUILD, "sim", "tests", "sim", "links")
+    if lacks(program):
+        skip("links of a torus", lacks(program))
+        return
+    for torus in ("5", "4x4x4", "2x2x2", "5x4", "2x3x2x3"):
+        process = simulate(f"--platform torus:{torus},bw=1GBps,lat=1ns gemm --format csv", HSUMMA_SIM_BENCH=program)
+        rows = [[float(word) for word in line.split()[1:]] for line in process.stdout.splitlines() if line.startswith("links ")]
+        ok(len(rows) == 4 and all(math.isclose(counted, routed, rel_tol=1e-3) for row in rows
+                                  for counted, routed in (row[:2], row[2:])), f"links of a torus {torus}", rows, *said(process))
+
+
 def test_places(probe):
     for platform, word in [("graphene:nodes=4,ppn=2", "cyclic"), ("bgp:2x2x2", "ZTYX")]:
         process = simulate(f"--platform {platform} --map {word} coll where", HSUMMA_SIM_BENCH=probe)
@@ -345,7 +358,7 @@ def main():
         ok(made.returncode == 0, "the probe is built", made.stderr)
         return run(*without, lambda: test_networks(probe), lambda: test_max_rate(probe),
                    lambda: test_places(probe), lambda: test_runs(probe, folder),
-                   test_bench)
+                   test_torus_links, test_bench)
 
 
 if __name__ == "__main__":

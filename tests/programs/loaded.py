@@ -89,7 +89,10 @@ def main():
     serves("ScaLAPACK", "the routine from ScaLAPACK's handle", SCALAPACK)
     serves("ScaLAPACK, called by hsumma", "HSUMMA_SCALAPACK=off", SCALAPACK, "all", settings=["HSUMMA_SCALAPACK=off"])
     serves("hsumma", "hsumma loaded, not preloaded", SHIM, SCALAPACK, "all", preload=False)
-    process = run("-" + SCALAPACK, SHIM)
+    for _ in range(3):  # on a busy machine mpiexec may lose what a failing rank has written
+        process = run("-" + SCALAPACK, SHIM)
+        if process.stderr:
+            break
     ok(process.returncode != 0 and process.stderr.count("RTLD_GLOBAL") in (1, RANKS), "ScaLAPACK loaded privately: a message",
        f"exit code {process.returncode}", process.stdout, process.stderr)
     test_other_mpi()

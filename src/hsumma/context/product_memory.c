@@ -51,6 +51,12 @@ static void describe(const hsumma_context *ctx, struct hs_verdict verdict, char 
                                          : hs_mapping_fault_text((enum hs_mapping_fault)verdict.about));
 }
 
+/* In the simulator tiles may have no data; then they are not in the mapping, since each message would copy them. */
+static int has_data(const hsumma_context *ctx)
+{
+    return !ctx->compute || ctx->compute->real;
+}
+
 static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
 {
     const struct hs_mates *mates = &ctx->comm.mates;
@@ -61,7 +67,8 @@ static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
                                               .crowded = ctx->comm.crowded};
     shared->mates = mates;
     shared->regions = &ctx->allocations.shared;
-    shared->memory = (char *)shared->mapped + directory_bytes(mates);
+    shared->memory =
+        has_data(ctx) ? (char *)shared->mapped + directory_bytes(mates) : hs_get(&ctx->bulk, shared->bytes, 1);
 }
 
 hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memory *shared)
@@ -102,6 +109,8 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
 
 void hs_product_memory_free(hsumma_context *ctx, struct hs_product_memory *shared)
 {
+    if (!has_data(ctx))
+        hs_put(&ctx->bulk, shared->memory);
     hs_mapping_free(shared->mapped, shared->mapped_bytes);
     hs_put(&ctx->memory, shared->taken);
     memset(shared, 0, sizeof *shared);

@@ -19,7 +19,7 @@ DATA = os.path.join("doc", "results", "papers")
 
 
 def figures(tree, *arguments):
-    return subprocess.run([sys.executable, "-B", os.path.join(tree, TOOL), *arguments], capture_output=True, text=True, timeout=250,
+    return subprocess.run([sys.executable, "-B", os.path.join(tree, TOOL), *arguments], capture_output=True, text=True, timeout=500,
                           env={**os.environ, "BUILD": BUILD})
 
 

@@ -33,6 +33,7 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->flow = NULL;
     lines->placement = 0;
     lines->walks = NULL;
+    lines->loads = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
     for (int i = 0; topology->fabric && i < grid->extent[0] * grid->extent[1]; i++)
@@ -42,7 +43,9 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
     lines->walks = hs_get_zero(memory, HS_WALKS, sizeof *lines->walks);
-    if (lines->on_node && lines->flow && lines->roots && lines->walks)
+    if (topology->fabric)
+        lines->loads = hs_get_zero(memory, HS_KNOWN_LOADS, sizeof *lines->loads);
+    if (lines->on_node && lines->flow && lines->roots && lines->walks && (lines->loads || !topology->fabric))
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -54,11 +57,15 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
         hs_cells_free(&lines->cells[axis].most, memory);
     for (int i = 0; i < HS_WALKS && lines->walks; i++)
         hs_put(memory, lines->walks[i]);
+    for (int i = 0; i < HS_KNOWN_LOADS && lines->loads; i++)
+        hs_put(memory, lines->loads[i].load);
+    hs_put(memory, lines->loads);
     hs_put(memory, lines->walks);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
     lines->walks = NULL;
+    lines->loads = NULL;
     lines->on_node = lines->roots = NULL;
     lines->flow = NULL;
     lines->shares = 0;

@@ -59,7 +59,18 @@ struct hs_exchanged {
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 
-enum { HS_LINES = 128, HS_WALKS = 4 };
+/* The loads of all links by an algorithm on lines, relative to the busiest link (links.c). */
+struct hs_known_loads {
+    const struct hs_alg *alg;
+    uint64_t where;
+    int size;
+    int64_t unit;
+    struct hs_parameters with;
+    int64_t used; /* a number that grows with each use */
+    double *load; /* NULL if nothing is known */
+};
+
+enum { HS_LINES = 128, HS_WALKS = 4, HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
 /* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;
@@ -73,6 +84,7 @@ struct hs_line_table {
      * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
      * not known yet. */
     int **walks;
+    struct hs_known_loads *loads;  /* HS_KNOWN_LOADS of them; NULL if the fabric is unknown */
     int shares;                    /* 1 if `cells` is valid */
     struct hs_line_cells cells[2]; /* cells of the lines along each axis */
     int exchanges, *roots;         /* number of exchanges known so far; memory for their hs_exchanged.root */

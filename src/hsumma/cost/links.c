@@ -1,5 +1,7 @@
 #include "hsumma/cost/links.h"
 
+#include "coll/model/flows.h"
+
 #include <string.h>
 
 /* Finds the positions of the cells of a line.  seen[node]: the number, plus 1, of the last line on which the node was
@@ -60,24 +62,116 @@ static void add_line(const struct hs_fabric *fabric, const int *position, int co
         }
 }
 
-hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_line *line, int in_fabric,
-                            const struct hs_rank_flow *flow, int flows, const struct hs_allocator *memory,
-                            double most[HS_LOAD_ROOTS])
+static double largest(const double *load, int links)
+{
+    double most = 0;
+    for (int i = 0; i < links; i++)
+        most = load[i] > most ? load[i] : most;
+    return most;
+}
+
+/* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
+static void add_lines(const struct hs_line_table *lines, const struct hs_link_use *use, const int *walks, int root,
+                      const struct hs_rank_flow *flow, int flows, double *load, double *alone)
 {
     const struct hs_fabric *fabric = lines->topology->fabric;
-    int links = hs_fabric_links(fabric), size = lines->grid->extent[line->axis];
-    int all = lines->grid->extent[1 - line->axis];
-    const int *walks = walks_of(lines, line->axis, in_fabric, memory);
-    double *load = walks ? hs_get_zero(memory, (size_t)links, sizeof *load) : NULL;
-    for (int root = 0; load && root < HS_LOAD_ROOTS; root++) { /* load: of this root and those before it */
-        for (int number = 0; number < all; number++)
-            add_line(fabric, walks + all + (size_t)number * (size_t)size, walks[number], line->group.stride,
-                     line->group.size, root, hs_line_weight(line, number), flow, flows, load);
-        most[root] = 0;
-        for (int i = 0; i < links; i++)
-            most[root] = load[i] > most[root] ? load[i] : most[root];
-        most[root] /= root + 1;
+    const struct hs_line *line = &use->line;
+    int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
+    for (int number = 0; number < all; number++) {
+        add_line(fabric, walks + all + (size_t)number * (size_t)size, walks[number], line->group.stride,
+                 line->group.size, root, hs_line_weight(line, number), flow, flows, load);
+        if (alone && number == 0)
+            *alone = largest(load, hs_fabric_links(fabric));
+    }
+}
+
+/* The walks of the lines, and the flows of one of them for a vector of *bytes, whose root is rank 0. */
+static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_link_use *use,
+                                const struct hs_allocator *memory, const int **walks, struct hs_rank_flow **flow,
+                                int *flows, int64_t *bytes)
+{
+    enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
+    int size = use->line.group.size;
+    struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
+    *bytes = shape.bytes = PIECES * shape.segment;
+    *flow = NULL;
+    *walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory);
+    return *walks ? hs_flows(use->alg, &shape, memory, flow, flows) : HSUMMA_ERR_MEMORY;
+}
+
+hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_link_use *use,
+                            const struct hs_allocator *memory, double most[HS_LOAD_ROOTS], double *alone)
+{
+    const int *walks;
+    struct hs_rank_flow *flow;
+    int flows, links = hs_fabric_links(lines->topology->fabric);
+    int64_t bytes;
+    double *load = hs_get_zero(memory, (size_t)links, sizeof *load); /* of this root and those before it */
+    hsumma_status status = load ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    for (int root = 0; !status && root < HS_LOAD_ROOTS; root++) {
+        add_lines(lines, use, walks, root, flow, flows, load, root == 0 ? alone : NULL);
+        most[root] = largest(load, links) / (root + 1) / (double)bytes;
+    }
+    if (!status) {
+        *alone /= (double)bytes;
+        hs_put(memory, flow);
     }
     hs_put(memory, load);
-    return load ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    return status;
+}
+
+/* The loads of all links for one root, relative to the busiest; NULL after an error.  Those used last are kept. */
+static const double *loads_of(const struct hs_line_table *lines, const struct hs_link_use *use,
+                              const struct hs_allocator *memory, hsumma_status *status)
+{
+    struct hs_known_loads *known = lines->loads, *oldest = known;
+    int64_t last = 0;
+    for (int i = 0; i < HS_KNOWN_LOADS; i++) {
+        last = known[i].used > last ? known[i].used : last;
+        oldest = known[i].used < oldest->used ? &known[i] : oldest;
+    }
+    for (int i = 0; i < HS_KNOWN_LOADS; i++)
+        if (known[i].load && known[i].alg == use->alg && known[i].where == use->line.where &&
+            known[i].size == use->line.group.size && known[i].unit == use->unit &&
+            hs_same_parameters(&known[i].with, &use->with)) {
+            known[i].used = last + 1;
+            return known[i].load;
+        }
+    const int *walks;
+    struct hs_rank_flow *flow;
+    int flows, links = hs_fabric_links(lines->topology->fabric);
+    int64_t bytes;
+    double *load = oldest->load ? oldest->load : hs_get(memory, (size_t)links, sizeof *load), most;
+    oldest->load = load;
+    oldest->alg = NULL;
+    *status = load ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    if (*status)
+        return NULL;
+    memset(load, 0, (size_t)links * sizeof *load);
+    add_lines(lines, use, walks, 0, flow, flows, load, NULL);
+    hs_put(memory, flow);
+    most = largest(load, links);
+    for (int i = 0; most > 0 && i < links; i++)
+        load[i] /= most;
+    *oldest =
+        (struct hs_known_loads){use->alg, use->line.where, use->line.group.size, use->unit, use->with, last + 1, load};
+    return load;
+}
+
+hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
+                                const struct hs_allocator *memory, double *seconds)
+{
+    const double *load[HS_KNOWN_LOADS];
+    int links = hs_fabric_links(lines->topology->fabric);
+    hsumma_status status = HSUMMA_OK;
+    for (int u = 0; !status && u < uses; u++)
+        load[u] = loads_of(lines, &use[u], memory, &status);
+    *seconds = 0;
+    for (int i = 0; !status && i < links; i++) {
+        double sum = 0;
+        for (int u = 0; u < uses; u++)
+            sum += use[u].seconds * load[u][i];
+        *seconds = sum > *seconds ? sum : *seconds;
+    }
+    return status;
 }

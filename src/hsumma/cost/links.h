@@ -3,16 +3,36 @@
 #define HS_HSUMMA_COST_LINKS_H
 
 #include "coll/model/clock.h"
-#include "coll/model/flows.h"
 #include "hsumma/cost/lines.h"
 
+/* What uses the links: an algorithm on all lines that `line` represents, for vectors of elements of `unit` bytes. */
+struct hs_link_use {
+    struct hs_line line;
+    const struct hs_alg *alg;
+    struct hs_parameters with;
+    int64_t unit;
+    double seconds; /* for hs_links_together: the work of the busiest link */
+};
+
+/* Whether the links that a line uses are known: lists over cells need a topology, which lists over nodes lack. */
+static inline int hs_links_known(const struct hs_line_table *lines, const struct hs_line *line)
+{
+    return lines->topology && lines->topology->fabric && line->cells;
+}
+
 /*
- * Sets most[i] to the bytes of the busiest link per collective if i + 1 collectives of each line are in flight, with
- * consecutive roots (hs_clock_load).  line: represents the lines, which are of cells; flow: the flows of a line whose
- * root is rank 0; in_fabric: 1 if cells are numbered in the order of the fabric.  HSUMMA_ERR_MEMORY.
+ * Sets most[i] to the bytes of the busiest link per collective and byte of it, if i + 1 collectives of each line are in
+ * flight, with consecutive roots (hs_clock_load).  Sets *alone to those of the busiest link if there were only the
+ * first of the lines, and one collective.  Errors: those of hs_build.
  */
-hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_line *line, int in_fabric,
-                            const struct hs_rank_flow *flow, int flows, const struct hs_allocator *memory,
-                            double most[HS_LOAD_ROOTS]);
+hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_link_use *use,
+                            const struct hs_allocator *memory, double most[HS_LOAD_ROOTS], double *alone);
+
+/*
+ * The work, in seconds, of the busiest link if several uses are in progress together.  It is less than the sum of
+ * use[].seconds if their busiest links are not the same.  Errors: those of hs_build.
+ */
+hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
+                                const struct hs_allocator *memory, double *seconds);
 
 #endif

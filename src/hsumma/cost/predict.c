@@ -1,20 +1,23 @@
 #include "hsumma/cost/predict.h"
 
 #include "hsumma/cost/exchange_pace.h"
+#include "hsumma/cost/links.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The cost of one moving operand.  seconds: all panels one after the other; busy + part: all panels with a window of
- * them in flight, where `part` is the seconds divided by the window, and `busy` the busiest port's work less such a
- * part; first: the first panel alone; copy: the copies of the process that copies most.  level: the arguments of
- * hs_in_time for each level of broadcasts or reductions. */
+ * them in flight, where `part` is the seconds divided by the window, and `busy` the work of the busiest port or link
+ * (`port`: of the busiest port) less such a part; first: the first panel alone; copy: the copies of the process that
+ * copies most.  level: the arguments of hs_in_time for each level of broadcasts or reductions. */
 struct movement_cost {
-    double seconds, busy, part, first, copy;
+    double seconds, port, busy, part, first, copy;
     int levels;
     struct {
         double first, rounds, times;
     } level[HS_LEVELS_MAX + 1];
+    int uses; /* number of levels whose messages use known links */
+    struct hs_link_use use[HS_LEVELS_MAX];
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -176,7 +179,9 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         owners = owners > 1 ? owners : 1;
         seconds = (double)panels * first + all * pace->alone;
         double together = owners > 1 ? all * pace->together : seconds, least = seconds / owners;
-        cost->busy += (together > least ? together : least) * (1 - 1 / flight.window);
+        double busy = (together > least ? together : least) * (1 - 1 / flight.window);
+        cost->busy += busy;
+        cost->port += busy;
         cost->part += seconds / flight.window;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
@@ -211,8 +216,14 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         cost.seconds += level.seconds;
         struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l],
                                                    spec->width[mover->tier[l]]);
-        cost.busy += hs_busy_in_pipeline(&level.load, flight) * (1 - 1 / flight.window);
-        cost.part += level.seconds / flight.window;
+        struct hs_busy busy = hs_busy_in_pipeline(&level, flight);
+        cost.port += busy.port * (1 - 1 / flight.window);
+        cost.busy += busy.any * (1 - 1 / flight.window);
+        if (level.link[0] > 0 && !(mover->alg[l]->flags & HS_BY_MPI))
+            cost.use[cost.uses++] =
+                (struct hs_link_use){line, mover->alg[l], mover->with[l], (int64_t)mover->problem->scalar->size,
+                                     busy.any * (1 - 1 / flight.window)};
+        cost.part += hs_part_in_pipeline(&level, flight);
         cost.first += first;
         cost.level[cost.levels].first = first;
         cost.level[cost.levels].times = flight.times;
@@ -293,6 +304,31 @@ double hs_together(const struct hs_profile *profile, const struct hs_spec *spec,
     return gemm + copy + comm - overlap * (hidden < gemm ? hidden : gemm);
 }
 
+/* The work of the busiest port or link with the panels of all operands in flight. */
+static double busy_together(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                            const struct movement_cost moved[3], hsumma_status *status)
+{
+    struct hs_link_use use[3 * HS_LEVELS_MAX];
+    double port = 0, busy = 0, apart = 0, together = 0;
+    int uses = 0;
+    for (int x = 0; x < 3; x++) {
+        port += moved[x].port;
+        busy += moved[x].busy;
+        for (int u = 0; u < moved[x].uses; u++) {
+            apart += moved[x].use[u].seconds;
+            use[uses++] = moved[x].use[u];
+        }
+    }
+    if (uses < 2 || uses > HS_KNOWN_LOADS)
+        return busy;
+    hsumma_status mine = hs_links_together(lines, use, uses, memo->memory, &together);
+    *status = mine ? mine : *status;
+    busy -= apart - together;
+    if (memo->profile->machine.ports > 1) /* a port for each link, which works as long as its link */
+        return busy;
+    return busy > port ? busy : port;
+}
+
 /* The seconds per panel with which the panels of all operands are in time (hs_in_time). */
 static double all_in_time(const struct movement_cost moved[3], struct hs_pace pace, double panel)
 {
@@ -318,7 +354,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
                          int threads, struct hs_prediction *prediction)
 {
     hsumma_status status = HSUMMA_OK;
-    double all = 0, part = 0, busy = 0, first = 0, copy = 0;
+    double all = 0, part = 0, first = 0, copy = 0;
     struct movement_cost moved[3] = {{0}};
     struct hs_pace pace = hs_pace_of(memo->profile, problem, variant, spec, pairs, threads);
     int exchanges = 0;
@@ -332,12 +368,12 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         const struct movement_cost *cost = &moved[x];
         moved[x] = mover_cost(memo, lines, &mover, spec, pairs, pace, &movement[x], &status);
         all += cost->seconds;
-        busy += cost->busy;
         part = cost->part > part ? cost->part : part;
         first += cost->first;
         copy += cost->copy;
     }
     if (window_of(memo->profile, spec, 1) > 1) {
+        double busy = busy_together(memo, lines, moved, &status);
         double together = first + (busy + part) * (1 - 1 / pace.panels);
         all -= together < all ? memo->profile->pipelining * (all - together) : 0;
     }

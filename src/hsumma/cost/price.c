@@ -144,48 +144,36 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *en
 }
 
 /*
- * Raises a cost to what the busiest link needs, if the fabric is known.  The bytes of links are proportional to those
- * of the collective.
+ * Adds to a cost what the links need, if the fabric is known: a line alone also waits while its busiest link carries
+ * other lines.
  */
 static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
-                                struct hs_cost *cost)
+                                const struct hs_link_use *use, int64_t bytes, struct hs_cost *cost)
 {
-    if (!lines->topology || !lines->topology->fabric || !line->cells) /* lists over nodes need a topology */
+    if (!hs_links_known(lines, &use->line))
         return HSUMMA_OK;
     struct hs_clock_entry key = {.kind = HS_LINKS_ENTRY,
-                                 .alg = alg,
-                                 .where = line->where,
-                                 .size = shape->size,
-                                 .unit = shape->unit,
-                                 .with = shape->with};
+                                 .alg = use->alg,
+                                 .where = use->line.where,
+                                 .size = use->line.group.size,
+                                 .unit = use->unit,
+                                 .with = use->with};
     const uint16_t *slot = slot_of(memo, &key);
     if (*slot) {
         key = memo->entry[*slot - 1];
     } else {
-        enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
-        struct hs_shape even = *shape;
-        struct hs_rank_flow *flow;
-        int flows;
-        even.segment = even.size * even.unit;
-        even.bytes = PIECES * even.segment;
-        hsumma_status status = hs_flows(alg, &even, memo->memory, &flow, &flows);
-        if (!status)
-            status =
-                hs_link_loads(lines, line, alg->collective == HS_BCAST, flow, flows, memo->memory, key.cost.load.most);
-        hs_put(memo->memory, flow);
+        hsumma_status status = hs_link_loads(lines, use, memo->memory, key.cost.link, &key.cost.seconds);
         if (status)
             return status;
-        for (int i = 0; i < HS_LOAD_ROOTS; i++)
-            key.cost.load.most[i] /= (double)even.bytes;
         remember(memo, &key);
     }
     const struct hs_link *network = &memo->profile->machine.network;
     double beta = network->eager > 0 && network->beta_long > 0 ? network->beta_long : network->beta;
-    double scale = (double)shape->bytes * beta;
+    double scale = (double)bytes * beta;
+    cost->beside = (key.cost.link[0] - key.cost.seconds) * scale;
+    cost->seconds += cost->beside;
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
-        cost->load.most[i] = larger(cost->load.most[i], key.cost.load.most[i] * scale);
-    cost->seconds = larger(cost->seconds, key.cost.load.most[0] * scale);
+        cost->link[i] = key.cost.link[i] * scale;
     return HSUMMA_OK;
 }
 
@@ -230,11 +218,6 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
             return none;
         }
         key.cost = hs_cost_add(key.cost, one, 1.0 / count);
-    }
-    hsumma_status loaded = kind == HS_COST_ENTRY ? load_links(memo, lines, line, shape, alg, &key.cost) : HSUMMA_OK;
-    if (loaded) {
-        *status = loaded;
-        return none;
     }
     remember(memo, &key);
     return key.cost;
@@ -312,7 +295,11 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
         return (struct hs_cost){.seconds = 0};
     if (alg->flags & HS_BY_MPI)
         return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
-    return interpolated(memo, HS_COST_ENTRY, lines, line, alg, with, bytes, unit, segment, status);
+    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, line, alg, with, bytes, unit, segment, status);
+    struct hs_link_use use = {*line, alg, with ? *with : (struct hs_parameters){0}, unit, 0};
+    hsumma_status loaded = load_links(memo, lines, &use, bytes, &cost);
+    *status = loaded ? loaded : *status;
+    return cost;
 }
 
 double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,

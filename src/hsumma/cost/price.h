@@ -6,14 +6,20 @@
 #include "hsumma/cost/profile.h"
 
 struct hs_cost {
-    double seconds;            /* seconds of one collective alone */
+    double seconds;            /* seconds of one collective alone on its lines */
+    double beside;             /* of these: waits, because its busiest link carries other lines */
     struct hs_clock_load load; /* load per collective when many are in flight */
+    /* Seconds per collective for which the busiest link between nodes works, as load.most; 0 in an unknown fabric. */
+    double link[HS_LOAD_ROOTS];
 };
 static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, double times)
 {
     a.seconds += times * b.seconds;
-    for (int i = 0; i < HS_LOAD_ROOTS; i++)
+    a.beside += times * b.beside;
+    for (int i = 0; i < HS_LOAD_ROOTS; i++) {
         a.load.most[i] += times * b.load.most[i];
+        a.link[i] += times * b.link[i];
+    }
     a.load.mean += times * b.load.mean;
     return a;
 }
@@ -23,18 +29,25 @@ static inline struct hs_cost hs_cost_add(struct hs_cost a, struct hs_cost b, dou
 struct hs_pipeline {
     double window, run, times;
 };
-/* Seconds per panel that the busiest port or link of a line works in a sequence of panels. */
-static inline double hs_busy_in_pipeline(const struct hs_clock_load *load, struct hs_pipeline pipeline)
+/* The work, in seconds, of the busiest port of a line in a sequence of panels, and of its busiest port or link. */
+struct hs_busy {
+    double port, any;
+};
+static inline struct hs_busy hs_busy_in_pipeline(const struct hs_cost *cost, struct hs_pipeline pipeline)
 {
-    double roots = pipeline.window / pipeline.run;
-    double most = load->most[roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1];
-    return most > load->mean ? most : load->mean;
+    double roots = pipeline.window / pipeline.run, mean = cost->load.mean;
+    int at = roots < 1 ? 0 : roots < HS_LOAD_ROOTS ? (int)roots - 1 : HS_LOAD_ROOTS - 1;
+    double port = cost->load.most[at] > mean ? cost->load.most[at] : mean;
+    return (struct hs_busy){port, port > cost->link[at] ? port : cost->link[at]};
 }
-/* The seconds per panel if one panel alone takes `seconds` and keeps the busiest port or link working for `busy`: its
- * work, and the rest of every window-th panel. */
-static inline double hs_least_in_pipeline(double seconds, double busy, double window)
+/*
+ * The seconds that one panel of each window adds to this work.  While a panel waits for links that carry other lines,
+ * the other panels of the window move.
+ */
+static inline double hs_part_in_pipeline(const struct hs_cost *cost, struct hs_pipeline pipeline)
 {
-    return busy + (seconds - busy) / window;
+    double alone = cost->seconds - cost->beside;
+    return pipeline.window > 1 ? (alone > cost->link[0] ? alone : cost->link[0]) / pipeline.window : cost->seconds;
 }
 
 /* What an entry of the memo has: the cost of a collective; the load of links by one byte; the rounds of polls. */

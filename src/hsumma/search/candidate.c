@@ -68,9 +68,9 @@ static double seconds_of_legs(struct hs_chooser *chooser, const struct hs_alg *r
     for (int j = 0; j < legs; j++) {
         struct hs_cost cost = hs_price(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
                                        unit, spec->segment, status);
-        double busy = hs_busy_in_pipeline(&cost.load, leg[j].panels);
-        sum += cost.seconds - chooser->profile->pipelining *
-                                  (cost.seconds - hs_least_in_pipeline(cost.seconds, busy, leg[j].panels.window));
+        double window = leg[j].panels.window, busy = hs_busy_in_pipeline(&cost, leg[j].panels).any;
+        double together = busy * (1 - 1 / window) + hs_part_in_pipeline(&cost, leg[j].panels);
+        sum += cost.seconds - chooser->profile->pipelining * (cost.seconds - together);
         if (pace.lookahead <= 0)
             continue;
         double rounds = hs_poll_rounds(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,

@@ -1,0 +1,158 @@
+/*
+ * The load of a torus's links when all lines of a grid broadcast: of the lines of A, of those of B, and of both
+ * together, against the routes of every message; and the price of a long vector, whose rate is that of the busiest
+ * link.
+ */
+#include "hsumma/cost/links.h"
+#include "hsumma/cost/price.h"
+#include "support/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NODES = 64, RANKS = 128, ROWS = 8, COLS = 16, LINKS = 6 * NODES };
+
+/* Two processes of each node, 64 ranks apart, as on a torus whose nodes are numbered before their cores. */
+struct machine {
+    struct hs_fabric fabric;
+    struct hs_topology topology;
+    int rank[RANKS];
+    struct hs_grid grid;
+    struct hs_line_table lines;
+};
+
+static int machine_make(struct machine *machine)
+{
+    const char *text = "4x4x4";
+    int node[RANKS];
+    for (int r = 0; r < RANKS; r++) {
+        node[r] = r % NODES;
+        machine->rank[r] = r;
+    }
+    machine->grid = (struct hs_grid){.extent = {ROWS, COLS}, .coord = {0, 0}, .rank = machine->rank};
+    if (hs_fabric_read(&text, &machine->fabric) || hs_topology_make(&machine->topology, RANKS, node, NULL, &hs_heap))
+        return 0;
+    machine->topology.fabric = &machine->fabric;
+    return !hs_line_table_init(&machine->lines, &machine->topology, 0, &machine->grid, &hs_heap) &&
+           !hs_line_table_share(&machine->lines, &hs_heap);
+}
+
+/* Adds the messages of chains along all lines of an axis, each `amount` long, whose roots are cell `root`. */
+static void add_chains(const struct machine *machine, int axis, int root, double amount, double *load)
+{
+    const struct hs_grid *grid = &machine->grid;
+    for (int line = 0; line < grid->extent[1 - axis]; line++) {
+        int position[COLS], order[COLS], scratch[COLS + HS_FABRIC_DIMS], cells = 0;
+        for (int m = 0; m < grid->extent[axis]; m++) {
+            int at = hs_node_on_line(&machine->topology, grid, axis, line, m), known = 0;
+            for (int c = 0; c < cells; c++)
+                known |= position[c] == at;
+            if (!known)
+                position[cells++] = at;
+        }
+        hs_fabric_order(&machine->fabric, position, cells, hs_line_in_fabric(&machine->topology, grid, axis, line),
+                        order, scratch);
+        for (int c = 0; c + 1 < cells; c++)
+            hs_fabric_route(&machine->fabric, position[order[(root + c) % cells]],
+                            position[order[(root + c + 1) % cells]], amount, load);
+    }
+}
+
+static double busiest(const double *load)
+{
+    double most = 0;
+    for (int i = 0; i < LINKS; i++)
+        most = fmax(most, load[i]);
+    return most;
+}
+
+static int same(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static struct hs_link_use use_of(struct machine *machine, int axis, double seconds)
+{
+    const struct hs_role role = {.line_axis = axis};
+    int cells = axis == 1 ? COLS : ROWS / 2; /* two members of a column are on each of its nodes */
+    return (struct hs_link_use){.line = hs_line_of(&machine->lines, 1, &role, 1, cells),
+                                .alg = hs_alg_find(HS_BCAST, "chain"),
+                                .unit = 8,
+                                .seconds = seconds};
+}
+
+static void test_loads(struct machine *machine)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        double most[HS_LOAD_ROOTS], alone = 0, load[LINKS] = {0}, expected[HS_LOAD_ROOTS];
+        struct hs_link_use use = use_of(machine, axis, 0);
+        hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
+        int good = !status && same(alone, 1); /* neighbours in a line are neighbours on the torus */
+        for (int root = 0; root < HS_LOAD_ROOTS; root++) {
+            add_chains(machine, axis, root, 1.0 / (root + 1), memset(load, 0, sizeof load));
+            for (int before = 0; before < root; before++)
+                add_chains(machine, axis, before, 1.0 / (root + 1), load);
+            expected[root] = busiest(load);
+            good &= same(most[root], expected[root]);
+        }
+        tap_ok(good, "axis %d: the busiest link carries %g vectors with one root, %g with two; expected %g, %g", axis,
+               most[0], most[1], expected[0], expected[1]);
+    }
+}
+
+static void test_together(struct machine *machine)
+{
+    double load[LINKS] = {0}, most[2][HS_LOAD_ROOTS], alone, seconds = 0, amount[2] = {3, 5};
+    struct hs_link_use use[2] = {use_of(machine, 0, 0), use_of(machine, 1, 0)};
+    hsumma_status status = HSUMMA_OK;
+    for (int axis = 0; axis < 2 && !status; axis++) {
+        status = hs_link_loads(&machine->lines, &use[axis], &hs_heap, most[axis], &alone);
+        use[axis].seconds = amount[axis] * most[axis][0];
+        add_chains(machine, axis, 0, amount[axis], load);
+    }
+    for (int again = 0; again < 2 && !status; again++)
+        status = hs_links_together(&machine->lines, use, 2, &hs_heap, &seconds);
+    tap_ok(!status && same(seconds, busiest(load)), "chains of both axes together: %g, expected %g", seconds,
+           busiest(load));
+    tap_ok(seconds < use[0].seconds + use[1].seconds, "  less than apart, %g", use[0].seconds + use[1].seconds);
+    use[0] = use[1];
+    status = hs_links_together(&machine->lines, use, 2, &hs_heap, &seconds);
+    tap_ok(!status && same(seconds, 2 * use[1].seconds), "the same lines twice: twice the load");
+}
+
+static void test_price(struct machine *machine)
+{
+    const int64_t bytes = (int64_t)16 << 20;
+    struct hs_profile profile = hs_profile_builtin;
+    struct hs_clock_memo memo;
+    double most[HS_LOAD_ROOTS], alone = 0;
+    struct hs_link_use use = use_of(machine, 1, 0);
+    hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
+    profile.one_node = 0;
+    profile.machine.network = (struct hs_link){.alpha = 1e-6, .beta = 1e-9};
+    profile.machine.inject = 0;
+    profile.machine.ports = 6;
+    hs_clock_memo_begin(&memo, &profile, &hs_heap);
+    struct hs_cost cost[2];
+    for (int i = 0; i < 2; i++)
+        cost[i] = hs_price(&memo, &machine->lines, &use.line, use.alg, NULL, (i + 1) * bytes, 8, 65536, &status);
+    double link = most[0] * (double)bytes * profile.machine.network.beta, more = cost[1].seconds - cost[0].seconds;
+    tap_ok(!status && most[0] > 1 && cost[0].seconds > link && same(cost[0].link[0], link),
+           "a vector takes longer than its busiest link works, %g s: %g", link, cost[0].seconds);
+    tap_ok(fabs(more - link) < 0.01 * link, "  twice the vector, by the link's work more: %g", more);
+    hs_clock_memo_free(&memo);
+}
+
+int main(void)
+{
+    struct machine machine;
+    memset(&machine, 0, sizeof machine);
+    if (tap_ok(machine_make(&machine), "a torus with two processes on each node")) {
+        test_loads(&machine);
+        test_together(&machine);
+        test_price(&machine);
+    }
+    hs_line_table_free(&machine.lines, &hs_heap);
+    hs_topology_free(&machine.topology, &hs_heap);
+    return tap_done();
+}

@@ -50,6 +50,7 @@ def test_refusals():
             ("--platform graphene calibrate --m 4", "calibrate", "--m"), ("--platform graphene --real calibrate", "--real"),
             ("--platform graphene --memory-limit 1G explain", "--memory-limit", "explain"),
             ("--platform graphene --gemm free explain --profile builtin", "--gemm", "--profile"),
+            ("--platform torus:256x256,bw=1GBps,lat=1us --map YXT explain", "--map", "65536"),
             ("--platform graphene explain --nodes 4", "--nodes", "platform"), ("--platform graphene explain --map=0,0", "--map"),
             ("--platform graphene explain --grid 16x16", "256", "128"), ("--platform", "--platform"),
             ("--platform nothing gemm", "nothing", "hockney", "torus"), ("--platform graphene --fast gemm", "--fast"),

@@ -253,7 +253,7 @@ def profile_of(platform, where, gemm):
 
 
 def topology_of(platform):
-    """The text of the file for the library's option topology; None if the fabric is not a torus."""
-    if not platform.shape:
+    """The text of the file for the library's option topology; None if the fabric is not a torus that the library knows."""
+    if not platform.shape or len(platform.shape) > 6 or len(platform.hosts) > 2**20:
         return None
     return f"torus {'x'.join(map(str, platform.shape))}\n" + "".join(f"{host}\n" for host in platform.hosts)

@@ -163,6 +163,10 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     if (options->text && strstr(options->text, "topology=nodes:"))
         return command_refuse(options, "--topology nodes:N: not allowed here; expected --nodes N, with --topology "
                                        "torus:XxYx... if the links between the nodes form a torus");
+    const char *topology = options->text ? strstr(options->text, "topology=") : NULL;
+    if (topology && strncmp(topology, "topology=torus:", strlen("topology=torus:")) != 0)
+        return command_refuse(options, "--topology %.*s: a file names the hosts of a job; expected torus:XxYx... here",
+                              (int)strcspn(topology + strlen("topology="), " "), topology + strlen("topology="));
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;
     if (args->map && args->sockets)

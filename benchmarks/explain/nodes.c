@@ -24,19 +24,29 @@ static int read_map(const char *text, int processes, int *node)
     return 1;
 }
 
-/* Puts node i at position i of the fabric that option topology describes. */
-static hsumma_status place_in_fabric(struct hs_comm *comm, const struct hs_allocator *memory,
+/* Puts each node at the position, in the fabric that option topology describes, of its number in --map, map[], or in
+ * the order of the nodes if map is NULL. */
+static hsumma_status place_in_fabric(struct hs_comm *comm, const int *map, const struct hs_allocator *memory,
                                      struct hs_message *message)
 {
-    int nodes = comm->topology.division[HS_NODE].parts;
+    const struct hs_division *node = &comm->topology.division[HS_NODE];
 
-    if (comm->fabric.dims == 0 || nodes == 1)
+    if (comm->fabric.dims == 0 || node->parts == 1)
         return HSUMMA_OK;
-    if (comm->fabric.positions < nodes)
+    if (comm->fabric.positions < node->parts)
         return hs_fail(message, HSUMMA_ERR_OPTION, "--topology: %d positions for %d nodes; expected at least as many",
-                       comm->fabric.positions, nodes);
+                       comm->fabric.positions, node->parts);
     hs_put(memory, comm->fabric.at);
-    comm->fabric.at = NULL;
+    comm->fabric.at = map ? hs_get(memory, (size_t)node->parts, sizeof *comm->fabric.at) : NULL;
+    if (map && !comm->fabric.at)
+        return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the places of %d nodes", node->parts);
+    for (int i = 0; map && i < node->parts; i++) {
+        comm->fabric.at[i] = map[hs_part_rank(node, i, 0)];
+        if (comm->fabric.at[i] >= comm->fabric.positions)
+            return hs_fail(message, HSUMMA_ERR_OPTION,
+                           "--map: node %d; expected less than %d, the positions of --topology", comm->fabric.at[i],
+                           comm->fabric.positions);
+    }
     comm->topology.fabric = &comm->fabric;
     return HSUMMA_OK;
 }
@@ -58,12 +68,14 @@ hsumma_status explain_places(explanation *e, int processes, struct hs_message *m
         status = map ? hs_topology_make(topology, processes, node, NULL, memory)
                      : hs_topology_blocks(topology, processes, (int)e->args->nodes, (int)e->args->sockets, memory);
     }
-    free(node);
     e->node = &topology->division[HS_NODE];
     e->ctx->profile.one_node = !status && e->node->parts == 1;
     if (status == HSUMMA_ERR_MEMORY)
         hs_fail(message, status, "no memory for the places of %d processes", processes);
-    return status ? status : place_in_fabric(&e->ctx->comm, memory, message);
+    if (!status)
+        status = place_in_fabric(&e->ctx->comm, node, memory, message);
+    free(node);
+    return status;
 }
 
 /* --- what enters the nodes --------------------------------------------------------------------------------------- */

@@ -45,14 +45,14 @@ int hs_fabric_hops(const struct hs_fabric *fabric, int from, int to)
     return hops;
 }
 
-void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount, double *load)
+void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount, struct hs_fabric_traffic *traffic)
 {
     int stride = 1;
     for (int d = 0; d < fabric->dims; d++) {
         int extent = fabric->extent[d], here = from / stride % extent;
         int left = distance(extent, here, to / stride % extent), step = left < 0 ? -1 : 1;
         for (; left != 0; left -= step) {
-            load[2 * (from * fabric->dims + d) + (step < 0)] += amount;
+            hs_fabric_add(traffic, 2 * (from * fabric->dims + d) + (step < 0), amount);
             int next = (here + step + extent) % extent;
             from += (next - here) * stride;
             here = next;

@@ -51,10 +51,23 @@ static inline int hs_fabric_links(const struct hs_fabric *fabric)
 {
     return 2 * fabric->dims * fabric->positions;
 }
+/* The loads of links: load[] has hs_fabric_links numbers.  link: NULL, or room for as many, of which the first `links`
+ * are the links with a load. */
+struct hs_fabric_traffic {
+    double *load;
+    int *link, links;
+};
+static inline void hs_fabric_add(struct hs_fabric_traffic *traffic, int link, double amount)
+{
+    if (traffic->link && traffic->load[link] == 0)
+        traffic->link[traffic->links++] = link;
+    traffic->load[link] += amount;
+}
 /*
- * Adds `amount` to the load of each link on the route from one position to another, the shortest one, through one
- * dimension after the other.  load[] has hs_fabric_links numbers.
+ * Adds a positive amount to the load of each link on the route from one position to another, the shortest one, through
+ * one dimension after the other.
  */
-void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount, double *load);
+void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount,
+                     struct hs_fabric_traffic *traffic);
 
 #endif

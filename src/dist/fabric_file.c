@@ -1,5 +1,6 @@
 #include "dist/fabric_file.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ struct host_search {
     const char *host;
     int count; /* number of names so far */
     int found; /* index of the host's name; -1 if it has not been found */
+    int twice; /* 1 if the host has been found again */
 };
 
 static const char separators[] = ", \t\r\n";
@@ -26,9 +28,28 @@ static int is_host(const char *host, const char *name)
 /* Counts a name; remembers its index if it is the host's. */
 static void meet(struct host_search *search, const char *name)
 {
-    if (search->found < 0 && is_host(search->host, name))
-        search->found = search->count;
+    if (is_host(search->host, name)) {
+        search->twice |= search->found >= 0;
+        search->found = search->found < 0 ? search->count : search->found;
+    }
     search->count++;
+}
+
+/* Whether the text, up to `length`, has nothing that names of hosts lack. */
+static int is_name(const char *text, int length)
+{
+    for (int i = 0; i < length; i++)
+        if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]))
+            return 0;
+    return 1;
+}
+
+/* Reads a number of at most nine digits, and moves *text past it; -1 if there is none. */
+static int read_number(const char **text)
+{
+    int width = (int)strspn(*text, "0123456789"), number = width > 0 && width <= 9 ? atoi(*text) : -1;
+    *text += width;
+    return number;
 }
 
 /* Meets the names prefix + number + suffix for the ranges "0-3,07,10-12]", and returns the text behind the bracket;
@@ -39,20 +60,22 @@ static const char *meet_ranges(struct host_search *search, const char *prefix, i
     if (!suffix)
         return NULL;
     int behind = (int)strcspn(suffix + 1, separators);
-    if (memchr(suffix + 1, '[', (size_t)behind))
+    if (!is_name(suffix + 1, behind))
         return NULL;
     do {
-        char *end, name[256];
-        int width = (int)strspn(ranges, "0123456789");
-        long first = strtol(ranges, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
-        if (width == 0 || width > 9 || last < first || last > first + HS_FABRIC_POSITIONS ||
-            (*end != ',' && *end != ']'))
+        char name[256];
+        int width = (int)strspn(ranges, "0123456789"), first = read_number(&ranges), last = first;
+        if (*ranges == '-') {
+            ranges++;
+            last = read_number(&ranges);
+        }
+        if (first < 0 || last < first || last > first + HS_FABRIC_POSITIONS || (*ranges != ',' && *ranges != ']'))
             return NULL;
-        for (long i = first; i <= last && search->count <= HS_FABRIC_POSITIONS; i++) {
-            snprintf(name, sizeof name, "%.*s%0*ld%.*s", length, prefix, width, i, behind, suffix + 1);
+        for (int i = first; i <= last && search->count <= HS_FABRIC_POSITIONS; i++) {
+            snprintf(name, sizeof name, "%.*s%0*d%.*s", length, prefix, width, i, behind, suffix + 1);
             meet(search, name);
         }
-        ranges = *end == ',' ? end + 1 : end;
+        ranges += *ranges == ',';
     } while (*ranges != ']');
     return suffix + 1 + behind;
 }
@@ -63,7 +86,7 @@ static const char *meet_list(struct host_search *search, const char *list)
     while (*list && !strchr(separators + 1, *list)) {
         char name[256];
         int length = (int)strcspn(list, ", \t\r\n[#");
-        if (length >= (int)sizeof name)
+        if (length >= (int)sizeof name || !is_name(list, length))
             return NULL;
         if (list[length] == '[') {
             list = meet_ranges(search, list, length, list + length + 1);
@@ -101,6 +124,11 @@ static const char *next_word(const char *text)
     }
 }
 
+static int is_torus(const char *text)
+{
+    return strncmp(text, "torus", 5) == 0 && text[5] && strchr(separators + 1, text[5]);
+}
+
 static hsumma_status parse_torus(const char *text, const char *at, struct host_search *search, struct hs_fabric *fabric,
                                  struct hs_message *message)
 {
@@ -110,9 +138,11 @@ static hsumma_status parse_torus(const char *text, const char *at, struct host_s
         return wrong(text, extents, "the extents of a torus of up to 6 dimensions, such as 8x8x8", message);
     for (at = next_word(at); *at; at = next_word(at)) {
         const char *list = at;
-        at = meet_list(search, list);
+        at = is_torus(list) ? NULL : meet_list(search, list);
         if (!at)
             return wrong(text, list, "names of hosts such as node[00-15],login1", message);
+        at = next_word(at);
+        at += *at == ',';
     }
     if (search->count > fabric->positions)
         return hs_fail(message, HSUMMA_ERR_OPTION, "it has %d hosts; expected at most %d, the positions of the torus",
@@ -144,7 +174,9 @@ static hsumma_status parse_switches(const char *text, struct host_search *search
             return wrong(text, line, "Nodes=HOSTS on a switch without Switches=", message);
     }
     *fabric = (struct hs_fabric){.dims = 1, .extent = {search->count}, .positions = search->count};
-    return HSUMMA_OK;
+    return search->count <= HS_FABRIC_POSITIONS
+               ? HSUMMA_OK
+               : hs_fail(message, HSUMMA_ERR_OPTION, "it has more than %d hosts", HS_FABRIC_POSITIONS);
 }
 
 hsumma_status hs_fabric_parse(const char *text, const char *host, struct hs_fabric *fabric, int *position,
@@ -153,7 +185,7 @@ hsumma_status hs_fabric_parse(const char *text, const char *host, struct hs_fabr
     struct host_search search = {.host = host, .found = -1};
     const char *first = next_word(text);
     hsumma_status status;
-    if (strncmp(first, "torus", 5) == 0 && strchr(separators + 1, first[5]))
+    if (is_torus(first))
         status = parse_torus(text, first, &search, fabric, message);
     else if (strncmp(first, "SwitchName=", 11) == 0)
         status = parse_switches(text, &search, fabric, message);
@@ -161,6 +193,8 @@ hsumma_status hs_fabric_parse(const char *text, const char *host, struct hs_fabr
         return wrong(text, first, "\"torus 8x8x8\" and names of hosts, or the output of scontrol show topology",
                      message);
     *position = search.found;
+    if (!status && search.twice)
+        return hs_fail(message, HSUMMA_ERR_OPTION, "it has host %.100s twice", host);
     if (!status && search.count == 0)
         return hs_fail(message, HSUMMA_ERR_OPTION, "it has no hosts");
     return status;

@@ -7,6 +7,7 @@ import collections
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -128,6 +129,16 @@ def test_files():
            vars(other))
 
 
+def test_maps_explained():
+    """explain puts the ranks of a map where the simulation puts them, on a torus that is not even."""
+    costs = [said(simulate(f"--platform bgp:8x4x2 --map {word} explain -m 2048 --grid 16x16 --groups 1x1 --bcast chain --format json"))
+             for word in ("TXYZ", "TZYX")]
+    costs = [re.findall(r'"predicted_s": [0-9.e-]+', " ".join(words)) for words in costs]
+    ok(costs[0] and costs[0] != costs[1], "explain: two maps of a torus have two prices", *costs)
+    refuses(simulate("--platform graphene explain", HSUMMA_TOPOLOGY="torus:128"), "HSUMMA_TOPOLOGY with explain", "HSUMMA_TOPOLOGY",
+            head="hsumma_sim: ")
+
+
 def plan_of(line):
     """The plan and the grid in the JSON report of a command."""
     process = simulate(line, HSUMMA_SIM_BENCH=BENCH, HSUMMA_SIM_EXPLAIN=os.path.join(BUILD, "hsumma"))
@@ -145,7 +156,7 @@ def test_explained():
         process = simulate("--platform bgp:2x2x2 --gemm free calibrate")
         ok(process.returncode == 0 and process.stdout == read(folder, "profile"), "calibrate prints the profile of a run",
            *said(process))
-    for line, product in [("bgp:2x2x2", "-m 2048 --grid 4x8"), ("bgp:2x2x2 --map XYZT", "-m 2048 --grid 8x4 --nb 32"),
+    for line, product in [("bgp:2x2x2", "-m 2048 --grid 4x8"), ("bgp:2x2x2 --map XYZT", "-m 2048 --grid 8x4 --nb 32"), ("bgp:4x2x1 --map TZYX", "-m 2048 --grid 4x8"),
                           ("hockney:nodes=4,bw=1GBps,lat=2us,ppn=3", "-m 999 -k 5000 --grid 3x4"),
                           ("graphene:nodes=9 --gemm free", "-m 1000 --grid 3x3 --order C"),
                           ("graphene:nodes=16 --ranks 6", "-m 1000 --grid 2x3 --lookahead 0")]:
@@ -348,7 +359,7 @@ def test_bench():
 
 
 def main():
-    without = [test_refusals, test_files, test_explained, test_maps, test_node_floor, test_theory_floor]
+    without = [test_refusals, test_files, test_explained, test_maps_explained, test_maps, test_node_floor, test_theory_floor]
     if not shutil.which("smpirun") or not shutil.which("smpicc"):
         skip("in SimGrid", "no SimGrid")
         return run(*without)

@@ -74,7 +74,7 @@ static void print_loads(const struct hs_fabric *fabric, int round, const struct 
     double all = 0, busiest = 0, *load = calloc((size_t)count, sizeof *load);
     for (int number = 0; load && number < fabric->positions * MESSAGES; number++) {
         struct message message = message_of(fabric, round, number);
-        hs_fabric_route(fabric, message.from, message.to, message.bytes, load);
+        hs_fabric_route(fabric, message.from, message.to, message.bytes, &(struct hs_fabric_traffic){.load = load});
     }
     for (int i = 0; load && i < count; i++) {
         all += load[i];

@@ -57,7 +57,7 @@ static int has_data(const hsumma_context *ctx)
     return !ctx->compute || ctx->compute->real;
 }
 
-static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
+static hsumma_status lay_out(hsumma_context *ctx, struct hs_product_memory *shared)
 {
     const struct hs_mates *mates = &ctx->comm.mates;
     shared->directory = (struct hs_directory){.entry = shared->mapped,
@@ -69,6 +69,10 @@ static void lay_out(const hsumma_context *ctx, struct hs_product_memory *shared)
     shared->regions = &ctx->allocations.shared;
     shared->memory =
         has_data(ctx) ? (char *)shared->mapped + directory_bytes(mates) : hs_get(&ctx->bulk, shared->bytes, 1);
+    if (shared->memory)
+        return HSUMMA_OK;
+    hs_product_memory_free(ctx, shared);
+    return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the tiles of a simulated node");
 }
 
 hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memory *shared)
@@ -93,8 +97,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
         hs_device_tiles_free(ctx);
     if (!verdict.status) {
         shared->bytes = (size_t)-verdict.value;
-        lay_out(ctx, shared);
-        return HSUMMA_OK;
+        return lay_out(ctx, shared);
     }
     hs_product_memory_free(ctx, shared);
     if (hs_status_is_final(verdict.status) && verdict.rank == ctx->comm.rank)

@@ -1,4 +1,4 @@
-#include "hsumma/cost/lines.h"
+#include "hsumma/cost/links.h"
 
 #include "base/hash.h"
 
@@ -33,19 +33,23 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->flow = NULL;
     lines->placement = 0;
     lines->walks = NULL;
-    lines->loads = NULL;
+    lines->links = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
-    for (int i = 0; topology->fabric && i < grid->extent[0] * grid->extent[1]; i++)
-        lines->placement = hs_mix(
-            lines->placement, (uint64_t)hs_fabric_at(topology->fabric, hs_part_of(node, hs_grid_rank(grid, i))) + 1);
+    if (topology->fabric) {
+        lines->placement = (uint64_t)grid->extent[0];
+        for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
+            lines->placement =
+                hs_mix(lines->placement,
+                       (uint64_t)hs_fabric_at(topology->fabric, hs_part_of(node, hs_grid_rank(grid, i))) + 1);
+    }
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
     lines->walks = hs_get_zero(memory, HS_WALKS, sizeof *lines->walks);
     if (topology->fabric)
-        lines->loads = hs_get_zero(memory, HS_KNOWN_LOADS, sizeof *lines->loads);
-    if (lines->on_node && lines->flow && lines->roots && lines->walks && (lines->loads || !topology->fabric))
+        lines->links = hs_get_zero(memory, 1, sizeof *lines->links);
+    if (lines->on_node && lines->flow && lines->roots && lines->walks && (lines->links || !topology->fabric))
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -57,15 +61,13 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
         hs_cells_free(&lines->cells[axis].most, memory);
     for (int i = 0; i < HS_WALKS && lines->walks; i++)
         hs_put(memory, lines->walks[i]);
-    for (int i = 0; i < HS_KNOWN_LOADS && lines->loads; i++)
-        hs_put(memory, lines->loads[i].load);
-    hs_put(memory, lines->loads);
+    hs_link_table_free(lines->links, memory);
     hs_put(memory, lines->walks);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
     lines->walks = NULL;
-    lines->loads = NULL;
+    lines->links = NULL;
     lines->on_node = lines->roots = NULL;
     lines->flow = NULL;
     lines->shares = 0;
@@ -405,8 +407,11 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     line.sharing = in_sixteenths(line.sharing); /* rounded, so that the clock is evaluated for few distinct values */
     line.crowd = in_sixteenths(line.crowd);
     line.where = hs_mix(hs_mix(line.where, (uint64_t)(line.sharing * 16)), (uint64_t)(line.crowd * 16));
-    if (lines->placement)
+    if (lines->placement) {
         line.where = hs_mix(hs_mix(hs_mix(line.where, lines->placement), (uint64_t)axis), (uint64_t)stride);
+        for (int other = 0; role->want && other < lines->grid->extent[1 - axis]; other++)
+            line.where = hs_mix(line.where, (uint64_t)(hs_line_weight(&line, other) * (1 << 20)));
+    }
     return lines->line[lines->known++] = line;
 }
 

@@ -59,7 +59,7 @@ struct hs_exchanged {
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 
-/* The loads of all links by an algorithm on lines, relative to the busiest link (links.c). */
+/* The loads of links by an algorithm on lines, relative to the busiest link (links.c). */
 struct hs_known_loads {
     const struct hs_alg *alg;
     uint64_t where;
@@ -67,10 +67,17 @@ struct hs_known_loads {
     int64_t unit;
     struct hs_parameters with;
     int64_t used; /* a number that grows with each use */
-    double *load; /* NULL if nothing is known */
+    int links;
+    int *link;    /* link[0 .. links): the links that carry something */
+    double *load; /* load[i]: that of link[i]; NULL if nothing is known */
+};
+enum { HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
+struct hs_link_table {
+    struct hs_fabric_traffic scratch; /* without loads between uses */
+    struct hs_known_loads known[HS_KNOWN_LOADS];
 };
 
-enum { HS_LINES = 128, HS_WALKS = 4, HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
+enum { HS_LINES = 128, HS_WALKS = 4 };
 /* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;
@@ -84,7 +91,7 @@ struct hs_line_table {
      * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
      * not known yet. */
     int **walks;
-    struct hs_known_loads *loads;  /* HS_KNOWN_LOADS of them; NULL if the fabric is unknown */
+    struct hs_link_table *links;   /* NULL if the fabric is unknown */
     int shares;                    /* 1 if `cells` is valid */
     struct hs_line_cells cells[2]; /* cells of the lines along each axis */
     int exchanges, *roots;         /* number of exchanges known so far; memory for their hs_exchanged.root */

@@ -52,36 +52,55 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
 
 /* Adds the flows of all busy groups of a line: those whose roots have digit `root` on this level and 0 inside it. */
 static void add_line(const struct hs_fabric *fabric, const int *position, int count, int stride, int size, int root,
-                     double weight, const struct hs_rank_flow *flow, int flows, double *load)
+                     double weight, const struct hs_rank_flow *flow, int flows, struct hs_fabric_traffic *traffic)
 {
     for (int base = 0; base + (size - 1) * stride < count; base += size * stride)
         for (int f = 0; f < flows; f++) {
             int from = base + (flow[f].from + root) % size * stride, to = base + (flow[f].to + root) % size * stride;
-            if (position[from] != position[to])
-                hs_fabric_route(fabric, position[from], position[to], weight * (double)flow[f].bytes, load);
+            if (weight > 0 && flow[f].bytes > 0)
+                hs_fabric_route(fabric, position[from], position[to], weight * (double)flow[f].bytes, traffic);
         }
 }
 
-static double largest(const double *load, int links)
+static double largest(const struct hs_fabric_traffic *traffic)
 {
     double most = 0;
-    for (int i = 0; i < links; i++)
-        most = load[i] > most ? load[i] : most;
+    for (int i = 0; i < traffic->links; i++)
+        most = traffic->load[traffic->link[i]] > most ? traffic->load[traffic->link[i]] : most;
     return most;
+}
+
+/* Memory for the loads of all links, without loads, so that the work does not grow with unused links; NULL if there is
+ * no memory. */
+static struct hs_fabric_traffic *scratch_of(const struct hs_line_table *lines, const struct hs_allocator *memory)
+{
+    struct hs_fabric_traffic *scratch = &lines->links->scratch;
+    size_t links = (size_t)hs_fabric_links(lines->topology->fabric);
+    if (!scratch->load)
+        scratch->load = hs_get_zero(memory, links, sizeof *scratch->load);
+    if (!scratch->link)
+        scratch->link = hs_get(memory, links, sizeof *scratch->link);
+    return scratch->load && scratch->link ? scratch : NULL;
+}
+
+static void clear(struct hs_fabric_traffic *scratch)
+{
+    for (int i = 0; i < scratch->links; i++)
+        scratch->load[scratch->link[i]] = 0;
+    scratch->links = 0;
 }
 
 /* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
 static void add_lines(const struct hs_line_table *lines, const struct hs_link_use *use, const int *walks, int root,
-                      const struct hs_rank_flow *flow, int flows, double *load, double *alone)
+                      const struct hs_rank_flow *flow, int flows, struct hs_fabric_traffic *traffic, double *alone)
 {
-    const struct hs_fabric *fabric = lines->topology->fabric;
     const struct hs_line *line = &use->line;
     int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
     for (int number = 0; number < all; number++) {
-        add_line(fabric, walks + all + (size_t)number * (size_t)size, walks[number], line->group.stride,
-                 line->group.size, root, hs_line_weight(line, number), flow, flows, load);
+        add_line(lines->topology->fabric, walks + all + (size_t)number * (size_t)size, walks[number],
+                 line->group.stride, line->group.size, root, hs_line_weight(line, number), flow, flows, traffic);
         if (alone && number == 0)
-            *alone = largest(load, hs_fabric_links(fabric));
+            *alone = largest(traffic);
     }
 }
 
@@ -104,27 +123,45 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
 {
     const int *walks;
     struct hs_rank_flow *flow;
-    int flows, links = hs_fabric_links(lines->topology->fabric);
+    int flows;
     int64_t bytes;
-    double *load = hs_get_zero(memory, (size_t)links, sizeof *load); /* of this root and those before it */
-    hsumma_status status = load ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
-    for (int root = 0; !status && root < HS_LOAD_ROOTS; root++) {
-        add_lines(lines, use, walks, root, flow, flows, load, root == 0 ? alone : NULL);
-        most[root] = largest(load, links) / (root + 1) / (double)bytes;
+    struct hs_fabric_traffic *scratch = scratch_of(lines, memory); /* of this root and those before it */
+    hsumma_status status = scratch ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    if (status)
+        return status;
+    for (int root = 0; root < HS_LOAD_ROOTS; root++) {
+        add_lines(lines, use, walks, root, flow, flows, scratch, root == 0 ? alone : NULL);
+        most[root] = largest(scratch) / (root + 1) / (double)bytes;
     }
-    if (!status) {
-        *alone /= (double)bytes;
-        hs_put(memory, flow);
-    }
-    hs_put(memory, load);
-    return status;
+    *alone /= (double)bytes;
+    hs_put(memory, flow);
+    clear(scratch);
+    return HSUMMA_OK;
 }
 
-/* The loads of all links for one root, relative to the busiest; NULL after an error.  Those used last are kept. */
-static const double *loads_of(const struct hs_line_table *lines, const struct hs_link_use *use,
-                              const struct hs_allocator *memory, hsumma_status *status)
+static void forget(struct hs_known_loads *known, const struct hs_allocator *memory)
 {
-    struct hs_known_loads *known = lines->loads, *oldest = known;
+    hs_put(memory, known->link);
+    hs_put(memory, known->load);
+    *known = (struct hs_known_loads){.load = NULL};
+}
+
+void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *memory)
+{
+    for (int i = 0; table && i < HS_KNOWN_LOADS; i++)
+        forget(&table->known[i], memory);
+    if (table) {
+        hs_put(memory, table->scratch.load);
+        hs_put(memory, table->scratch.link);
+    }
+    hs_put(memory, table);
+}
+
+/* The loads of one root, relative to the busiest link.  Those used last are kept. */
+static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs_link_use *use,
+                              const struct hs_allocator *memory, const struct hs_known_loads **found)
+{
+    struct hs_known_loads *known = lines->links->known, *oldest = known;
     int64_t last = 0;
     for (int i = 0; i < HS_KNOWN_LOADS; i++) {
         last = known[i].used > last ? known[i].used : last;
@@ -135,43 +172,57 @@ static const double *loads_of(const struct hs_line_table *lines, const struct hs
             known[i].size == use->line.group.size && known[i].unit == use->unit &&
             hs_same_parameters(&known[i].with, &use->with)) {
             known[i].used = last + 1;
-            return known[i].load;
+            *found = &known[i];
+            return HSUMMA_OK;
         }
     const int *walks;
     struct hs_rank_flow *flow;
-    int flows, links = hs_fabric_links(lines->topology->fabric);
+    int flows;
     int64_t bytes;
-    double *load = oldest->load ? oldest->load : hs_get(memory, (size_t)links, sizeof *load), most;
-    oldest->load = load;
-    oldest->alg = NULL;
-    *status = load ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
-    if (*status)
-        return NULL;
-    memset(load, 0, (size_t)links * sizeof *load);
-    add_lines(lines, use, walks, 0, flow, flows, load, NULL);
+    struct hs_fabric_traffic *scratch = scratch_of(lines, memory);
+    hsumma_status status = scratch ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    if (status)
+        return status;
+    add_lines(lines, use, walks, 0, flow, flows, scratch, NULL);
     hs_put(memory, flow);
-    most = largest(load, links);
-    for (int i = 0; most > 0 && i < links; i++)
-        load[i] /= most;
-    *oldest =
-        (struct hs_known_loads){use->alg, use->line.where, use->line.group.size, use->unit, use->with, last + 1, load};
-    return load;
+    forget(oldest, memory);
+    int links = scratch->links;
+    *oldest = (struct hs_known_loads){use->alg,
+                                      use->line.where,
+                                      use->line.group.size,
+                                      use->unit,
+                                      use->with,
+                                      last + 1,
+                                      links,
+                                      hs_get(memory, (size_t)links + 1, sizeof *oldest->link),
+                                      hs_get(memory, (size_t)links + 1, sizeof *oldest->load)};
+    double most = largest(scratch);
+    for (int i = 0; oldest->link && oldest->load && i < links; i++) {
+        oldest->link[i] = scratch->link[i];
+        oldest->load[i] = scratch->load[scratch->link[i]] / most;
+    }
+    clear(scratch);
+    *found = oldest;
+    if (oldest->link && oldest->load)
+        return HSUMMA_OK;
+    forget(oldest, memory);
+    return HSUMMA_ERR_MEMORY;
 }
 
 hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds)
 {
-    const double *load[HS_KNOWN_LOADS];
-    int links = hs_fabric_links(lines->topology->fabric);
+    const struct hs_known_loads *known[HS_KNOWN_LOADS];
     hsumma_status status = HSUMMA_OK;
     for (int u = 0; !status && u < uses; u++)
-        load[u] = loads_of(lines, &use[u], memory, &status);
-    *seconds = 0;
-    for (int i = 0; !status && i < links; i++) {
-        double sum = 0;
-        for (int u = 0; u < uses; u++)
-            sum += use[u].seconds * load[u][i];
-        *seconds = sum > *seconds ? sum : *seconds;
-    }
-    return status;
+        status = loads_of(lines, &use[u], memory, &known[u]);
+    if (status)
+        return status;
+    struct hs_fabric_traffic *scratch = &lines->links->scratch;
+    for (int u = 0; u < uses; u++)
+        for (int i = 0; i < known[u]->links && use[u].seconds > 0; i++)
+            hs_fabric_add(scratch, known[u]->link[i], use[u].seconds * known[u]->load[i]);
+    *seconds = largest(scratch);
+    clear(scratch);
+    return HSUMMA_OK;
 }

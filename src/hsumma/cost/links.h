@@ -35,4 +35,7 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
 hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds);
 
+/* table: NULL, or the links of a line table. */
+void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *memory);
+
 #endif

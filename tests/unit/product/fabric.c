@@ -58,10 +58,15 @@ static void search(const struct hs_fabric *fabric, int from, int *distance)
 static int wrong_route(const struct hs_fabric *fabric, int from, int to)
 {
     static double load[2 * HS_FABRIC_DIMS * MOST]; /* of one thread */
+    static int link[2 * HS_FABRIC_DIMS * MOST];
+    struct hs_fabric_traffic traffic = {load, link, 0};
     double surplus[MOST] = {0}, links = 0;
     int wrong = 0;
     memset(load, 0, sizeof load);
-    hs_fabric_route(fabric, from, to, 0.5, load);
+    hs_fabric_route(fabric, from, to, 0.25, &traffic);
+    hs_fabric_route(fabric, from, to, 0.25, &traffic);
+    for (int i = 0; i < traffic.links; i++)
+        wrong += load[link[i]] != 0.5;
     for (int i = 0; i < hs_fabric_links(fabric); i++) {
         int at = i / 2 / fabric->dims, next = neighbour(fabric, at, i / 2 % fabric->dims, i % 2 ? -1 : 1);
         surplus[at] += load[i];
@@ -71,7 +76,7 @@ static int wrong_route(const struct hs_fabric *fabric, int from, int to)
     }
     for (int i = 0; i < fabric->positions; i++)
         wrong += surplus[i] != (from == to ? 0 : i == from ? 0.5 : i == to ? -0.5 : 0);
-    return wrong + (links != hs_fabric_hops(fabric, from, to));
+    return wrong + (links != hs_fabric_hops(fabric, from, to)) + (links != traffic.links);
 }
 
 static void routes(void)
@@ -149,14 +154,15 @@ static void parts(void)
 static void go_round(const struct hs_fabric *fabric, int first, int step, int count, struct hs_fabric_line line,
                      double panel, double *load)
 {
+    struct hs_fabric_traffic traffic = {.load = load};
     int position[64], order[64], scratch[64];
     for (int i = 0; i < count; i++)
         position[i] = first + step * i;
     hs_fabric_order(fabric, position, count, line, order, scratch);
     for (int i = 0; i < count; i++) {
         int at = position[order[i]], next = position[order[(i + 1) % count]];
-        hs_fabric_route(fabric, at, next, panel / 2, load);
-        hs_fabric_route(fabric, next, at, panel / 2, load);
+        hs_fabric_route(fabric, at, next, panel / 2, &traffic);
+        hs_fabric_route(fabric, next, at, panel / 2, &traffic);
     }
 }
 
@@ -216,6 +222,7 @@ static void files(void)
         {"torus 2\na,b", "b.example.org", 1, 2},
         {"torus 2\na,b", "bb", -1, 2},
         {"torus 3\ra\tb\rc", "c", 2, 3},
+        {"torus 3\na , b,\nc", "c", 2, 3},
         {"SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-3]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[4-7]\n"
          "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=s[0-1]\n",
          "n5", 5, 8},
@@ -235,6 +242,15 @@ static void files(void)
         {"torus 4\nb[2-1]", "names of hosts"},
         {"torus 4\nb[]", "names of hosts"},
         {"torus 4\nb[1-2]c[3]", "names of hosts"},
+        {"torus 4\nb[0-]", "names of hosts"},
+        {"torus 4\nb[1-+2]", "names of hosts"},
+        {"torus 4\nb[1-\n2]", "names of hosts"},
+        {"torus 4\nb\ntorus 2\nc", "line 3, \"torus 2\""},
+        {"torus 4\nb SwitchName=c", "names of hosts"},
+        {"SwitchName=s0 Nodes=(null)", "Nodes=HOSTS"},
+        {"torus 4\na b a", "host a twice"},
+        {"SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c,a", "host a twice"},
+        {"SwitchName=s0 Nodes=b[0-1048576]", "more than 1048576"},
         {"torus 4\n,b", "names of hosts"},
         {"torus 4\nb[1-2x]", "names of hosts"},
         {"torus 4\nb[0-99999999999]", "names of hosts"},

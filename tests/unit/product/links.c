@@ -21,7 +21,7 @@ struct machine {
     struct hs_line_table lines;
 };
 
-static int machine_make(struct machine *machine)
+static int machine_make(struct machine *machine, int rows)
 {
     const char *text = "4x4x4";
     int node[RANKS];
@@ -29,7 +29,7 @@ static int machine_make(struct machine *machine)
         node[r] = r % NODES;
         machine->rank[r] = r;
     }
-    machine->grid = (struct hs_grid){.extent = {ROWS, COLS}, .coord = {0, 0}, .rank = machine->rank};
+    machine->grid = (struct hs_grid){.extent = {rows, RANKS / rows}, .coord = {0, 0}, .rank = machine->rank};
     if (hs_fabric_read(&text, &machine->fabric) || hs_topology_make(&machine->topology, RANKS, node, NULL, &hs_heap))
         return 0;
     machine->topology.fabric = &machine->fabric;
@@ -54,7 +54,7 @@ static void add_chains(const struct machine *machine, int axis, int root, double
                         order, scratch);
         for (int c = 0; c + 1 < cells; c++)
             hs_fabric_route(&machine->fabric, position[order[(root + c) % cells]],
-                            position[order[(root + c + 1) % cells]], amount, load);
+                            position[order[(root + c + 1) % cells]], amount, &(struct hs_fabric_traffic){.load = load});
     }
 }
 
@@ -120,18 +120,24 @@ static void test_together(struct machine *machine)
     tap_ok(!status && same(seconds, 2 * use[1].seconds), "the same lines twice: twice the load");
 }
 
-static void test_price(struct machine *machine)
+static struct hs_profile profile_of_torus(void)
 {
-    const int64_t bytes = (int64_t)16 << 20;
     struct hs_profile profile = hs_profile_builtin;
-    struct hs_clock_memo memo;
-    double most[HS_LOAD_ROOTS], alone = 0;
-    struct hs_link_use use = use_of(machine, 1, 0);
-    hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
     profile.one_node = 0;
     profile.machine.network = (struct hs_link){.alpha = 1e-6, .beta = 1e-9};
     profile.machine.inject = 0;
     profile.machine.ports = 6;
+    return profile;
+}
+
+static void test_price(struct machine *machine)
+{
+    const int64_t bytes = (int64_t)16 << 20;
+    const struct hs_profile profile = profile_of_torus();
+    struct hs_clock_memo memo;
+    double most[HS_LOAD_ROOTS], alone = 0;
+    struct hs_link_use use = use_of(machine, 1, 0);
+    hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
     hs_clock_memo_begin(&memo, &profile, &hs_heap);
     struct hs_cost cost[2];
     for (int i = 0; i < 2; i++)
@@ -143,16 +149,45 @@ static void test_price(struct machine *machine)
     hs_clock_memo_free(&memo);
 }
 
+/* A memo keeps the prices of grids of other shapes, and of lines of other lengths, apart. */
+static void test_memo(struct machine *machine, struct machine *other)
+{
+    const struct hs_axis uneven = hs_axis_make(1000, 200, 200, 0, COLS);
+    const struct hs_role roles[3] = {{.line_axis = 0}, {.line_axis = 0}, {.line_axis = 0, .want = &uneven}};
+    struct machine *of[3] = {machine, other, machine};
+    const struct hs_profile profile = profile_of_torus();
+    struct hs_clock_memo memo, fresh;
+    hsumma_status status = HSUMMA_OK;
+    double known[3], anew[3];
+    hs_clock_memo_begin(&memo, &profile, &hs_heap);
+    for (int i = 0; i < 3; i++) {
+        const struct hs_alg *chain = hs_alg_find(HS_BCAST, "chain");
+        struct hs_line line = hs_line_of(&of[i]->lines, 1, &roles[i], 1, 2);
+        known[i] = hs_price(&memo, &of[i]->lines, &line, chain, NULL, 1 << 24, 8, 65536, &status).seconds;
+        hs_clock_memo_begin(&fresh, &profile, &hs_heap);
+        anew[i] = hs_price(&fresh, &of[i]->lines, &line, chain, NULL, 1 << 24, 8, 65536, &status).seconds;
+        hs_clock_memo_free(&fresh);
+    }
+    hs_clock_memo_free(&memo);
+    tap_ok(!status && known[0] == anew[0] && known[1] == anew[1] && known[2] == anew[2],
+           "a price is the same after those of other grids and lines: %g %g %g", known[0], known[1], known[2]);
+    tap_ok(anew[0] != anew[1], "  which are not the same: %g", anew[1]);
+}
+
 int main(void)
 {
-    struct machine machine;
+    struct machine machine, other;
     memset(&machine, 0, sizeof machine);
-    if (tap_ok(machine_make(&machine), "a torus with two processes on each node")) {
+    memset(&other, 0, sizeof other);
+    if (tap_ok(machine_make(&machine, ROWS) && machine_make(&other, 4), "a torus with two processes on each node")) {
         test_loads(&machine);
         test_together(&machine);
         test_price(&machine);
+        test_memo(&machine, &other);
     }
     hs_line_table_free(&machine.lines, &hs_heap);
     hs_topology_free(&machine.topology, &hs_heap);
+    hs_line_table_free(&other.lines, &hs_heap);
+    hs_topology_free(&other.topology, &hs_heap);
     return tap_done();
 }

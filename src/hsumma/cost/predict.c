@@ -93,6 +93,8 @@ static void price_slices_of(struct hs_pace *pace, const struct hs_profile *profi
     pace->gemm = slices > 0 ? slices * pace->poll : pace->poll;
     if (slices > 0 && rest >= 1)
         pace->gemm += hs_gemm_seconds(profile, scalar->size, scalar->complex_type, threads, m, rest, k);
+    else if (slices > 0) /* extents are means, so a slice may have part of a column more */
+        pace->gemm *= n / (slices * columns);
 }
 
 struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_problem *problem,

@@ -326,6 +326,27 @@ static void much_k(void)
     }
 }
 
+/* No plan multiplies faster than the profile's rate, whatever its panels and slices leave over. */
+static void multiplications(void)
+{
+    struct plan_question q = {.product = model_product_square(4096, 16), .profile = hs_profile_builtin};
+    struct hs_ranking ranking;
+    double seconds = 2 * pow(4096, 3) / 256 * 2e-10;
+    int wrong = 0, asked = 0;
+    q.profile.one_node = 0;
+    q.profile.machine.network = (struct hs_link){.alpha = 1e-6, .beta = 1e-9};
+    q.profile.gemm[0] = q.profile.gemm[1] = (struct hs_gemm_cost){.flop = 2e-10};
+    for (int x = HS_A; x <= HS_C; x++)
+        for (int block = 7; block < 40; block++) {
+            char words[100];
+            snprintf(words, sizeof words, "stationary=%c block=%d turn=%d lookahead=1 slice=none", "ABC"[x], block,
+                     block);
+            asked += ask_simply(&q, words, &ranking);
+            wrong += ranking.choice[0].prediction.gemm < seconds * (1 - 1e-9);
+        }
+    tap_ok(asked == 3 * 33 && !wrong, "no multiplication beats the rate: %d of %d do", wrong, asked);
+}
+
 static void rules(void)
 {
     struct plan_question q = {.product = model_product_square(4096, 4), .profile = hs_profile_builtin};
@@ -364,6 +385,7 @@ int main(void)
     limits_and_words(2500);
     what_is_possible();
     much_k();
+    multiplications();
     rules();
     return tap_done();
 }

@@ -74,7 +74,8 @@ static int reductions_in_flight(const struct hs_variant *variant, const struct h
         if (variant->role[x].moves)
             fed = hs_axis_count_max(variant->role[x].want);
     int64_t fitting = drained > 0 && spec->lookahead > 0 ? fed / (2 * PANELS_OF_EACH * drained) : 1;
-    int64_t panels = (variant->role[HS_C].looped->n - 1) / spec->width[spec->levels - 1] + 1;
+    int64_t width = spec->width[spec->levels - 1]; /* 0: not chosen yet */
+    int64_t panels = width > 0 ? (variant->role[HS_C].looped->n - 1) / width + 1 : 1;
     fitting = fitting < panels ? fitting : panels;
     return fitting > MOST ? MOST : fitting > 1 ? (int)fitting : 1;
 }

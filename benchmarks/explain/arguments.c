@@ -160,13 +160,14 @@ static int finish_places(explain_arguments *args, command_options *options, int6
         args->order = args->ranks ? 'A' : 'R';
     if (args->model.text && options->text && strstr(options->text, "profile="))
         return command_refuse(options, "--model: not allowed with --profile; expected only one of them");
-    if (options->text && strstr(options->text, "topology=nodes:"))
+    const char *topology = options->text ? strstr(options->text, "topology=") : NULL;
+    topology = topology ? topology + strlen("topology=") : "torus:";
+    if (strncmp(topology, "nodes:", strlen("nodes:")) == 0)
         return command_refuse(options, "--topology nodes:N: not allowed here; expected --nodes N, with --topology "
                                        "torus:XxYx... if the links between the nodes form a torus");
-    const char *topology = options->text ? strstr(options->text, "topology=") : NULL;
-    if (topology && strncmp(topology, "topology=torus:", strlen("topology=torus:")) != 0)
+    if (strncmp(topology, "torus:", strlen("torus:")) != 0)
         return command_refuse(options, "--topology %.*s: a file names the hosts of a job; expected torus:XxYx... here",
-                              (int)strcspn(topology + strlen("topology="), " "), topology + strlen("topology="));
+                              (int)strcspn(topology, " "), topology);
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;
     if (args->map && args->sockets)

@@ -12,7 +12,7 @@ int is_simulated(void)
 
 int is_timed_only(const hsumma_context *ctx)
 {
-    return ctx->compute && !ctx->compute->real;
+    return !hs_compute_is_real(ctx->compute);
 }
 
 void common_start(MPI_Comm comm)

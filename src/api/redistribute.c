@@ -165,8 +165,8 @@ static hsumma_status judge_move(hsumma_context *ctx, const struct hs_scalar *sca
     if (status)
         return status;
     *about = HS_ABOUT_OVERLAP;
-    int real = !scalar->compute || scalar->compute->real; /* matrices without data (compute=time) may overlap */
-    if (real && parts_overlap(ends, scalar->size))
+    /* matrices without data (compute=time) may overlap */
+    if (hs_compute_is_real(scalar->compute) && parts_overlap(ends, scalar->size))
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                        "A and B overlap in the memory of process %d; expected parts without a common element",
                        ctx->comm.rank);

@@ -25,6 +25,12 @@ struct hs_compute {
     void (*advance)(double seconds); /* advances this process's clock */
 };
 
+/* Whether matrices have data; in a simulated run they may have none. */
+static inline int hs_compute_is_real(const struct hs_compute *compute)
+{
+    return !compute || compute->real;
+}
+
 static inline int hs_compute_bytes(const struct hs_compute *compute, enum hs_work work, int64_t bytes)
 {
     if (!compute)

@@ -115,6 +115,7 @@ static inline void hs_context_enter(hsumma_context *ctx, int entered, uint64_t n
 /* Removes one holder of a context or grid; removing the last one destroys the object. */
 void hs_context_release(hsumma_context *ctx);
 void hs_grid_release(hsumma_grid *grid);
+
 /* Implemented in imagine_grid.c: makes a grid for plans that only this process makes and that never run.  Puts the
  * grid's ranks, rank[], into order 'A', and assumes that the ranks of a node share memory.  The plans must be destroyed
  * before rank[] is freed. HSUMMA_ERR_MEMORY. */

@@ -51,12 +51,7 @@ static void describe(const hsumma_context *ctx, struct hs_verdict verdict, char 
                                          : hs_mapping_fault_text((enum hs_mapping_fault)verdict.about));
 }
 
-/* In the simulator tiles may have no data; then they are not in the mapping, since each message would copy them. */
-static int has_data(const hsumma_context *ctx)
-{
-    return !ctx->compute || ctx->compute->real;
-}
-
+/* Tiles without data are not in the mapping, since in the simulator each message would copy them. */
 static hsumma_status lay_out(hsumma_context *ctx, struct hs_product_memory *shared)
 {
     const struct hs_mates *mates = &ctx->comm.mates;
@@ -67,8 +62,8 @@ static hsumma_status lay_out(hsumma_context *ctx, struct hs_product_memory *shar
                                               .crowded = ctx->comm.crowded};
     shared->mates = mates;
     shared->regions = &ctx->allocations.shared;
-    shared->memory =
-        has_data(ctx) ? (char *)shared->mapped + directory_bytes(mates) : hs_get(&ctx->bulk, shared->bytes, 1);
+    shared->memory = hs_compute_is_real(ctx->compute) ? (char *)shared->mapped + directory_bytes(mates)
+                                                      : hs_get(&ctx->bulk, shared->bytes, 1);
     if (shared->memory)
         return HSUMMA_OK;
     hs_product_memory_free(ctx, shared);
@@ -112,7 +107,7 @@ hsumma_status hs_product_memory_make(hsumma_context *ctx, struct hs_product_memo
 
 void hs_product_memory_free(hsumma_context *ctx, struct hs_product_memory *shared)
 {
-    if (!has_data(ctx))
+    if (!hs_compute_is_real(ctx->compute))
         hs_put(&ctx->bulk, shared->memory);
     hs_mapping_free(shared->mapped, shared->mapped_bytes);
     hs_put(&ctx->memory, shared->taken);

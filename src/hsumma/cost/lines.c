@@ -32,41 +32,39 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->roots = NULL;
     lines->flow = NULL;
     lines->placement = 0;
-    lines->walks = NULL;
     lines->links = NULL;
     if (!lines->topology)
         return HSUMMA_OK;
-    if (topology->fabric) {
-        lines->placement = (uint64_t)grid->extent[0];
-        for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++)
-            lines->placement =
-                hs_mix(lines->placement,
-                       (uint64_t)hs_fabric_at(topology->fabric, hs_part_of(node, hs_grid_rank(grid, i))) + 1);
-    }
+    if (topology->fabric)
+        lines->placement = hs_placement_hash((uint64_t)grid->extent[0], topology, grid);
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
-    lines->walks = hs_get_zero(memory, HS_WALKS, sizeof *lines->walks);
     if (topology->fabric)
         lines->links = hs_get_zero(memory, 1, sizeof *lines->links);
-    if (lines->on_node && lines->flow && lines->roots && lines->walks && (lines->links || !topology->fabric))
+    if (lines->on_node && lines->flow && lines->roots && (lines->links || !topology->fabric))
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
+}
+
+uint64_t hs_placement_hash(uint64_t hash, const struct hs_topology *topology, const struct hs_grid *grid)
+{
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
+        int node = hs_part_of(&topology->division[HS_NODE], hs_grid_rank(grid, i));
+        hash = hs_mix(hash, (uint64_t)(topology->fabric ? hs_fabric_at(topology->fabric, node) : node));
+    }
+    return hash;
 }
 
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
 {
     for (int axis = 0; axis < 2 && lines->shares; axis++)
         hs_cells_free(&lines->cells[axis].most, memory);
-    for (int i = 0; i < HS_WALKS && lines->walks; i++)
-        hs_put(memory, lines->walks[i]);
     hs_link_table_free(lines->links, memory);
-    hs_put(memory, lines->walks);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
-    lines->walks = NULL;
     lines->links = NULL;
     lines->on_node = lines->roots = NULL;
     lines->flow = NULL;

@@ -71,26 +71,26 @@ struct hs_known_loads {
     int *link;    /* link[0 .. links): the links that carry something */
     double *load; /* load[i]: that of link[i]; NULL if nothing is known */
 };
-enum { HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
+enum { HS_WALKS = 4, HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
 struct hs_link_table {
+    /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each:
+     * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
+     * not known yet. */
+    int *walks[HS_WALKS];
     struct hs_fabric_traffic scratch; /* without loads between uses */
     struct hs_known_loads known[HS_KNOWN_LOADS];
 };
 
-enum { HS_LINES = 128, HS_WALKS = 4 };
+enum { HS_LINES = 128 };
 /* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;
     /* Topology of all ranks; NULL if all ranks are on one node, or each rank on its own. */
     const struct hs_topology *topology;
-    int one_node;       /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
-    int *on_node;       /* scratch of two numbers per node; NULL if topology is NULL */
-    double *flow;       /* scratch of two numbers per node; NULL if topology is NULL */
-    uint64_t placement; /* a hash of the processes' positions in the fabric; 0 if it is unknown */
-    /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each:
-     * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
-     * not known yet. */
-    int **walks;
+    int one_node;                  /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
+    int *on_node;                  /* scratch of two numbers per node; NULL if topology is NULL */
+    double *flow;                  /* scratch of two numbers per node; NULL if topology is NULL */
+    uint64_t placement;            /* a hash of the processes' positions in the fabric; 0 if it is unknown */
     struct hs_link_table *links;   /* NULL if the fabric is unknown */
     int shares;                    /* 1 if `cells` is valid */
     struct hs_line_cells cells[2]; /* cells of the lines along each axis */
@@ -104,6 +104,9 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
 /* Finds the cells, for specs that use them.  Does nothing without a topology of several nodes.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_allocator *memory);
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory);
+
+/* Adds to a hash the nodes of a grid's processes, or their positions in the fabric if it is known. */
+uint64_t hs_placement_hash(uint64_t hash, const struct hs_topology *topology, const struct hs_grid *grid);
 
 /* The line that represents all lines of `size` members (or cells), `stride` apart, for a moving operand. */
 struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size);

@@ -24,7 +24,7 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
                            const struct hs_allocator *memory)
 {
     const struct hs_topology *topology = lines->topology;
-    int **walks = &lines->walks[2 * in_fabric + axis];
+    int **walks = &lines->links->walks[2 * in_fabric + axis];
     size_t size = (size_t)lines->grid->extent[axis], all = (size_t)lines->grid->extent[1 - axis];
     size_t nodes = (size_t)topology->division[HS_NODE].parts;
     if (*walks)
@@ -90,52 +90,61 @@ static void clear(struct hs_fabric_traffic *scratch)
     scratch->links = 0;
 }
 
-/* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
-static void add_lines(const struct hs_line_table *lines, const struct hs_link_use *use, const int *walks, int root,
-                      const struct hs_rank_flow *flow, int flows, struct hs_fabric_traffic *traffic, double *alone)
-{
-    const struct hs_line *line = &use->line;
-    int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
-    for (int number = 0; number < all; number++) {
-        add_line(lines->topology->fabric, walks + all + (size_t)number * (size_t)size, walks[number],
-                 line->group.stride, line->group.size, root, hs_line_weight(line, number), flow, flows, traffic);
-        if (alone && number == 0)
-            *alone = largest(traffic);
-    }
-}
+/* The walks of the lines, and the flows of one of them for a vector of `bytes`, whose root is rank 0. */
+struct line_flows {
+    struct hs_fabric_traffic *scratch;
+    const int *walks;
+    struct hs_rank_flow *flow; /* the caller frees it with hs_put */
+    int flows;
+    int64_t bytes;
+};
 
-/* The walks of the lines, and the flows of one of them for a vector of *bytes, whose root is rank 0. */
 static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_link_use *use,
-                                const struct hs_allocator *memory, const int **walks, struct hs_rank_flow **flow,
-                                int *flows, int64_t *bytes)
+                                const struct hs_allocator *memory, struct line_flows *found)
 {
     enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
     int size = use->line.group.size;
     struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
-    *bytes = shape.bytes = PIECES * shape.segment;
-    *flow = NULL;
-    *walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory);
-    return *walks ? hs_flows(use->alg, &shape, memory, flow, flows) : HSUMMA_ERR_MEMORY;
+    shape.bytes = PIECES * shape.segment;
+    *found = (struct line_flows){
+        .scratch = scratch_of(lines, memory),
+        .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),
+        .bytes = shape.bytes,
+    };
+    if (!found->scratch || !found->walks)
+        return HSUMMA_ERR_MEMORY;
+    return hs_flows(use->alg, &shape, memory, &found->flow, &found->flows);
+}
+
+/* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
+static void add_lines(const struct hs_line_table *lines, const struct hs_link_use *use, const struct line_flows *of,
+                      int root, double *alone)
+{
+    const struct hs_line *line = &use->line;
+    int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
+    for (int number = 0; number < all; number++) {
+        add_line(lines->topology->fabric, of->walks + all + (size_t)number * (size_t)size, of->walks[number],
+                 line->group.stride, line->group.size, root, hs_line_weight(line, number), of->flow, of->flows,
+                 of->scratch);
+        if (alone && number == 0)
+            *alone = largest(of->scratch);
+    }
 }
 
 hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_link_use *use,
                             const struct hs_allocator *memory, double most[HS_LOAD_ROOTS], double *alone)
 {
-    const int *walks;
-    struct hs_rank_flow *flow;
-    int flows;
-    int64_t bytes;
-    struct hs_fabric_traffic *scratch = scratch_of(lines, memory); /* of this root and those before it */
-    hsumma_status status = scratch ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    struct line_flows of;
+    hsumma_status status = find_flows(lines, use, memory, &of);
     if (status)
         return status;
-    for (int root = 0; root < HS_LOAD_ROOTS; root++) {
-        add_lines(lines, use, walks, root, flow, flows, scratch, root == 0 ? alone : NULL);
-        most[root] = largest(scratch) / (root + 1) / (double)bytes;
+    for (int root = 0; root < HS_LOAD_ROOTS; root++) { /* scratch: of this root and those before it */
+        add_lines(lines, use, &of, root, root == 0 ? alone : NULL);
+        most[root] = largest(of.scratch) / (root + 1) / (double)of.bytes;
     }
-    *alone /= (double)bytes;
-    hs_put(memory, flow);
-    clear(scratch);
+    *alone /= (double)of.bytes;
+    hs_put(memory, of.flow);
+    clear(of.scratch);
     return HSUMMA_OK;
 }
 
@@ -148,6 +157,8 @@ static void forget(struct hs_known_loads *known, const struct hs_allocator *memo
 
 void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *memory)
 {
+    for (int i = 0; table && i < HS_WALKS; i++)
+        hs_put(memory, table->walks[i]);
     for (int i = 0; table && i < HS_KNOWN_LOADS; i++)
         forget(&table->known[i], memory);
     if (table) {
@@ -175,16 +186,13 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
             *found = &known[i];
             return HSUMMA_OK;
         }
-    const int *walks;
-    struct hs_rank_flow *flow;
-    int flows;
-    int64_t bytes;
-    struct hs_fabric_traffic *scratch = scratch_of(lines, memory);
-    hsumma_status status = scratch ? find_flows(lines, use, memory, &walks, &flow, &flows, &bytes) : HSUMMA_ERR_MEMORY;
+    struct line_flows of;
+    hsumma_status status = find_flows(lines, use, memory, &of);
     if (status)
         return status;
-    add_lines(lines, use, walks, 0, flow, flows, scratch, NULL);
-    hs_put(memory, flow);
+    add_lines(lines, use, &of, 0, NULL);
+    hs_put(memory, of.flow);
+    struct hs_fabric_traffic *scratch = of.scratch;
     forget(oldest, memory);
     int links = scratch->links;
     *oldest = (struct hs_known_loads){use->alg,

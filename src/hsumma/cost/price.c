@@ -143,15 +143,10 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *en
     *slot = (uint16_t)memo->count;
 }
 
-/*
- * Adds to a cost what the links need, if the fabric is known: a line alone also waits while its busiest link carries
- * other lines.
- */
+/* Adds to a cost what the links need: a line alone also waits while its busiest link carries other lines. */
 static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                 const struct hs_link_use *use, int64_t bytes, struct hs_cost *cost)
 {
-    if (!hs_links_known(lines, &use->line))
-        return HSUMMA_OK;
     struct hs_clock_entry key = {.kind = HS_LINKS_ENTRY,
                                  .alg = use->alg,
                                  .where = use->line.where,
@@ -296,6 +291,8 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
     if (alg->flags & HS_BY_MPI)
         return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
     struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, line, alg, with, bytes, unit, segment, status);
+    if (!hs_links_known(lines, line))
+        return cost;
     struct hs_link_use use = {*line, alg, with ? *with : (struct hs_parameters){0}, unit, 0};
     hsumma_status loaded = load_links(memo, lines, &use, bytes, &cost);
     *status = loaded ? loaded : *status;

@@ -216,8 +216,7 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
 static hsumma_status check_guard(const hsumma_plan *plan, const struct hs_settings *settings,
                                  struct hs_message *message)
 {
-    const struct hs_compute *compute = plan->ctx->compute;
-    if (compute && !compute->real)
+    if (!hs_compute_is_real(plan->ctx->compute))
         return hs_fail(
             message, HSUMMA_ERR_UNSUPPORTED,
             "guard=product, messages and all: matrices have no contents with compute=time; expected compute=auto");
@@ -251,7 +250,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
     plan->choice.spec.steps = settings->steps;
-    if (!status && settings->steps && (!ctx->compute || ctx->compute->real))
+    if (!status && settings->steps && hs_compute_is_real(ctx->compute))
         status =
             hs_fail(message, HSUMMA_ERR_OPTION,
                     "steps=%d: allowed only in the simulator with compute=time; expected steps=all", settings->steps);

@@ -13,17 +13,14 @@ static const double margin = 0.98; /* a rival must be faster by this factor: sma
 uint64_t hs_placed_hash(const hsumma_context *ctx, const struct hs_request *request)
 {
     const struct hs_grid *grid = &request->desc[0]->grid->grid;
-    const struct hs_division *node = &ctx->comm.topology.division[HS_NODE];
+    const struct hs_topology *topology = &ctx->comm.topology;
+    const struct hs_fabric *fabric = topology->fabric;
     uint64_t hash = (uint64_t)hs_request_hash(request, 1);
-    const struct hs_fabric *fabric = ctx->comm.topology.fabric;
-    int processes = grid->extent[0] * grid->extent[1];
     for (int d = 0; fabric && d < fabric->dims; d++)
         hash = hs_mix(hash, (uint64_t)fabric->extent[d]);
-    for (int i = 0; i < processes && processes <= ctx->comm.topology.size && node->parts > 1; i++) {
-        int at = hs_part_of(node, hs_grid_rank(grid, i));
-        hash = hs_mix(hash, (uint64_t)(fabric ? hs_fabric_at(fabric, at) : at));
-    }
-    return hash;
+    if (grid->extent[0] * grid->extent[1] > topology->size || topology->division[HS_NODE].parts <= 1)
+        return hash;
+    return hs_placement_hash(hash, topology, grid);
 }
 
 /* Makes the key of a product in the tuned file from global arguments, placement, threads and workspace.  The key is

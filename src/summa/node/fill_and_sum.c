@@ -264,7 +264,7 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
                               .coord = {coord[0], coord[1]},
-                              .real = !compute || compute->real,
+                              .real = hs_compute_is_real(compute),
                               .lines = supply->gives};
     copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
     hs_compute_bytes(compute, HS_WORK_SHARED_COPY, copying.bytes);

@@ -1,5 +1,7 @@
 #include "hsumma/cost/exchange_pace.h"
 
+#include "hsumma/cost/links.h"
+
 #include <string.h>
 
 /* The pinned indices that a holder and a taker share, as fractions of the whole dimension. */
@@ -27,6 +29,7 @@ struct exchange_look {
     double *leave, *enter; /* data that leave and enter each node, as fractions of the operand */
     double *ways;          /* sums of leave[], then of enter[], over all owners examined */
     double network, inside, inject;
+    struct hs_fabric_traffic *traffic; /* of the links of a known fabric, else NULL */
     int nodes, holders, takers, members, spread, owner;
 };
 
@@ -125,17 +128,51 @@ struct most {
     double given, taken, way, messages;
 };
 
+/* The members of line i that take an owner's panels: *first to *end - 1. */
+static void takers_of(const struct exchange_look *exchange, int i, int *first, int *end)
+{
+    int among;
+    *first = 0;
+    *end = exchange->members;
+    if (exchange->spread)
+        return;
+    *first =
+        hs_exchange_root(exchange->role, exchange->lines->grid, exchange->lines->topology, i, exchange->owner, &among);
+    *end = *first + 1;
+}
+
+/* Adds the owner's panels to the loads of the links between nodes, as fractions of the operand. */
+static void add_routes(struct exchange_look *exchange)
+{
+    const struct hs_role *role = exchange->role;
+    const struct hs_grid *grid = exchange->lines->grid;
+    const struct hs_fabric *fabric = exchange->lines->topology->fabric;
+    int first, end;
+    for (int i = 0; i < exchange->takers; i++) {
+        takers_of(exchange, i, &first, &end);
+        for (int q = 0; q < exchange->holders; q++) {
+            double both = share(&exchange->shares, q, i);
+            int from = node_of(exchange, hs_grid_index(grid, role->own_axis, q, exchange->owner));
+            for (int m = first; m < end && both > 0; m++) {
+                int to = node_of(exchange, hs_grid_index(grid, role->want_axis, i, m));
+                if (to != from)
+                    hs_fabric_route(fabric, hs_fabric_at(fabric, from), hs_fabric_at(fabric, to), both,
+                                    exchange->traffic);
+            }
+        }
+    }
+}
+
 static struct most look_at_owner(struct exchange_look *exchange)
 {
     const struct hs_role *role = exchange->role;
     struct most most = {0, 0, 0, 0};
+    int first, end;
     begin_owner(exchange);
     for (int i = 0; i < exchange->takers; i++) {
-        int root = 0, among;
         double part = part_of(role->want, i);
-        if (!exchange->spread)
-            root = hs_exchange_root(role, exchange->lines->grid, exchange->lines->topology, i, exchange->owner, &among);
-        for (int m = exchange->spread ? 0 : root; m < (exchange->spread ? exchange->members : root + 1); m++) {
+        takers_of(exchange, i, &first, &end);
+        for (int m = first; m < end; m++) {
             struct port port = take(exchange, i, m, part);
             raise_to(&most.taken, busy(exchange, &port));
             raise_to(&most.messages, port.messages);
@@ -152,7 +189,30 @@ static struct most look_at_owner(struct exchange_look *exchange)
         raise_to(&most.way, exchange->leave[n] * exchange->inject);
         exchange->ways[n] += exchange->leave[n];
     }
+    if (exchange->traffic) {
+        add_routes(exchange);
+        raise_to(&most.way, hs_busiest_link(exchange->traffic) * exchange->network);
+        hs_link_clear(exchange->traffic);
+    }
     return most;
+}
+
+/* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
+ * the loads are assumed to be even. */
+static double all_routes(struct exchange_look *exchange, int count)
+{
+    int owners = exchange->role->looped->nprocs;
+    double sum = 0, most;
+    for (int i = 0; i < count; i++) {
+        exchange->owner = (int)((int64_t)i * owners / count);
+        add_routes(exchange);
+    }
+    for (int i = 0; i < exchange->traffic->links; i++)
+        sum += exchange->traffic->load[exchange->traffic->link[i]];
+    most =
+        count == owners ? hs_busiest_link(exchange->traffic) : sum / hs_fabric_links(exchange->lines->topology->fabric);
+    hs_link_clear(exchange->traffic);
+    return most / count * exchange->network;
 }
 
 /* Examines all owners or, on large grids, some owners at even distances; the load of all owners together is then
@@ -185,6 +245,8 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
             raise_to(&pace.together, exchange->ways[n] / count * exchange->inject);
     }
     raise_to(&pace.together, (all[0] > all[1] ? all[0] : all[1]) / exchange->nodes);
+    if (exchange->traffic)
+        raise_to(&pace.together, all_routes(exchange, count));
     pace.together = pace.together < pace.alone && !lines->one_node ? pace.together : pace.alone;
     return pace;
 }
@@ -239,7 +301,10 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     exchange.ways = hs_get_zero(memory, 4 * nodes, sizeof *exchange.ways);
     exchange.shares.both = walks ? hs_get_zero(memory, (size_t)pairs, sizeof *exchange.shares.both) : NULL;
     hsumma_status status = HSUMMA_ERR_MEMORY;
-    if (exchange.holder && exchange.to && exchange.ways && (exchange.shares.both || !walks)) {
+    int linked = lines->topology && lines->topology->fabric;
+    exchange.traffic = linked ? hs_link_scratch(lines, memory) : NULL;
+    if (exchange.holder && exchange.to && exchange.ways && (exchange.shares.both || !walks) &&
+        (exchange.traffic || !linked)) {
         exchange.from = exchange.to + holders;
         exchange.next = exchange.from + takers;
         exchange.first = exchange.next + holders;

@@ -62,7 +62,7 @@ static void add_line(const struct hs_fabric *fabric, const int *position, int co
         }
 }
 
-static double largest(const struct hs_fabric_traffic *traffic)
+double hs_busiest_link(const struct hs_fabric_traffic *traffic)
 {
     double most = 0;
     for (int i = 0; i < traffic->links; i++)
@@ -70,9 +70,7 @@ static double largest(const struct hs_fabric_traffic *traffic)
     return most;
 }
 
-/* Memory for the loads of all links, without loads, so that the work does not grow with unused links; NULL if there is
- * no memory. */
-static struct hs_fabric_traffic *scratch_of(const struct hs_line_table *lines, const struct hs_allocator *memory)
+struct hs_fabric_traffic *hs_link_scratch(const struct hs_line_table *lines, const struct hs_allocator *memory)
 {
     struct hs_fabric_traffic *scratch = &lines->links->scratch;
     size_t links = (size_t)hs_fabric_links(lines->topology->fabric);
@@ -83,11 +81,11 @@ static struct hs_fabric_traffic *scratch_of(const struct hs_line_table *lines, c
     return scratch->load && scratch->link ? scratch : NULL;
 }
 
-static void clear(struct hs_fabric_traffic *scratch)
+void hs_link_clear(struct hs_fabric_traffic *traffic)
 {
-    for (int i = 0; i < scratch->links; i++)
-        scratch->load[scratch->link[i]] = 0;
-    scratch->links = 0;
+    for (int i = 0; i < traffic->links; i++)
+        traffic->load[traffic->link[i]] = 0;
+    traffic->links = 0;
 }
 
 /* The walks of the lines, and the flows of one of them for a vector of `bytes`, whose root is rank 0. */
@@ -107,7 +105,7 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
     struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
     shape.bytes = PIECES * shape.segment;
     *found = (struct line_flows){
-        .scratch = scratch_of(lines, memory),
+        .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),
         .bytes = shape.bytes,
     };
@@ -127,7 +125,7 @@ static void add_lines(const struct hs_line_table *lines, const struct hs_link_us
                  line->group.stride, line->group.size, root, hs_line_weight(line, number), of->flow, of->flows,
                  of->scratch);
         if (alone && number == 0)
-            *alone = largest(of->scratch);
+            *alone = hs_busiest_link(of->scratch);
     }
 }
 
@@ -140,11 +138,11 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
         return status;
     for (int root = 0; root < HS_LOAD_ROOTS; root++) { /* scratch: of this root and those before it */
         add_lines(lines, use, &of, root, root == 0 ? alone : NULL);
-        most[root] = largest(of.scratch) / (root + 1) / (double)of.bytes;
+        most[root] = hs_busiest_link(of.scratch) / (root + 1) / (double)of.bytes;
     }
     *alone /= (double)of.bytes;
     hs_put(memory, of.flow);
-    clear(of.scratch);
+    hs_link_clear(of.scratch);
     return HSUMMA_OK;
 }
 
@@ -204,12 +202,12 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
                                       links,
                                       hs_get(memory, (size_t)links + 1, sizeof *oldest->link),
                                       hs_get(memory, (size_t)links + 1, sizeof *oldest->load)};
-    double most = largest(scratch);
+    double most = hs_busiest_link(scratch);
     for (int i = 0; oldest->link && oldest->load && i < links; i++) {
         oldest->link[i] = scratch->link[i];
         oldest->load[i] = scratch->load[scratch->link[i]] / most;
     }
-    clear(scratch);
+    hs_link_clear(scratch);
     *found = oldest;
     if (oldest->link && oldest->load)
         return HSUMMA_OK;
@@ -230,7 +228,7 @@ hsumma_status hs_links_together(const struct hs_line_table *lines, const struct 
     for (int u = 0; u < uses; u++)
         for (int i = 0; i < known[u]->links && use[u].seconds > 0; i++)
             hs_fabric_add(scratch, known[u]->link[i], use[u].seconds * known[u]->load[i]);
-    *seconds = largest(scratch);
-    clear(scratch);
+    *seconds = hs_busiest_link(scratch);
+    hs_link_clear(scratch);
     return HSUMMA_OK;
 }

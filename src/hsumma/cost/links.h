@@ -35,6 +35,12 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
 hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds);
 
+/* Memory for the loads of all links, without loads, so that the work does not grow with unused links; the caller clears
+ * it after use.  NULL if there is no memory. */
+struct hs_fabric_traffic *hs_link_scratch(const struct hs_line_table *lines, const struct hs_allocator *memory);
+double hs_busiest_link(const struct hs_fabric_traffic *traffic);
+void hs_link_clear(struct hs_fabric_traffic *traffic);
+
 /* table: NULL, or the links of a line table. */
 void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *memory);
 

@@ -55,23 +55,28 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     return hs_cost_add(all, one, (double)whole);
 }
 
-/* Number of panels of one operand in flight whose width is `times` that of the innermost. */
+/* Number of panels of A or B in flight whose width is `times` that of the innermost. */
 static double window_of(const struct hs_profile *profile, const struct hs_spec *spec, double times)
 {
     int ahead = spec->owners > 1 ? spec->owners - 1 : spec->lookahead;
     return profile->one_node ? 1 : ahead / times + 1;
 }
 
-struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs, int index, int stride, int64_t width)
+struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_variant *variant,
+                                  const struct hs_spec *spec, const struct hs_pairs *pairs, int operand, int stride,
+                                  int64_t width)
 {
+    int index = operand - (spec->stationary < operand);
     int64_t inner = spec->width[spec->levels - 1], panels = hs_panel_count(pairs, inner);
     double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
     int64_t most = pairs->width_max > inner ? pairs->width_max : inner; /* of a panel */
     double times = width > inner ? (double)(width < most ? width : most) / (double)inner : 1;
     run = pairs->changes[index] == 0 ? (double)panels
                                      : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
-    return (struct hs_pipeline){window_of(profile, spec, times), run > times ? run / times : 1, times};
+    double window = window_of(profile, spec, times);
+    if (operand == HS_C && window > 1)
+        window = hs_reductions_in_flight(variant, spec);
+    return (struct hs_pipeline){window, run > times ? run / times : 1, times};
 }
 
 static int on_device(const struct hs_profile *profile, const struct hs_spec *spec)
@@ -145,8 +150,9 @@ static double exchange_latency(const struct hs_line_table *lines, const struct h
 
 /* Adds the cost of the exchange of all panels to the operand's cost. */
 static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs_mover *mover,
-                                     const struct hs_spec *spec, const struct hs_pairs *pairs,
-                                     struct hs_line_table *lines, struct movement_cost *cost, hsumma_status *status)
+                                     const struct hs_variant *variant, const struct hs_spec *spec,
+                                     const struct hs_pairs *pairs, struct hs_line_table *lines,
+                                     struct movement_cost *cost, hsumma_status *status)
 {
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
@@ -172,7 +178,9 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
             pace->alone > 0 ? HSUMMA_OK
                             : hs_exchange_pace(lines, role, mover->spread, &memo->profile->machine, memo->memory, pace);
         *status = mine ? mine : *status;
-        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, 1, 1);
+        struct hs_pipeline flight = hs_pipeline_of(memo->profile, variant, spec, pairs, mover->operand, 1, 1);
+        if (mover->operand == HS_C) /* one exchange at a time */
+            flight.window = 1;
         double first =
             exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
         /* number of owners whose panels are in flight together; a taker that unpacks has a buffer for one panel only */
@@ -201,9 +209,9 @@ static double gathered(const struct hs_mover *mover)
 }
 
 static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
-                                       const struct hs_mover *mover, const struct hs_spec *spec,
-                                       const struct hs_pairs *pairs, struct hs_pace pace, hsumma_movement *movement,
-                                       hsumma_status *status)
+                                       const struct hs_mover *mover, const struct hs_variant *variant,
+                                       const struct hs_spec *spec, const struct hs_pairs *pairs, struct hs_pace pace,
+                                       hsumma_movement *movement, hsumma_status *status)
 {
     struct movement_cost cost = {0};
     const struct hs_role *role = mover->role;
@@ -216,8 +224,8 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
             level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
                        (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
         cost.seconds += level.seconds;
-        struct hs_pipeline flight = hs_pipeline_of(memo->profile, spec, pairs, mover->index, mover->factors.stride[l],
-                                                   spec->width[mover->tier[l]]);
+        struct hs_pipeline flight = hs_pipeline_of(memo->profile, variant, spec, pairs, mover->operand,
+                                                   mover->factors.stride[l], spec->width[mover->tier[l]]);
         struct hs_busy busy = hs_busy_in_pipeline(&level, flight);
         cost.port += busy.port * (1 - 1 / flight.window);
         cost.busy += busy.any * (1 - 1 / flight.window);
@@ -247,7 +255,7 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         cost.copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged)
-        *movement = exchange_cost(memo, mover, spec, pairs, lines, &cost, status);
+        *movement = exchange_cost(memo, mover, variant, spec, pairs, lines, &cost, status);
     return cost;
 }
 
@@ -368,7 +376,7 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
         exchanges |= x != HS_C && mover.role->exchanged;
         const struct movement_cost *cost = &moved[x];
-        moved[x] = mover_cost(memo, lines, &mover, spec, pairs, pace, &movement[x], &status);
+        moved[x] = mover_cost(memo, lines, &mover, variant, spec, pairs, pace, &movement[x], &status);
         all += cost->seconds;
         part = cost->part > part ? cost->part : part;
         first += cost->first;

@@ -45,10 +45,10 @@ struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_pro
 /* Number of panels of width `width`. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* The sequence of a moving operand's panels on a level.  index: of the operand in hs_pair.owner; stride: the level's;
- * width: that of its panels. */
-struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_spec *spec,
-                                  const struct hs_pairs *pairs, int index, int stride, int64_t width);
+/* The sequence of a moving operand's panels on a level.  stride: the level's; width: that of its panels. */
+struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_variant *variant,
+                                  const struct hs_spec *spec, const struct hs_pairs *pairs, int operand, int stride,
+                                  int64_t width);
 
 /*
  * How fast panels progress while processes multiply: the multiplication of one of `panels` innermost panels takes

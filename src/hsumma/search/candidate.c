@@ -52,8 +52,8 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(chooser->lines, cells, role, over.stride[level], over.size[level]);
-        leg[legs].panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs, x - (spec->stationary < x),
-                                          over.stride[level], width);
+        leg[legs].panels =
+            hs_pipeline_of(chooser->profile, &chooser->variant, spec, &chooser->pairs, x, over.stride[level], width);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;

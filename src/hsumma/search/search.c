@@ -97,8 +97,8 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             int wider = l < over->levels - 1 ? times : 1;
             struct hs_leg leg = {.line = hs_line_of(chooser->lines, cells, role, over->stride[l], over->size[l]),
                                  .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
-                                 .panels = hs_pipeline_of(chooser->profile, spec, &chooser->pairs,
-                                                          x - (spec->stationary < x), over->stride[l], width * wider)};
+                                 .panels = hs_pipeline_of(chooser->profile, &chooser->variant, spec, &chooser->pairs, x,
+                                                          over->stride[l], width * wider)};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least / wider;
@@ -280,8 +280,8 @@ static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_s
 /*
  * Searches lookaheads other than 1: lookahead 0, with all panel widths, since narrow panels are best with a lookahead,
  * where the multiplication then begins sooner; and lookaheads with one panel in flight per member of the longest line,
- * but at most four panels, then at most eight.  Each member can then be the root of one panel.  With lookahead=0
- * owners=auto it searches numbers of owners instead.
+ * but at most four panels, then at most eight, each with all broadcasts.  Each member can then be the root of one
+ * panel.  With lookahead=0 owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
@@ -296,13 +296,18 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
     if (!status && chooser->settings->lookahead < 0)
         status = search_blocks(chooser, &sketch, best, found);
     for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
-        int window = longest < most[i] ? longest : most[i];
+        int window = longest < most[i] ? longest : most[i], found_here = 0;
+        struct hs_choice here = *best;
         if (chooser->settings->lookahead < 0)
             sketch.lookahead = window - 1;
         else
             sketch.owners = window;
         if (window > tried)
-            status = consider(chooser, &sketch, best, found);
+            status = consider(chooser, &sketch, &here, &found_here);
+        if (!status && found_here && !is_hopeless(chooser, &here))
+            status = search_rows(chooser, &here, &found_here);
+        if (found_here)
+            keep_better(&here, best, found);
         tried = window;
     }
     return status;

@@ -62,11 +62,11 @@ static int own_index(const struct hs_mover *mover)
 }
 
 /*
- * The number of reductions of C in flight on a level; 1 without lookahead.  If k is large, panels of C are much smaller
- * than those of A or B, and their reductions are bound by latency.  A reduction counts as four panels of C (partial,
- * sum, two of scratch); those in flight together take at most as much memory as half a panel of the moving A or B.
+ * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  A
+ * reduction counts as four panels of C (partial, sum, two of scratch); those in flight together take at most as much
+ * memory as half a panel of the moving A or B.
  */
-static int reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
+int hs_reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
 {
     enum { MOST = 8, PANELS_OF_EACH = 4 };
     int64_t fed = 0, drained = hs_axis_count_max(variant->role[HS_C].want);
@@ -98,7 +98,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->loop_coord = grid->coord[mover->role->loop_axis];
     mover->spread =
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
-    mover->reductions = operand == HS_C ? reductions_in_flight(variant, spec) : 0;
+    mover->reductions = operand == HS_C ? hs_reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
     int me = own_index(mover);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);

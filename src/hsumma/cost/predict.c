@@ -9,7 +9,7 @@
 /* The cost of one moving operand.  seconds: all panels one after the other; busy + part: all panels with a window of
  * them in flight, where `part` is the seconds divided by the window, and `busy` the work of the busiest port or link
  * (`port`: of the busiest port) less such a part; first: the first panel alone; copy: the copies of the process that
- * copies most.  level: the arguments of hs_in_time for each level of broadcasts or reductions. */
+ * copies most.  level: the arguments of hs_late for each level of broadcasts or reductions. */
 struct movement_cost {
     double seconds, port, busy, part, first, copy;
     int levels;
@@ -117,16 +117,20 @@ struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_prob
     return pace;
 }
 
-double hs_in_time(struct hs_pace pace, double first, double rounds, double times, double panel)
+/*
+ * x: the share of the lookahead that a panel needs.  The more of it, the more panels are late; but if one is late, the
+ * messages of all progress, so at most a part of a multiplication is lost, less with more panels in flight.  The
+ * numbers are those of 187 simulated products (doc/results/simulator.md).
+ */
+double hs_late(struct hs_pace pace, double first, double rounds, double times)
 {
-    static const double MOST = 0.75; /* of a multiplication (doc/results/simulator.md) */
-    double waits = rounds > 1 ? rounds - 1 : 0, share = pace.lookahead / times;
-    double seconds =
-        (first + sqrt(first * first + 4 * pace.lookahead * waits * pace.poll * pace.gemm)) / (2 * pace.lookahead);
-    double most = panel + MOST * pace.gemm;
-    seconds = seconds < panel ? panel : seconds < most ? seconds : most;
-    return panel +
-           (share < 1 ? share : 1) * (seconds - panel); /* outer panels are late once for all their inner ones */
+    static const double MOST = 0.65, HALF = 1.5; /* with lookahead 1; of the most, half is lost at x = HALF */
+    if (pace.lookahead <= 0)
+        return 0;
+    double polls = rounds > 1 ? (rounds - 1) * pace.poll : 0, share = pace.lookahead / times;
+    double x = (polls + first) / (pace.lookahead * pace.gemm), half = HALF * pow(pace.lookahead, -0.2);
+    double late = MOST * pow(pace.lookahead, -0.4) * pace.gemm * x * x / (x * x + half * half);
+    return (share < 1 ? share : 1) * late; /* outer panels are late once for all their inner ones */
 }
 
 static const char *how(const struct hs_mover *mover)
@@ -339,24 +343,33 @@ static double busy_together(const struct hs_clock_memo *memo, const struct hs_li
     return busy > port ? busy : port;
 }
 
-/* The seconds per panel with which the panels of all operands are in time (hs_in_time). */
-static double all_in_time(const struct movement_cost moved[3], struct hs_pace pace, double panel)
+/* The seconds per panel for which multiplications wait longer for the panels of all operands (hs_late). */
+static double all_late(const struct movement_cost moved[3], struct hs_pace pace)
 {
     /* The waits of two operands hardly add up; but the search must see what it saves by that of the lesser. */
     static const double BESIDE = 0.1;
     double longest = 0, beside = 0;
-    for (int x = 0; pace.lookahead > 0 && x < 3; x++) {
+    for (int x = 0; x < 3; x++) {
         double first = 0, rounds = 0, wait = 0; /* of a panel of a level, which then passes all levels inside */
         for (int l = moved[x].levels - 1; l >= 0; l--) {
             first += moved[x].level[l].first;
             rounds += moved[x].level[l].rounds;
-            double late = hs_in_time(pace, first, rounds, moved[x].level[l].times, panel) - panel;
+            double late = hs_late(pace, first, rounds, moved[x].level[l].times);
             wait = late > wait ? late : wait;
         }
         beside = wait > longest ? longest : wait > beside ? wait : beside;
         longest = wait > longest ? wait : longest;
     }
-    return panel + longest + BESIDE * beside;
+    return longest + BESIDE * beside;
+}
+
+/* The seconds before the first multiplication: all panels of the first window are sent at once, so the first waits for
+ * some of the others. */
+static double start_of(struct hs_pace pace, double first, double all)
+{
+    static const double OTHERS = 0.5;
+    double window = OTHERS * (pace.lookahead + 1) * all / pace.panels;
+    return first > window ? first : window;
 }
 
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
@@ -387,9 +400,9 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         double together = first + (busy + part) * (1 - 1 / pace.panels);
         all -= together < all ? memo->profile->pipelining * (all - together) : 0;
     }
-    double gemm = pace.panels * pace.gemm, panel = (all > gemm ? all : gemm) / pace.panels;
-    /* nothing is multiplied before the first panel */
-    double in_time = (pace.panels - 1) * all_in_time(moved, pace, panel) + panel + copy;
+    double gemm = pace.panels * pace.gemm, in_time = (all > gemm ? all : gemm) + copy;
+    if (pace.lookahead > 0)
+        in_time += (pace.panels - 1) * all_late(moved, pace) + start_of(pace, first, all);
     double together = hs_together(memo->profile, spec, all, first, gemm, copy);
     *prediction = (struct hs_prediction){.seconds = together > in_time ? together : in_time,
                                          .comm = all,

@@ -62,16 +62,12 @@ struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_prob
                           const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int threads);
 /*
- * The seconds per innermost panel with which panels arrive in time although they wait for polls at the processes that
- * forward them; at least `panel`, the seconds of a panel if nothing is late.  first: seconds of one panel of the level
- * alone; rounds: those of hs_poll_rounds; times: hs_pipeline.times.
- *
- * Of T seconds per panel a process multiplies for `gemm`, and meanwhile notices what has arrived only every `poll`
- * seconds.  A panel thus takes first + (rounds - 1) poll gemm / T, because the last poll is when it is needed, and has
- * to be there after lookahead T.  Processes that wait for others that multiply hardly wait longer than for a
- * multiplication, since those then wait too, and poll without a pause.
+ * The seconds per innermost panel for which a multiplication waits longer, because processes that multiply notice only
+ * every pace.poll seconds what they have to forward.  first: seconds of one panel of the level alone; rounds: those of
+ * hs_poll_rounds; times: hs_pipeline.times.  A panel needs first + (rounds - 1) poll seconds, since the last poll is
+ * when it is multiplied; it has lookahead multiplications.
  */
-double hs_in_time(struct hs_pace pace, double first, double rounds, double times, double panel);
+double hs_late(struct hs_pace pace, double first, double rounds, double times);
 
 /* Combines communication, multiplication and copies into a total.  first: the part of comm that cannot be hidden.  All
  * in seconds. */

@@ -75,8 +75,7 @@ static double seconds_of_legs(struct hs_chooser *chooser, const struct hs_alg *r
             continue;
         double rounds = hs_poll_rounds(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
                                        unit, spec->segment, status);
-        double late = hs_in_time(pace, cost.seconds, rounds, leg[j].panels.times, pace.gemm) - pace.gemm;
-        late *= leg[j].panels.times;
+        double late = hs_late(pace, cost.seconds, rounds, leg[j].panels.times) * leg[j].panels.times;
         stall = late > stall ? late : stall;
     }
     return sum + stall;

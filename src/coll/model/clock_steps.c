@@ -66,7 +66,8 @@ enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 struct reader {
     /* The work with one collective at a time [0], and beside others [1]. */
     double *busy[2]; /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
-    double *way[2];  /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node */
+    double *way[2];  /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node, per
+                        port */
     double *device;  /* seconds of work of each device; NULL if ranks compute on their processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
@@ -287,7 +288,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
             if (queue < QUEUES)
                 reader->busy[beside][at + queue] += queue == ARITHMETIC ? seconds : seconds / ports;
             if (between)
-                reader->way[beside][2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds;
+                reader->way[beside][2 * hs_node_of(reader->topology, rank) + (queue == IN_PORT)] += seconds / ports;
         }
         steps->step[base + i].pending += enqueue(reader, base + i, served, before);
         for (int d = 0; d < from->deps; d++) {

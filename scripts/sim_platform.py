@@ -38,11 +38,15 @@ class Platform:
     def __init__(self, text, hosts, ppn, xml, **network):
         self.text, self.hosts, self.ppn, self.xml = text, hosts, ppn, xml
         self.bw = self.lat = self.ports = self.hops = self.node_bw = self.node_lat = None
-        self.overhead, self.flow, self.shape = 0.0, 0.0, ()
+        self.overhead, self.flow, self.shape, self.fabric = 0.0, 0.0, (), None
         self.__dict__.update(network)
 
 
-Topology = collections.namedtuple("Topology", "hosts ports hops shape", defaults=[()])
+Topology = collections.namedtuple("Topology", "hosts ports hops shape fabric", defaults=[(), None])
+
+
+def product(numbers):
+    return "x".join(map(str, numbers))
 
 
 def torus(parameters):
@@ -52,7 +56,8 @@ def torus(parameters):
         raise Wrong(f"the torus is \"{parameters}\"; expected at most one dimension of size 1")
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
     # In a dimension of size 2 two links join the two hosts; SimGrid's routing uses one.
-    return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape)
+    return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape,
+                    f"torus {product(shape)}")
 
 
 def fields_of(parameters, name, form, count):
@@ -68,7 +73,7 @@ def fat_tree(parameters):
     levels, down, up, cables = fields_of(parameters, "fat tree", form, 4)
     if len(levels) != 1 or {len(down), len(up), len(cables)} != {levels[0]}:
         raise Wrong(f"the fat tree is \"{parameters}\"; expected {form}, in quotes")
-    return Topology(math.prod(down), up[0] * cables[0], 2 * levels[0])
+    return Topology(math.prod(down), up[0] * cables[0], 2 * levels[0], fabric=f"tree {product(down)}/{product(up)}/{product(cables)}")
 
 
 def dragonfly(parameters):
@@ -78,7 +83,8 @@ def dragonfly(parameters):
         raise Wrong(f"the dragonfly is \"{parameters}\"; expected {form}, in quotes")
     if groups[0] > routers[0]:  # group g is reached through router g; otherwise SimGrid 3.32 crashes
         raise Wrong(f"the dragonfly has {groups[0]} groups; expected at most the routers in a chassis, {routers[0]}")
-    return Topology(groups[0] * chassis[0] * routers[0] * nodes[0], 1, 5)
+    sizes, cables = zip(groups, chassis, routers)
+    return Topology(math.prod(sizes) * nodes[0], 1, 5, fabric=f"dragonfly {product([*sizes, *nodes])}/{product(cables)}")
 
 
 MOST_RANKS = 2**20
@@ -154,7 +160,7 @@ def platform_of(text):
         raise Wrong(f"--platform {kind}: {made.hosts} hosts of {ppn} ranks; expected at most {MOST_RANKS} ranks")
     hosts = [f"node{i}" for i in range(made.hosts)]
     xml = XML.format(last=made.hosts - 1, ppn=ppn, link_lat=link_lat, more=more, **network)
-    return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, flow=flow,
+    return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, fabric=made.fabric, flow=flow,
                     **network)
 
 
@@ -183,7 +189,7 @@ def platform_of_file(path):
     if len(found) == 1 and one.tag == "cluster" and one.get("sharing_policy", "SPLITDUPLEX") == "SPLITDUPLEX":
         read = dict(TOPOLOGIES.values()).get(one.get("topology"))
         made = read(one.get("topo_parameters", "")) if read else Topology(len(hosts), 1, 2)
-        network = {"ports": made.ports, "hops": made.hops, "shape": made.shape}
+        network = {"ports": made.ports, "hops": made.hops, "shape": made.shape, "fabric": made.fabric}
         for key, name in (("bw", "bw"), ("lat", "lat"), ("node_bw", "loopback_bw"), ("node_lat", "loopback_lat")):
             if one.get(name):
                 network[key] = quantity(one.get(name), f"{what}: {name}", KEYS[key])
@@ -252,8 +258,14 @@ def profile_of(platform, where, gemm):
     return text + "end\n"
 
 
-def topology_of(platform):
-    """The text of the file for the library's option topology; None if the fabric is not a torus that the library knows."""
-    if not platform.shape or len(platform.shape) > 6 or len(platform.hosts) > 2**20:
+def fabric_of(platform):
+    """Kind and numbers of the fabric, for the library's option topology; None if the library does not know it."""
+    if not platform.fabric or platform.fabric.split()[1].split("/")[0].count("x") > 5 or len(platform.hosts) > 2**20:
         return None
-    return f"torus {'x'.join(map(str, platform.shape))}\n" + "".join(f"{host}\n" for host in platform.hosts)
+    return platform.fabric.split()
+
+
+def topology_of(platform):
+    """The text of the file for the library's option topology; None if the library does not know the fabric."""
+    fabric = fabric_of(platform)
+    return fabric and " ".join(fabric) + "\n" + "".join(f"{host}\n" for host in platform.hosts)

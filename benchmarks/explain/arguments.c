@@ -161,12 +161,14 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     if (args->model.text && options->text && strstr(options->text, "profile="))
         return command_refuse(options, "--model: not allowed with --profile; expected only one of them");
     const char *topology = options->text ? strstr(options->text, "topology=") : NULL;
-    topology = topology ? topology + strlen("topology=") : "torus:";
+    topology = topology ? topology + strlen("topology=") : "torus:1";
     if (strncmp(topology, "nodes:", strlen("nodes:")) == 0)
         return command_refuse(options, "--topology nodes:N: not allowed here; expected --nodes N, with --topology "
-                                       "torus:XxYx... if the links between the nodes form a torus");
-    if (strncmp(topology, "torus:", strlen("torus:")) != 0)
-        return command_refuse(options, "--topology %.*s: a file names the hosts of a job; expected torus:XxYx... here",
+                                       "torus:XxYx..., tree:... or dragonfly:... if the links between them are known");
+    if (!hs_is_fabric(topology))
+        return command_refuse(options,
+                              "--topology %.*s: a file names the hosts of a job; expected torus:XxYx..., "
+                              "tree:... or dragonfly:... here",
                               (int)strcspn(topology, " "), topology);
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;

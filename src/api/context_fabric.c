@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The extents of "torus:8x8x8"; there must be a position for each node. */
+/* Reads "torus:8x8x8" or another fabric; there must be a position for each node. */
 static hsumma_status read_word(const char *word, int nodes, struct hs_fabric *fabric, struct hs_message *message)
 {
-    const char *at = word + strlen("torus:");
-    if (hs_fabric_read(&at, fabric) || *at)
+    const char *at = strchr(word, ':') + 1;
+    if (hs_fabric_read(word, &at, fabric) || *at)
         return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "topology: \"%.100s\": expected torus: and up to %d extents, such as torus:8x8x8", word,
-                       HS_FABRIC_DIMS);
+                       "topology: \"%.100s\": expected a fabric of up to %d dimensions, such as torus:8x8x8, "
+                       "tree:16x8/1x4 (children/parents) or dragonfly:3x4x4x2 (groups, chassis, routers, nodes)",
+                       word, HS_FABRIC_DIMS);
     if (fabric->positions < nodes)
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "topology: %.100s has %d positions; expected at least %d, one for each node", word,
@@ -98,9 +99,8 @@ hsumma_status hs_context_find_fabric(hsumma_context *ctx)
     if (!*nodes.fabric)
         return HSUMMA_OK;
     int parts = comm->topology.size ? comm->topology.division[HS_NODE].parts : 1;
-    hsumma_status status = strncmp(nodes.fabric, "torus:", 6) == 0
-                               ? read_word(nodes.fabric, parts, &comm->fabric, &ctx->message)
-                               : read_file(ctx, nodes.fabric);
+    hsumma_status status = hs_is_fabric(nodes.fabric) ? read_word(nodes.fabric, parts, &comm->fabric, &ctx->message)
+                                                      : read_file(ctx, nodes.fabric);
     if (!status && parts > 1)
         comm->topology.fabric = &comm->fabric;
     return status;

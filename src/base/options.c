@@ -247,6 +247,11 @@ static int check_file(const struct option_row *row, const char *text, void *at)
 static const struct option_type rules_type = {.read = check_rules, .stays_text = 1};
 static const struct option_type file_type = {.read = check_file, .stays_text = 1};
 
+int hs_is_fabric(const char *text)
+{
+    return strncmp(text, "torus:", 6) == 0 || strncmp(text, "tree:", 5) == 0 || strncmp(text, "dragonfly:", 10) == 0;
+}
+
 int hs_topology_text(const char *text, struct hs_nodes *nodes)
 {
     enum { MOST_NODES = 1 << 20 };
@@ -260,10 +265,10 @@ int hs_topology_text(const char *text, struct hs_nodes *nodes)
             (strncmp(text, ",sockets:", 9) == 0 && (text += 9, whole_number(&text, 1, MOST_NODES, &sockets))))
             return -1;
         *nodes = (struct hs_nodes){(int)count, (int)sockets, text + (*text == ',')};
-        return *text && strncmp(text, ",torus:", 7) != 0 ? -1 : 0;
+        return *text && (*text != ',' || !hs_is_fabric(text + 1)) ? -1 : 0;
     }
     nodes->fabric = text; /* a name with a colon but no directory is a misspelt word */
-    return !*text || (strchr(text, ':') && !strchr(text, '/') && strncmp(text, "torus:", 6) != 0) ? -1 : 0;
+    return !*text || (strchr(text, ':') && !strchr(text, '/') && !hs_is_fabric(text)) ? -1 : 0;
 }
 
 static int check_topology(const struct option_row *row, const char *text, void *at)

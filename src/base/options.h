@@ -60,7 +60,7 @@ struct hs_part {
 /* The value of the option topology. */
 struct hs_nodes {
     int count, sockets; /* number of virtual nodes, and of sockets per node; count 0: the real nodes */
-    const char *fabric; /* the part of the text that describes the links between nodes: "torus:...", the name of a file,
+    const char *fabric; /* the part of the text that describes the links between nodes: "torus:..." etc., a file's name,
                            or "" */
 };
 
@@ -150,6 +150,8 @@ const char *hs_option_word(enum hs_option option, int64_t value);
 
 /* Parses the value of the option topology.  Returns 0, or -1 if it is wrong. */
 int hs_topology_text(const char *text, struct hs_nodes *nodes);
+/* Whether such a part describes the links itself (hs_fabric_read), and is not the name of a file. */
+int hs_is_fabric(const char *text);
 
 /* Parses a number of bytes, at least `least`, with an optional factor k, M or G (powers of 1024).  Returns 0, or -1. */
 int hs_size_text(const char *text, int64_t least, int64_t *value);

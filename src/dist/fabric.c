@@ -1,29 +1,186 @@
 #include "dist/fabric.h"
 
+#include "base/hash.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-int hs_fabric_read(const char **text, struct hs_fabric *fabric)
+/* --- links and routes --------------------------------------------------------------------------------------------- */
+
+/* Number of links up from all elements of a level of a tree; *elements: their number; *ways: number of switches of the
+ * level above the same nodes. */
+static double links_up(const struct hs_fabric *fabric, int level)
 {
-    const char *at = *text;
-    *fabric = (struct hs_fabric){.positions = 1};
-    do {
-        char *end;
-        if (*at < '1' || *at > '9' || fabric->dims == HS_FABRIC_DIMS)
-            return -1;
-        long extent = strtol(at, &end, 10);
-        if (extent > HS_FABRIC_POSITIONS / fabric->positions)
-            return -1;
-        fabric->extent[fabric->dims++] = (int)extent;
-        fabric->positions *= (int)extent;
-        at = end;
-    } while (*at++ == 'x');
-    *text = at - 1;
+    double links = fabric->positions;
+    for (int l = 0; l <= level; l++)
+        links *= fabric->parents[l] / (l < level ? (double)fabric->extent[l] : 1);
+    return links;
+}
+
+static double count_links(const struct hs_fabric *fabric)
+{
+    const int *extent = fabric->extent;
+    double links = 0;
+    switch (fabric->kind) {
+    case HS_TORUS:
+        return 2.0 * fabric->dims * fabric->positions;
+    case HS_SWITCH_TREE:
+        for (int l = 0; l < fabric->dims; l++)
+            links += 2 * links_up(fabric, l);
+        return links;
+    case HS_DRAGONFLY:
+        links = (double)extent[0] * extent[1] * extent[2];
+        return 2.0 * fabric->positions + links * (extent[2] + extent[1]) + (double)extent[0] * extent[0];
+    case HS_HOST_ROW:
+        break;
+    }
     return 0;
 }
 
-static int coordinate(const struct hs_fabric *fabric, int dim, int position)
+int hs_fabric_links(const struct hs_fabric *fabric)
+{
+    return (int)count_links(fabric);
+}
+
+/* Reads "4x4x2" into number[], at most HS_FABRIC_DIMS of them; returns how many, or -1. */
+static int read_numbers(const char **text, int number[HS_FABRIC_DIMS])
+{
+    const char *at = *text;
+    int count = 0;
+    do {
+        char *end;
+        if (*at < '1' || *at > '9' || count == HS_FABRIC_DIMS)
+            return -1;
+        long read = strtol(at, &end, 10);
+        if (read > HS_FABRIC_POSITIONS)
+            return -1;
+        number[count++] = (int)read;
+        at = end;
+    } while (*at++ == 'x');
+    *text = at - 1;
+    return count;
+}
+
+/* Reads "/2x1" with `expected` numbers, which are 1 if there is no '/'; -1 if it is wrong. */
+static int read_more(const char **text, int expected, int number[HS_FABRIC_DIMS])
+{
+    for (int i = 0; i < HS_FABRIC_DIMS; i++)
+        number[i] = 1;
+    if (**text != '/')
+        return 0;
+    ++*text;
+    return read_numbers(text, number) == expected ? 0 : -1;
+}
+
+static const char *const names[] = {[HS_TORUS] = "torus", [HS_SWITCH_TREE] = "tree", [HS_DRAGONFLY] = "dragonfly"};
+enum { NAMES = sizeof names / sizeof *names };
+
+size_t hs_fabric_name(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    for (int kind = 0; kind < NAMES; kind++)
+        if (strlen(names[kind]) == length && strncmp(text, names[kind], length) == 0)
+            return length;
+    return 0;
+}
+
+int hs_fabric_read(const char *name, const char **shape, struct hs_fabric *fabric)
+{
+    enum { CHASSIS_DIMS = 4, LINK_DIMS = 3, MOST_LINKS = 1 << 26 };
+    const char *at = *shape;
+    *fabric = (struct hs_fabric){.positions = 1};
+    for (int kind = 0; kind < NAMES; kind++)
+        if (strncmp(name, names[kind], strlen(names[kind])) == 0)
+            fabric->kind = (enum hs_fabric_kind)kind;
+    if (!hs_fabric_name(name) || (fabric->dims = read_numbers(&at, fabric->extent)) < 0)
+        return -1;
+    for (int d = 0; d < fabric->dims; d++) {
+        if (fabric->extent[d] > HS_FABRIC_POSITIONS / fabric->positions)
+            return -1;
+        fabric->positions *= fabric->extent[d];
+    }
+    if (fabric->kind == HS_SWITCH_TREE &&
+        (read_more(&at, fabric->dims, fabric->parents) || read_more(&at, fabric->dims, fabric->cables)))
+        return -1;
+    if (fabric->kind == HS_DRAGONFLY && (fabric->dims != CHASSIS_DIMS || fabric->extent[0] > fabric->extent[2] ||
+                                         read_more(&at, LINK_DIMS, fabric->cables)))
+        return -1;
+    *shape = at;
+    return count_links(fabric) > MOST_LINKS ? -1 : 0;
+}
+
+uint64_t hs_fabric_hash(uint64_t hash, const struct hs_fabric *fabric)
+{
+    hash = hs_mix(hash, (uint64_t)fabric->kind);
+    for (int d = 0; d < fabric->dims; d++)
+        hash = hs_mix(hs_mix(hs_mix(hash, (uint64_t)fabric->extent[d]), (uint64_t)fabric->parents[d]),
+                      (uint64_t)fabric->cables[d]);
+    return hash;
+}
+
+/* --- routes --------------------------------------------------------------------------------------------------------
+ */
+
+/* A link of a tree is its lower end's, up [0] and down [1]. */
+static void route_in_tree(const struct hs_fabric *fabric, int from, int to, double amount,
+                          struct hs_fabric_traffic *traffic)
+{
+    int below = 1, ways = 1, first = 0; /* ways: number of switches of the level above the same nodes */
+    for (int l = 0; l < fabric->dims && from / below != to / below; l++) {
+        int parents = fabric->parents[l], parent = to / ways % parents;
+        int up = (from / below * ways + to % ways) * parents + parent;
+        int down = (to / below * ways + to % ways) * parents + parent;
+        hs_fabric_add(traffic, first + 2 * up, amount / fabric->cables[l]);
+        hs_fabric_add(traffic, first + 2 * down + 1, amount / fabric->cables[l]);
+        first += 2 * (fabric->positions / below * ways * parents);
+        below *= fabric->extent[l];
+        ways *= parents;
+    }
+}
+
+/* Links of a dragonfly: up from and down to each node, then those between routers of a chassis, between chassis, and
+ * between groups. */
+static void route_in_dragonfly(const struct hs_fabric *fabric, int from, int to, double amount,
+                               struct hs_fabric_traffic *traffic)
+{
+    enum { GROUP, CHASSIS, ROUTER, WITHIN };
+    const int *extent = fabric->extent, *cables = fabric->cables, groups = extent[GROUP], chassis = extent[CHASSIS],
+              routers = extent[ROUTER];
+    int green = 2 * fabric->positions, black = green + groups * chassis * routers * routers,
+        blue = black + groups * routers * chassis * chassis;
+    int at[3], end[3];
+    if (from == to)
+        return;
+    hs_fabric_add(traffic, 2 * from, amount);
+    hs_fabric_add(traffic, 2 * to + 1, amount);
+    for (int d = ROUTER, a = from / extent[WITHIN], b = to / extent[WITHIN]; d >= GROUP; d--) {
+        at[d] = a % extent[d];
+        end[d] = b % extent[d];
+        a /= extent[d];
+        b /= extent[d];
+    }
+    for (int out = at[GROUP] != end[GROUP]; out >= 0;
+         out--) { /* to the router with the link, then to the last router */
+        int router = out ? end[GROUP] : end[ROUTER], box = out ? 0 : end[CHASSIS];
+        if (at[ROUTER] != router)
+            hs_fabric_add(traffic,
+                          green + ((at[GROUP] * chassis + at[CHASSIS]) * routers + at[ROUTER]) * routers + router,
+                          amount / cables[ROUTER]);
+        at[ROUTER] = router;
+        if (at[CHASSIS] != box)
+            hs_fabric_add(traffic, black + ((at[GROUP] * routers + at[ROUTER]) * chassis + at[CHASSIS]) * chassis + box,
+                          amount / cables[CHASSIS]);
+        at[CHASSIS] = box;
+        if (!out)
+            break;
+        hs_fabric_add(traffic, blue + at[GROUP] * groups + end[GROUP], amount / cables[GROUP]);
+        at[ROUTER] = at[GROUP];
+        at[GROUP] = end[GROUP];
+    }
+}
+
+int hs_fabric_coordinate(const struct hs_fabric *fabric, int dim, int position)
 {
     for (int d = 0; d < dim; d++)
         position /= fabric->extent[d];
@@ -41,11 +198,13 @@ int hs_fabric_hops(const struct hs_fabric *fabric, int from, int to)
 {
     int hops = 0;
     for (int d = 0; d < fabric->dims; d++)
-        hops += abs(distance(fabric->extent[d], coordinate(fabric, d, from), coordinate(fabric, d, to)));
+        hops += abs(
+            distance(fabric->extent[d], hs_fabric_coordinate(fabric, d, from), hs_fabric_coordinate(fabric, d, to)));
     return hops;
 }
 
-void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount, struct hs_fabric_traffic *traffic)
+static void route_in_torus(const struct hs_fabric *fabric, int from, int to, double amount,
+                           struct hs_fabric_traffic *traffic)
 {
     int stride = 1;
     for (int d = 0; d < fabric->dims; d++) {
@@ -61,217 +220,12 @@ void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double am
     }
 }
 
-/* --- order -------------------------------------------------------------------------------------------------------- */
-
-struct ploughing {
-    const struct hs_fabric *fabric;
-    const int *position;
-    int *scratch;
-    int dim[HS_FABRIC_DIMS]; /* the dimensions, outermost first */
-    int inner, shift;        /* furrows in dim[inner] begin this many coordinates later */
-};
-
-static void reverse(int *order, int count)
+void hs_fabric_route(const struct hs_fabric *fabric, int from, int to, double amount, struct hs_fabric_traffic *traffic)
 {
-    for (int i = 0, j = count - 1; i < j; i++, j--) {
-        int kept = order[i];
-        order[i] = order[j];
-        order[j] = kept;
-    }
-}
-
-/* The coordinate after the longest gap in the ring of a dimension, at which the furrows begin. */
-static int first_furrow(const struct ploughing *on, int dim, const int *order, int count)
-{
-    int extent = on->fabric->extent[dim], *used = on->scratch, longest = 0, first = 0, last = -1;
-    if (extent > count) { /* too few members for scratch of one number per coordinate: begin at the smallest */
-        first = extent;
-        for (int i = 0; i < count; i++) {
-            int c = coordinate(on->fabric, dim, on->position[order[i]]);
-            first = c < first ? c : first;
-        }
-        return first;
-    }
-    memset(used, 0, (size_t)extent * sizeof *used);
-    for (int i = 0; i < count; i++)
-        used[coordinate(on->fabric, dim, on->position[order[i]])] = 1;
-    for (int c = 0; c < 2 * extent; c++) {
-        if (!used[c % extent])
-            continue;
-        if (last >= 0 && c - last > longest) {
-            longest = c - last;
-            first = c % extent;
-        }
-        last = c;
-    }
-    return first;
-}
-
-/* Orders order[0 .. count) by the coordinates from dim[depth] on; every other furrow runs backwards. */
-static void plough(const struct ploughing *on, int depth, int *order, int count)
-{
-    if (depth == on->fabric->dims || count < 2)
-        return;
-    int dim = on->dim[depth], extent = on->fabric->extent[dim], filled = 0, furrows = 0;
-    int first = first_furrow(on, dim, order, count) + (depth == on->inner ? on->shift : 0);
-    for (int c = 0; c < extent && filled < count; c++) {
-        int begin = filled, kept = 0;
-        for (int i = filled; i < count; i++) { /* moves the members of this furrow to the front, in their order */
-            int member = order[i];
-            if (coordinate(on->fabric, dim, on->position[member]) == (first + c) % extent)
-                order[filled++] = member;
-            else
-                on->scratch[kept++] = member;
-        }
-        memcpy(order + filled, on->scratch, (size_t)kept * sizeof *order);
-        if (filled == begin)
-            continue;
-        plough(on, depth + 1, order + begin, filled - begin);
-        if (furrows++ % 2)
-            reverse(order + begin, filled - begin);
-    }
-}
-
-static int64_t hops_around(const struct hs_fabric *fabric, const int *position, const int *order, int count)
-{
-    int64_t hops = 0;
-    for (int i = 0; i < count; i++)
-        hops += hs_fabric_hops(fabric, position[order[i]], position[order[(i + 1) % count]]);
-    return hops;
-}
-
-/* The next sequence of dimensions in ascending order; 0 if there is none. */
-static int next_sequence(int *dim, int count)
-{
-    int i = count - 2, j = count - 1;
-    while (i >= 0 && dim[i] >= dim[i + 1])
-        i--;
-    if (i < 0)
-        return 0;
-    while (dim[j] <= dim[i])
-        j--;
-    int kept = dim[i];
-    dim[i] = dim[j];
-    dim[j] = kept;
-    reverse(dim + i + 1, count - i - 1);
-    return 1;
-}
-
-/* Orders all members; returns the number of hops around them. */
-static int64_t order_all(const struct ploughing *on, int *order, int count)
-{
-    for (int i = 0; i < count; i++)
-        order[i] = i;
-    plough(on, 0, order, count);
-    return hops_around(on->fabric, on->position, order, count);
-}
-
-/* The number of different coordinates of the members; scratch: room for count numbers. */
-static int coordinates_used(const struct hs_fabric *fabric, int dim, const int *position, int count, int *scratch)
-{
-    int used = 0;
-    for (int i = 0; i < count; i++) {
-        int c = coordinate(fabric, dim, position[i]), known = 0;
-        for (int j = 0; j < used && !known; j++)
-            known = scratch[j] == c;
-        if (!known)
-            scratch[used++] = c;
-    }
-    return used;
-}
-
-/* The sequences of dimensions with the fewest hops, one for each innermost dimension. */
-struct sequences {
-    struct ploughing best[HS_FABRIC_DIMS];
-    int64_t hops[HS_FABRIC_DIMS]; /* INT64_MAX if this dimension is never the innermost */
-    int used[HS_FABRIC_DIMS];     /* number of different coordinates */
-};
-
-static void find_sequences(struct ploughing *on, int *order, int count, struct sequences *found)
-{
-    const struct hs_fabric *fabric = on->fabric;
-    int fixed = 0, varying = 0, vary[HS_FABRIC_DIMS];
-    for (int d = 0; d < fabric->dims; d++) {
-        int used = coordinates_used(fabric, d, on->position, count, on->scratch);
-        found->hops[d] = INT64_MAX;
-        found->used[d] = used;
-        if (used == 1)
-            on->dim[fixed++] = d;
-        else
-            vary[varying++] = d;
-    }
-    for (int v = 0; v < varying; v++)
-        on->dim[fixed + v] = vary[v];
-    on->inner = fabric->dims - 1;
-    on->shift = 0;
-    do {
-        int inner = on->dim[on->inner];
-        int64_t hops = order_all(on, order, count);
-        if (hops < found->hops[inner]) {
-            found->hops[inner] = hops;
-            found->best[inner] = *on;
-        }
-    } while (next_sequence(on->dim + fixed, varying));
-}
-
-/* The dimension other than `but` with the fewest hops as the innermost; -1 if there is none. */
-static int fewest_hops(const struct sequences *found, int dims, int but)
-{
-    int least = -1;
-    for (int d = 0; d < dims; d++)
-        if (d != but && found->hops[d] < INT64_MAX && (least < 0 || found->hops[d] < found->hops[least]))
-            least = d;
-    return least;
-}
-
-/* The load of a dimension's links if `along` lines plough through it, and `turning` lines, whose furrows have `furrow`
- * nodes, only turn there.  Nodes between those of the lines belong to other lines, which have the same links. */
-static int load_of(int extent, int used, int along, int turning, int furrow)
-{
-    return extent / used * (along + (2 * turning + furrow - 1) / furrow);
-}
-
-/*
- * The innermost dimension for a line: that with the fewest hops or, for some of the lines on the same nodes, the next
- * best, as many as reduce the load of the busiest link most.
- */
-static int deal(const struct sequences *found, const struct hs_fabric *fabric, struct hs_fabric_line line)
-{
-    int best = fewest_hops(found, fabric->dims, -1), next = fewest_hops(found, fabric->dims, best), dealt = 0;
-    int64_t least = INT64_MAX;
-    for (int to_next = 0; next >= 0 && to_next <= line.beside / 2; to_next++) {
-        int rest = line.beside - to_next;
-        int one = load_of(fabric->extent[best], found->used[best], rest, to_next, found->used[next]);
-        int other = load_of(fabric->extent[next], found->used[next], to_next, rest, found->used[best]);
-        int most = one > other ? one : other;
-        if (most < least) {
-            least = most;
-            dealt = to_next;
-        }
-    }
-    return line.place < dealt ? next : best;
-}
-
-/* The sum of the digits of a number, so that numbers differ from their neighbours and from those far away. */
-static int digit_sum(int number, int base)
-{
-    int sum = 0;
-    for (; base > 1 && number > 0; number /= base)
-        sum += number % base;
-    return sum;
-}
-
-void hs_fabric_order(const struct hs_fabric *fabric, const int *position, int count, struct hs_fabric_line line,
-                     int *order, int *scratch)
-{
-    struct ploughing on = {.fabric = fabric, .position = position, .scratch = scratch};
-    struct sequences found;
-    find_sequences(&on, order, count, &found);
-    int inner = deal(&found, fabric, line), extent = fabric->extent[inner];
-    on = found.best[inner];
-    on.shift = 2 * digit_sum(line.number, extent / 2) % extent;
-    if (order_all(&on, order, count) > found.hops[inner]) {
-        on.shift = 0;
-        order_all(&on, order, count);
-    }
+    if (fabric->kind == HS_TORUS)
+        route_in_torus(fabric, from, to, amount, traffic);
+    else if (fabric->kind == HS_SWITCH_TREE)
+        route_in_tree(fabric, from, to, amount, traffic);
+    else if (fabric->kind == HS_DRAGONFLY)
+        route_in_dragonfly(fabric, from, to, amount, traffic);
 }

@@ -124,28 +124,32 @@ static const char *next_word(const char *text)
     }
 }
 
-static int is_torus(const char *text)
+/* Whether a line names a fabric, which follows a blank. */
+static int is_header(const char *text)
 {
-    return strncmp(text, "torus", 5) == 0 && text[5] && strchr(separators + 1, text[5]);
+    size_t length = hs_fabric_name(text);
+    return length > 0 && text[length] && strchr(separators + 1, text[length]);
 }
 
-static hsumma_status parse_torus(const char *text, const char *at, struct host_search *search, struct hs_fabric *fabric,
-                                 struct hs_message *message)
+static hsumma_status parse_positions(const char *text, const char *header, struct host_search *search,
+                                     struct hs_fabric *fabric, struct hs_message *message)
 {
-    const char *extents = next_word(at + strlen("torus"));
-    at = extents;
-    if (hs_fabric_read(&at, fabric) || !*at || !strchr(separators + 1, *at))
-        return wrong(text, extents, "the extents of a torus of up to 6 dimensions, such as 8x8x8", message);
+    const char *at = next_word(header + hs_fabric_name(header));
+    if (hs_fabric_read(header, &at, fabric) || !*at || !strchr(separators + 1, *at))
+        return wrong(text, header,
+                     "a fabric of up to 6 dimensions, such as \"torus 8x8x8\", \"tree 16x8/1x4\" (children/parents) or "
+                     "\"dragonfly 3x4x4x2\" (groups, chassis, routers, nodes)",
+                     message);
     for (at = next_word(at); *at; at = next_word(at)) {
         const char *list = at;
-        at = is_torus(list) ? NULL : meet_list(search, list);
+        at = is_header(list) ? NULL : meet_list(search, list);
         if (!at)
             return wrong(text, list, "names of hosts such as node[00-15],login1", message);
         at = next_word(at);
         at += *at == ',';
     }
     if (search->count > fabric->positions)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "it has %d hosts; expected at most %d, the positions of the torus",
+        return hs_fail(message, HSUMMA_ERR_OPTION, "it has %d hosts; expected at most %d, the positions of the fabric",
                        search->count, fabric->positions);
     return HSUMMA_OK;
 }
@@ -173,7 +177,7 @@ static hsumma_status parse_switches(const char *text, struct host_search *search
         if (!hosts || strchr(separators, *hosts) || !meet_list(search, hosts))
             return wrong(text, line, "Nodes=HOSTS on a switch without Switches=", message);
     }
-    *fabric = (struct hs_fabric){.dims = 1, .extent = {search->count}, .positions = search->count};
+    *fabric = (struct hs_fabric){.kind = HS_HOST_ROW, .dims = 1, .extent = {search->count}, .positions = search->count};
     return search->count <= HS_FABRIC_POSITIONS
                ? HSUMMA_OK
                : hs_fail(message, HSUMMA_ERR_OPTION, "it has more than %d hosts", HS_FABRIC_POSITIONS);
@@ -185,8 +189,8 @@ hsumma_status hs_fabric_parse(const char *text, const char *host, struct hs_fabr
     struct host_search search = {.host = host, .found = -1};
     const char *first = next_word(text);
     hsumma_status status;
-    if (is_torus(first))
-        status = parse_torus(text, first, &search, fabric, message);
+    if (is_header(first))
+        status = parse_positions(text, first, &search, fabric, message);
     else if (strncmp(first, "SwitchName=", 11) == 0)
         status = parse_switches(text, &search, fabric, message);
     else

@@ -465,6 +465,21 @@ def test_torus():
     ok(ring > 1.5 * torus and torus >= alone, "a product on a ring of nodes, and on a torus", alone, ring, torus)
 
 
+def test_switches():
+    """Few links between switches make broadcasts dearer that send much over them, and groups below one switch worth while."""
+    line = "-m 4800 --grid 8x8 --nodes 64 --block 96 --model alpha=1e-6,beta=1e-9 --lookahead 3"
+    words = ("", " --topology tree:8x8/1x8", " --topology tree:8x8", " --topology dragonfly:4x4x4x1")
+    for bcast, least in (("van_de_geijn", 2), ("chain", 1)):
+        alone, full, few, dragonfly = (explain(f"{line} --groups 1x1 --bcast {bcast}{word}")["predicted_s"] for word in words)
+        ok(alone * 0.999 <= full < 1.5 * alone and few > least * full and dragonfly > full * 0.999,
+           f"{bcast} with as many links up as down, with few, in a dragonfly", alone, full, few, dragonfly)
+    report = explain(line.replace(" --lookahead 3", "") + " --topology tree:8x8")
+    forced = explain(line.replace(" --lookahead 3", "") + " --groups 1x1 --bcast van_de_geijn --topology tree:8x8")
+    ok(report["predicted_s"] < 0.8 * forced["predicted_s"], "the choice avoids them", report["predicted_s"], forced["predicted_s"])
+    refuses(table("-m 480 --nodes 16 --grid 4x4 --topology tree:2x2"), "explain with fewer positions than nodes", "4 positions for 16 nodes",
+            head="hsumma: ")
+
+
 def test_orders():
     """The savings by other orders of the grid, and the printed placement of nodes."""
     for args, nodes in [("--grid 4x4 --nodes 4", 4), ("--grid 3x4 --map 2,0,1,0,2,1,1,0,2,2,1,0", 3),
@@ -766,6 +781,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_torus, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_torus, test_switches, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_devices, test_table,
                  test_errors, test_document, names=sys.argv[1:]))

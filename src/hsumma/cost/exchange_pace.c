@@ -301,7 +301,7 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     exchange.ways = hs_get_zero(memory, 4 * nodes, sizeof *exchange.ways);
     exchange.shares.both = walks ? hs_get_zero(memory, (size_t)pairs, sizeof *exchange.shares.both) : NULL;
     hsumma_status status = HSUMMA_ERR_MEMORY;
-    int linked = lines->topology && lines->topology->fabric;
+    int linked = hs_fabric_known(lines);
     exchange.traffic = linked ? hs_link_scratch(lines, memory) : NULL;
     if (exchange.holder && exchange.to && exchange.ways && (exchange.shares.both || !walks) &&
         (exchange.traffic || !linked)) {

@@ -14,10 +14,15 @@ struct hs_link_use {
     double seconds; /* for hs_links_together: the work of the busiest link */
 };
 
-/* Whether the links that a line uses are known: lists over cells need a topology, which lists over nodes lack. */
+/* Whether the links between nodes are known, and those that a line uses: lists over cells need a topology, which lists
+ * over nodes lack. */
+static inline int hs_fabric_known(const struct hs_line_table *lines)
+{
+    return lines->topology && lines->topology->fabric && hs_fabric_links(lines->topology->fabric) > 0;
+}
 static inline int hs_links_known(const struct hs_line_table *lines, const struct hs_line *line)
 {
-    return lines->topology && lines->topology->fabric && line->cells;
+    return hs_fabric_known(lines) && line->cells;
 }
 
 /*

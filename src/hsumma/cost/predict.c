@@ -400,9 +400,12 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         double together = first + (busy + part) * (1 - 1 / pace.panels);
         all -= together < all ? memo->profile->pipelining * (all - together) : 0;
     }
-    double gemm = pace.panels * pace.gemm, in_time = (all > gemm ? all : gemm) + copy;
-    if (pace.lookahead > 0)
-        in_time += (pace.panels - 1) * all_late(moved, pace) + start_of(pace, first, all);
+    double gemm = pace.panels * pace.gemm, in_time = all > gemm ? all : gemm;
+    if (pace.lookahead > 0) {
+        double started = gemm + start_of(pace, first, all);
+        in_time = (started > all ? started : all) + (pace.panels - 1) * all_late(moved, pace);
+    }
+    in_time += copy;
     double together = hs_together(memo->profile, spec, all, first, gemm, copy);
     *prediction = (struct hs_prediction){.seconds = together > in_time ? together : in_time,
                                          .comm = all,

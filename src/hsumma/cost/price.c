@@ -143,7 +143,10 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *en
     *slot = (uint16_t)memo->count;
 }
 
-/* Adds to a cost what the links need: a line alone also waits while its busiest link carries other lines. */
+/*
+ * Adds to a cost what the links need.  On a torus a line alone also waits while its busiest link carries other lines;
+ * in other fabrics, where many links lead to a few, at least as long as the busiest works for all.
+ */
 static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                 const struct hs_link_use *use, int64_t bytes, struct hs_cost *cost)
 {
@@ -165,7 +168,8 @@ static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line
     const struct hs_link *network = &memo->profile->machine.network;
     double beta = network->eager > 0 && network->beta_long > 0 ? network->beta_long : network->beta;
     double scale = (double)bytes * beta;
-    cost->beside = (key.cost.link[0] - key.cost.seconds) * scale;
+    double waits = (key.cost.link[0] - key.cost.seconds) * scale, works = key.cost.link[0] * scale - cost->seconds;
+    cost->beside = lines->topology->fabric->kind == HS_TORUS ? waits : works > 0 ? works : 0;
     cost->seconds += cost->beside;
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
         cost->link[i] = key.cost.link[i] * scale;

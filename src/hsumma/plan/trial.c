@@ -16,8 +16,7 @@ uint64_t hs_placed_hash(const hsumma_context *ctx, const struct hs_request *requ
     const struct hs_topology *topology = &ctx->comm.topology;
     const struct hs_fabric *fabric = topology->fabric;
     uint64_t hash = (uint64_t)hs_request_hash(request, 1);
-    for (int d = 0; fabric && d < fabric->dims; d++)
-        hash = hs_mix(hash, (uint64_t)fabric->extent[d]);
+    hash = fabric ? hs_fabric_hash(hash, fabric) : hash;
     if (grid->extent[0] * grid->extent[1] > topology->size || topology->division[HS_NODE].parts <= 1)
         return hash;
     return hs_placement_hash(hash, topology, grid);

@@ -19,7 +19,7 @@ enum { TORI = sizeof tori / sizeof *tori };
 static struct hs_fabric torus_of(const char *text)
 {
     struct hs_fabric fabric;
-    if (hs_fabric_read(&text, &fabric) || *text)
+    if (hs_fabric_read("torus", &text, &fabric) || *text)
         tap_ok(0, "a torus is read");
     return fabric;
 }
@@ -196,13 +196,117 @@ static void texts(void)
     int accepted = 0;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *text = wrong[i];
-        accepted += hs_fabric_read(&text, &fabric) == 0;
+        accepted += hs_fabric_read("torus", &text, &fabric) == 0;
     }
     tap_ok(accepted == 0, "wrong extents are refused");
     const char *text = "8x3x2,x";
-    int status = hs_fabric_read(&text, &fabric);
+    int status = hs_fabric_read("torus", &text, &fabric);
     tap_ok(!status && fabric.dims == 3 && fabric.positions == 48 && fabric.extent[1] == 3 && strcmp(text, ",x") == 0,
            "8x3x2 is read up to the comma");
+}
+
+/* Reads "tree:4x4" and the like. */
+static struct hs_fabric fabric_of(const char *word)
+{
+    struct hs_fabric fabric;
+    const char *shape = strchr(word, ':') + 1;
+    if (hs_fabric_read(word, &shape, &fabric) || *shape)
+        tap_ok(0, "%s is read", word);
+    return fabric;
+}
+
+/* The loads of one message of amount 1: their number, sum, and the largest. */
+struct loads {
+    int links;
+    double sum, most;
+};
+static struct loads loads_of(const struct hs_fabric *fabric, int from, int to)
+{
+    static double load[1 << 12]; /* of one thread */
+    static int link[1 << 12];
+    struct hs_fabric_traffic traffic = {load, link, 0};
+    struct loads found = {0};
+    memset(load, 0, sizeof load);
+    hs_fabric_route(fabric, from, to, 1, &traffic);
+    found.links = traffic.links;
+    for (int i = 0; i < traffic.links; i++) {
+        found.links += link[i] < 0 || link[i] >= hs_fabric_links(fabric) ? 1000 : 0;
+        found.sum += load[link[i]];
+        found.most = load[link[i]] > found.most ? load[link[i]] : found.most;
+    }
+    return found;
+}
+
+/* Trees and dragonflies: lengths of routes, cables, and messages that share links.  SimGrid confirms the links
+ * (tests/sim/links.c). */
+static void switches(void)
+{
+    static const struct {
+        const char *word;
+        int from, to, links;
+        double sum;
+    } rows[] = {
+        {"tree:4x4", 0, 0, 0, 0},
+        {"tree:4x4", 0, 3, 2, 2},
+        {"tree:4x4", 0, 4, 4, 4},
+        {"tree:4x4/1x2", 15, 2, 4, 4},
+        {"tree:4x4/1x2/1x4", 15, 2, 4, 2.5},
+        {"tree:2x3x2/1x2x2", 0, 11, 6, 6},
+        {"tree:2x3x2/1x2x2", 6, 11, 4, 4},
+        {"dragonfly:3x4x4x2", 0, 0, 0, 0},
+        {"dragonfly:3x4x4x2", 0, 1, 2, 2},            /* one router */
+        {"dragonfly:3x4x4x2", 0, 7, 3, 3},            /* routers 0 and 3 of a chassis */
+        {"dragonfly:3x4x4x2", 0, 8, 3, 3},            /* router 0 of two chassis */
+        {"dragonfly:3x4x4x2", 0, 31, 4, 4},           /* and another one */
+        {"dragonfly:3x4x4x2", 2, 32, 3, 3},           /* both routers have the link between groups 0 and 1 */
+        {"dragonfly:3x4x4x2", 31, 95, 7, 7},          /* two links before, two behind */
+        {"dragonfly:3x4x4x2/2x4x8", 31, 95, 7, 3.25}, /* 2 + 1/2 + 2/4 + 2/8 */
+        {"dragonfly:3x4x4x2/2x4x8", 95, 31, 7, 3.25},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct hs_fabric fabric = fabric_of(rows[i].word);
+        struct loads found = loads_of(&fabric, rows[i].from, rows[i].to);
+        if (!tap_ok(found.links == rows[i].links && found.sum == rows[i].sum, "%s: from %d to %d", rows[i].word,
+                    rows[i].from, rows[i].to))
+            tap_diag("%d links, %g in all; expected %d, %g", found.links, found.sum, rows[i].links, rows[i].sum);
+    }
+    /* all nodes of a leaf to the next leaf: a link up carries 4 messages, or 2 of 2 parents, or 1 of 4 */
+    for (int parents = 1; parents <= 4; parents *= 2) {
+        char word[40];
+        snprintf(word, sizeof word, "tree:4x4/1x%d", parents);
+        struct hs_fabric fabric = fabric_of(word);
+        double *load = calloc((size_t)hs_fabric_links(&fabric), sizeof *load), most = 0;
+        for (int i = 0; load && i < 4; i++)
+            hs_fabric_route(&fabric, i, 4 + i, 1, &(struct hs_fabric_traffic){.load = load});
+        for (int i = 0; load && i < hs_fabric_links(&fabric); i++)
+            most = load[i] > most ? load[i] : most;
+        tap_ok(most == 4.0 / parents, "%s: the busiest link has %g of 4 messages", word, most);
+        free(load);
+    }
+    struct hs_fabric fabric = fabric_of("tree:4x4");
+    int position[MOST], order[MOST], scratch[MOST], sorted = 1;
+    for (int i = 0; i < MOST; i++)
+        position[i] = i * 7 % 16;
+    hs_fabric_order(&fabric, position, MOST, (struct hs_fabric_line){0, 1, 0}, order, scratch);
+    for (int i = 1; i < MOST; i++)
+        sorted &= position[order[i - 1]] < position[order[i]] ||
+                  (position[order[i - 1]] == position[order[i]] && order[i - 1] < order[i]);
+    tap_ok(sorted && is_permutation(order, MOST), "nodes below one switch are neighbours");
+    static const char *const wrong[] = {"tree:4x4/1",      "tree:4x4/1x2x1",
+                                        "tree:4x4/1x2/1",  "tree:4x4/",
+                                        "dragonfly:3x4x4", "dragonfly:5x4x4x2",
+                                        "tree:4x4/1x0",    "dragonfly:3x4x4x2/1x1",
+                                        "torus:4x4/1x1",   "dragonfly:3x4x4x2/1x1x1/1",
+                                        "trees:4x4",       "tree:1024x1024/1024x1024"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *shape = strchr(wrong[i], ':') + 1;
+        tap_ok(hs_fabric_read(wrong[i], &shape, &fabric) || *shape, "%s is refused", wrong[i]);
+    }
+    uint64_t first = hs_fabric_hash(1, &fabric);
+    fabric = fabric_of("tree:4x4/1x2");
+    struct hs_fabric other = fabric_of("tree:4x4/1x4");
+    tap_ok(hs_fabric_hash(1, &fabric) != hs_fabric_hash(1, &other) && first != hs_fabric_hash(1, &other),
+           "trees with other links have other hashes");
 }
 
 static void files(void)
@@ -223,6 +327,8 @@ static void files(void)
         {"torus 2\na,b", "bb", -1, 2},
         {"torus 3\ra\tb\rc", "c", 2, 3},
         {"torus 3\na , b,\nc", "c", 2, 3},
+        {"tree 4x2/1x2\nn[0-7]", "n5", 5, 8},
+        {"dragonfly\t2x2x2x1/1x1x1 # links\nn[0-7]", "n5", 5, 8},
         {"SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-3]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[4-7]\n"
          "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=s[0-1]\n",
          "n5", 5, 8},
@@ -234,8 +340,12 @@ static void files(void)
     } wrong[] = {
         {"", "line 1"},
         {"ring 4\na", "line 1, \"ring 4\""},
-        {"torus\n", "extents"},
-        {"torus 4xx\na", "extents"},
+        {"torus\n", "a fabric of up to 6 dimensions"},
+        {"torus 4xx\na", "a fabric of up to 6 dimensions"},
+        {"tree 4x2/1\na", "a fabric of up to 6 dimensions"},
+        {"dragonfly 4x2\na", "a fabric of up to 6 dimensions"},
+        {"trees 4x2\na", "line 1, \"trees 4x2\""},
+        {"torus 4\nb\ntree 2\nc", "line 3, \"tree 2\""},
         {"torus 2\na b c", "has 3 hosts; expected at most 2"},
         {"torus 4\n", "no hosts"},
         {"torus 4\na\nb[1-", "line 3, \"b[1-\""},
@@ -286,6 +396,7 @@ int main(void)
     turns("8x8x8", 32, 64, 2, 2);
     turns("4x4x4", 16, 16, 1, 1.5);
     texts();
+    switches();
     files();
     return tap_done();
 }

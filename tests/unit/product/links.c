@@ -30,7 +30,8 @@ static int machine_make(struct machine *machine, int rows)
         machine->rank[r] = r;
     }
     machine->grid = (struct hs_grid){.extent = {rows, RANKS / rows}, .coord = {0, 0}, .rank = machine->rank};
-    if (hs_fabric_read(&text, &machine->fabric) || hs_topology_make(&machine->topology, RANKS, node, NULL, &hs_heap))
+    if (hs_fabric_read("torus", &text, &machine->fabric) ||
+        hs_topology_make(&machine->topology, RANKS, node, NULL, &hs_heap))
         return 0;
     machine->topology.fabric = &machine->fabric;
     return !hs_line_table_init(&machine->lines, &machine->topology, 0, &machine->grid, &hs_heap) &&

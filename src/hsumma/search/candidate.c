@@ -332,14 +332,15 @@ static hsumma_status price_slices(struct hs_chooser *chooser, const struct hs_sk
 }
 
 /*
- * Prices a sketch with short turns, and with whole turns.  Short turns, whose different roots relieve the busiest port,
- * are chosen only if the model predicts a gain.  With whole turns all panels of a pair of owners are consecutive, so
- * that the panels of a chain follow each other without a gap.
+ * Prices a sketch with short turns, and with whole turns.  With short turns different roots relieve the busiest port;
+ * with whole turns all panels of a pair of owners are consecutive, so that the panels of a chain follow each other
+ * without a gap.  With one panel ahead, short turns must be predicted to gain a little.  With more, short turns were
+ * faster in 67 of 69 simulated products (doc/results/simulator.md), so whole turns must be predicted to gain more.
  */
 static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice,
                            int spread)
 {
-    static const double LITTLE = 0.01;
+    static const double LITTLE = 0.01, MORE = 0.05;
     choice->spec.spread = spread;
     hsumma_status status = choose_widths(chooser, sketch, &choice->spec, &choice->workspace_bytes);
     struct hs_choice whole = *choice;
@@ -349,7 +350,8 @@ static hsumma_status price(struct hs_chooser *chooser, const struct hs_sketch *s
     if (!status && !chooser->settings->turn && choice->spec.owners <= 1 &&
         choice->spec.turn < chooser->pairs.width_max) {
         status = price_slices(chooser, sketch, &whole);
-        if (!status && choice->prediction.comm > (1 - LITTLE) * whole.prediction.comm)
+        double most = whole.prediction.comm * (choice->spec.lookahead > 1 ? 1 + MORE : 1 - LITTLE);
+        if (!status && choice->prediction.comm > most)
             *choice = whole;
     }
     return status;

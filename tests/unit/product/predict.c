@@ -497,8 +497,7 @@ static void windows(double overhead)
 
 /*
  * Multiplications that wait for panels on their way to other processes. On a line of 4 processes a panel's message is
- * passed on `rounds` times, the last time when it is needed, and each time up to a slice of a multiplication later. As
- * many panels as the lookahead can be on their way.
+ * passed on `rounds` times, the last time when it is needed, and each time up to a slice of a multiplication later.
  */
 static void stalls(void)
 {
@@ -526,12 +525,14 @@ static void stalls(void)
                 how.lookahead = lookahead;
                 how.slice = sliced ? 2 * 256 * 64 * 96 : 0; /* of 96 columns */
                 struct hs_prediction is = model_predict(&product, &how, &profile, NULL);
-                /* as long as the polls of a panel on its way take, while processes multiply for this part of a time:
-                 * T = waits poll gemm / T / lookahead, where a gemm takes 1 and T is from 1 to 1.75 */
-                double poll = sliced ? 96 / 256.0 : 1, waits = rows[i].rounds - 1;
-                double want = lookahead ? fmin(fmax(1, sqrt(waits * poll / lookahead)), 1.75) : 1;
-                /* from the second of 16 panels on, all but less than a permille of the rest is hidden */
-                want = 1 + (want - 1) * 15 / 16 * 1.1; /* by A, and a tenth as much by B */
+                /* with lookahead L a panel has L multiplications for its polls (doc/design.md, "Panels that wait") */
+                double poll = sliced ? 96 / 256.0 : 1, waits = rows[i].rounds - 1, late = 0;
+                if (lookahead) {
+                    double need = waits * poll / lookahead, half = 1.5 * pow(lookahead, -0.2);
+                    late = 0.65 * pow(lookahead, -0.4) * need * need / (need * need + half * half);
+                }
+                /* all but less than a permille of the messages is hidden */
+                double want = 1 + late * 15 / 16 * 1.1; /* by A, and a tenth as much by B */
                 wrong += fabs(is.seconds - want * is.gemm) > 1e-3 * is.gemm;
             }
         tap_ok(!wrong, "%s, segments of %d: panels are late by the polls that they need: %d wrong", rows[i].bcast,

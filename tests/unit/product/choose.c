@@ -347,6 +347,30 @@ static void multiplications(void)
     tap_ok(asked == 3 * 33 && !wrong, "no multiplication beats the rate: %d of %d do", wrong, asked);
 }
 
+/* With few buffers for a moving C its reductions follow one another, whatever the lookahead; with many they overlap. */
+static void reductions(void)
+{
+    for (int many = 0; many < 2; many++) {
+        struct plan_question q = {.product = model_product_square(4096, 16), .profile = hs_profile_builtin};
+        struct hs_ranking ranking;
+        double seconds[2] = {0, 0};
+        q.product.size[HS_K] = many ? 1 << 18 : 4096; /* panels of C are much smaller than those of A if k is large */
+        q.profile.one_node = 0;
+        q.profile.pipelining = 1;
+        q.profile.machine.network = (struct hs_link){.alpha = 1e-6, .beta = 1e-9};
+        for (int i = 0; i < 2; i++)
+            if (ask_simply(
+                    &q,
+                    i ? "stationary=B block=64 turn=64 lookahead=7 bcast=chain exchange=root workspace_limit=900%"
+                      : "stationary=B block=64 turn=64 lookahead=0 bcast=chain exchange=root workspace_limit=900%",
+                    &ranking))
+                seconds[i] = ranking.choice[0].prediction.comm;
+        double part = seconds[1] / seconds[0];
+        tap_ok(many ? part > 0 && part < 0.5 : part > 0.5 && part <= 1,
+               "B stays, %s: with lookahead 7 messages take %.2f of the time", many ? "large k" : "square", part);
+    }
+}
+
 static void rules(void)
 {
     struct plan_question q = {.product = model_product_square(4096, 4), .profile = hs_profile_builtin};
@@ -386,6 +410,7 @@ int main(void)
     what_is_possible();
     much_k();
     multiplications();
+    reductions();
     rules();
     return tap_done();
 }

@@ -1,22 +1,22 @@
 /*
- * The price per byte of an exchange, compared with the lists of all processes, whose messages are summed by port and
- * by node; for random grids, layouts, operands and nodes.
+ * The price per byte of an exchange, compared with the lists of all processes, whose messages are summed by port, by
+ * node and by link; for random grids, layouts, operands, nodes and fabrics.
  */
 #include "hsumma/cost/exchange_pace.h"
 #include "support/product/model_product.h"
 #include "support/random.h"
 #include "support/tap.h"
 
-enum { MOST = 36 };
+enum { MOST = 36, LINKS = 256 };
 
 static const struct hs_machine machine = {
     .alpha = 5e-6, .beta = 1e-9, .inject = 0.6e-9, .node = {.alpha = 1e-6, .beta = 0.2e-9}};
 
 /* Traffic of the panels of one owner, by direction. between, inside: bytes of each process to and from other nodes, and
- * inside its node; way: bytes over each node's link; messages: of each process. */
+ * inside its node; way: bytes over each node's link; link: over each link between nodes; messages: of each process. */
 struct sums {
     double between[2][MOST], inside[2][MOST], way[2][MOST]; /* [0]: out, [1]: in */
-    double messages[2][MOST], all;
+    double messages[2][MOST], link[LINKS];
 };
 
 /* Adds the messages that a process sends for the panels of each owner; process 0 also counts the panels. Returns 0 on
@@ -56,6 +56,9 @@ static int add_process(struct model_product product, const struct model_how *how
             int end[2] = {place, step->peer}, at[2];
             for (int e = 0; e < 2; e++)
                 at[e] = hs_part_of(&nodes->division[HS_NODE], end[e]);
+            if (nodes->fabric)
+                hs_fabric_route(nodes->fabric, at[0], at[1], (double)step->count,
+                                &(struct hs_fabric_traffic){.load = sum->link});
             for (int e = 0; e < 2; e++) {
                 (at[0] == at[1] ? sum->inside : sum->between)[e][end[e]] += (double)step->count;
                 sum->way[e][at[e]] += at[0] == at[1] ? 0 : (double)step->count;
@@ -121,7 +124,8 @@ static int agrees(const struct model_product *product, const struct model_how *h
     int spread = how->spread && operand != HS_C && problem.grid.extent[role->line_axis] > 1, outward = operand == HS_C;
     int failed = hs_exchange_pace(&lines, role, spread, &machine, &hs_heap, &pace);
     hs_line_table_free(&lines, &hs_heap);
-    double alone = 0, messages = 0, together = 0, way[2][MOST] = {{0}}, one_node = nodes->division[HS_NODE].parts == 1;
+    double alone = 0, messages = 0, together = 0, way[2][MOST] = {{0}}, link[LINKS] = {0},
+           one_node = nodes->division[HS_NODE].parts == 1;
     int owners = role->looped->nprocs;
     for (int o = 0; o < owners; o++) {
         if (panels[o] == 0)
@@ -134,11 +138,17 @@ static int agrees(const struct model_product *product, const struct model_how *h
                 count = larger(count, of[o].messages[e][p] / (double)panels[o]);
                 way[outward ? 1 - e : e][p] += of[o].way[e][p] * machine.inject / all / owners;
             }
+        for (int l = 0; l < LINKS; l++) {
+            most = larger(most, of[o].link[l] * machine.beta / all);
+            link[l] += of[o].link[l] * machine.beta / all / owners;
+        }
         alone += most / owners;
         messages += count / owners;
     }
     for (int p = 0; p < processes; p++)
         together = larger(together, larger(way[0][p], way[1][p]));
+    for (int l = 0; l < LINKS; l++)
+        together = larger(together, link[l]);
     int ok = !failed && fabs(pace.alone - alone) <= 1e-9 * alone && fabs(pace.messages - messages) <= 1e-9 &&
              pace.together <= pace.alone && (one_node || pace.together >= fmin(together, alone) * (1 - 1e-9));
     if (!ok)
@@ -149,10 +159,21 @@ static int agrees(const struct model_product *product, const struct model_how *h
     return ok;
 }
 
+/* Draws the links between nodes, or that they are not known; returns the fabric or NULL. */
+static const struct hs_fabric *drawn_fabric(struct hs_fabric *fabric)
+{
+    static const char *const shapes[][2] = {{"torus", "6x6"}, {"torus", "3x4x3"}, {"tree", "6x6"}, {"tree", "4x9/1x2"}};
+    int which = draw(2 * (int)(sizeof shapes / sizeof *shapes));
+    if (which % 2)
+        return NULL;
+    const char *shape = shapes[which / 2][1];
+    return hs_fabric_read(shapes[which / 2][0], &shape, fabric) ? NULL : fabric;
+}
+
 int main(void)
 {
     enum { CASES = 600 };
-    int cases = 0, wrong = 0, spread = 0, outward = 0;
+    int cases = 0, wrong = 0, spread = 0, outward = 0, linked = 0;
     draw_seed(5);
     while (cases < CASES) {
         struct model_product product;
@@ -166,7 +187,11 @@ int main(void)
             node[p] = shuffled ? draw(each) : p / each;
         if (hs_topology_make(&nodes, processes, node, NULL, &hs_heap))
             return 1;
+        struct hs_fabric fabric;
+        if (operand != HS_C) /* the links of C's messages, the other way, are taken to be as busy */
+            nodes.fabric = drawn_fabric(&fabric);
         int ok = agrees(&product, &how, operand, &nodes);
+        linked += ok > 0 && nodes.fabric;
         hs_topology_free(&nodes, &hs_heap);
         cases += ok >= 0;
         wrong += ok == 0;
@@ -174,6 +199,7 @@ int main(void)
         outward += ok > 0 && operand == HS_C;
     }
     tap_ok(!wrong, "%d of %d exchanges do not take what their lists' ports and nodes carry", wrong, cases);
-    tap_ok(spread > cases / 8 && outward > cases / 8, "%d to all, %d of C", spread, outward);
+    tap_ok(spread > cases / 8 && outward > cases / 8 && linked > cases / 8, "%d to all, %d of C, %d over known links",
+           spread, outward, linked);
     return tap_done();
 }

@@ -119,6 +119,32 @@ uint64_t hs_fabric_hash(uint64_t hash, const struct hs_fabric *fabric)
     return hash;
 }
 
+int hs_fabric_link_kind(const struct hs_fabric *fabric, int link, int *count)
+{
+    const int *extent = fabric->extent;
+    if (fabric->kind == HS_TORUS) {
+        *count = fabric->positions;
+        return link % (2 * fabric->dims);
+    }
+    if (fabric->kind == HS_SWITCH_TREE) {
+        int level = 0;
+        while (link >= 2 * (*count = (int)links_up(fabric, level))) {
+            link -= 2 * *count;
+            level++;
+        }
+        return 2 * level + link % 2;
+    }
+    int routers = extent[0] * extent[1] * extent[2];
+    int last[] = {2 * fabric->positions, routers * extent[2], routers * extent[1], extent[0] * extent[0]};
+    int kinds[] = {fabric->positions, routers * (extent[2] - 1), routers * (extent[1] - 1),
+                   extent[0] * (extent[0] - 1)}; /* no router is linked to itself */
+    int kind = 0;
+    while (kind < 3 && link >= last[kind])
+        link -= last[kind++];
+    *count = kinds[kind];
+    return kind == 0 ? link % 2 : kind + 1;
+}
+
 /* --- routes --------------------------------------------------------------------------------------------------------
  */
 

@@ -67,6 +67,11 @@ int hs_fabric_hops(const struct hs_fabric *fabric, int from, int to);
 
 /* Number of directed links; 0 if they are not known. */
 int hs_fabric_links(const struct hs_fabric *fabric);
+/* The kind of a link, below HS_FABRIC_LINK_KINDS, and how many the fabric has of it: those of one direction of a torus,
+ * up from or down to one level of a tree, or between the same parts of a dragonfly. */
+enum { HS_FABRIC_LINK_KINDS = 2 * HS_FABRIC_DIMS };
+int hs_fabric_link_kind(const struct hs_fabric *fabric, int link, int *count);
+
 /* The loads of links: load[] has hs_fabric_links numbers.  link: NULL, or room for as many, of which the first `links`
  * are the links with a load. */
 struct hs_fabric_traffic {

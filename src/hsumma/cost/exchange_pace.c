@@ -198,19 +198,22 @@ static struct most look_at_owner(struct exchange_look *exchange)
 }
 
 /* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
- * the loads are assumed to be even. */
+ * the loads are assumed to be even among links of one kind. */
 static double all_routes(struct exchange_look *exchange, int count)
 {
-    int owners = exchange->role->looped->nprocs;
-    double sum = 0, most;
+    const struct hs_fabric_traffic *traffic = exchange->traffic;
+    int owners = exchange->role->looped->nprocs, links;
+    double mean[HS_FABRIC_LINK_KINDS] = {0}, most = 0;
     for (int i = 0; i < count; i++) {
         exchange->owner = (int)((int64_t)i * owners / count);
         add_routes(exchange);
     }
-    for (int i = 0; i < exchange->traffic->links; i++)
-        sum += exchange->traffic->load[exchange->traffic->link[i]];
-    most =
-        count == owners ? hs_busiest_link(exchange->traffic) : sum / hs_fabric_links(exchange->lines->topology->fabric);
+    for (int i = 0; i < traffic->links; i++) {
+        int kind = hs_fabric_link_kind(exchange->lines->topology->fabric, traffic->link[i], &links);
+        mean[kind] += traffic->load[traffic->link[i]] / links;
+        raise_to(&most, mean[kind]);
+    }
+    most = count == owners ? hs_busiest_link(traffic) : most;
     hs_link_clear(exchange->traffic);
     return most / count * exchange->network;
 }

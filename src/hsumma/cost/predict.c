@@ -368,7 +368,8 @@ static double all_late(const struct movement_cost moved[3], struct hs_pace pace)
 static double start_of(struct hs_pace pace, double first, double all)
 {
     static const double OTHERS = 0.5;
-    double window = OTHERS * (pace.lookahead + 1) * all / pace.panels;
+    double together = pace.lookahead + 1 < pace.panels ? pace.lookahead + 1 : pace.panels;
+    double window = OTHERS * together * all / pace.panels;
     return first > window ? first : window;
 }
 

@@ -283,6 +283,19 @@ static void switches(void)
         tap_ok(most == 4.0 / parents, "%s: the busiest link has %g of 4 messages", word, most);
         free(load);
     }
+    static const char *const kinds[] = {"torus:4x3x2", "tree:2x3x2/1x2x2", "tree:5", "dragonfly:3x4x4x2",
+                                        "dragonfly:1x1x1x3"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct hs_fabric fabric = fabric_of(kinds[i]);
+        int links = hs_fabric_links(&fabric), met[HS_FABRIC_LINK_KINDS] = {0}, wrong = 0, count;
+        for (int l = 0; l < links; l++)
+            met[hs_fabric_link_kind(&fabric, l, &count)]++;
+        for (int l = 0; l < links; l++) { /* a dragonfly numbers links of routers to themselves, which do not exist */
+            int kind = hs_fabric_link_kind(&fabric, l, &count);
+            wrong += fabric.kind == HS_DRAGONFLY && kind > 1 ? met[kind] <= count : met[kind] != count;
+        }
+        tap_ok(!wrong, "%s: kinds of %d links", kinds[i], links);
+    }
     struct hs_fabric fabric = fabric_of("tree:4x4");
     int position[MOST], order[MOST], scratch[MOST], sorted = 1;
     for (int i = 0; i < MOST; i++)

@@ -2,6 +2,7 @@
 
 #include "hsumma/cost/links.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The pinned indices that a holder and a taker share, as fractions of the whole dimension. */
@@ -198,21 +199,26 @@ static struct most look_at_owner(struct exchange_look *exchange)
 }
 
 /* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
- * the loads are assumed to be even among links of one kind. */
+ * the loads are assumed to be even among the links of one kind around the nodes. */
 static double all_routes(struct exchange_look *exchange, int count)
 {
     const struct hs_fabric_traffic *traffic = exchange->traffic;
-    int owners = exchange->role->looped->nprocs, links;
-    double mean[HS_FABRIC_LINK_KINDS] = {0}, most = 0;
+    const struct hs_fabric *fabric = exchange->lines->topology->fabric;
+    int owners = exchange->role->looped->nprocs, links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
+    double sum[HS_FABRIC_LINK_KINDS] = {0}, most = 0, around = (double)exchange->nodes / fabric->positions;
     for (int i = 0; i < count; i++) {
         exchange->owner = (int)((int64_t)i * owners / count);
         add_routes(exchange);
     }
     for (int i = 0; i < traffic->links; i++) {
-        int kind = hs_fabric_link_kind(exchange->lines->topology->fabric, traffic->link[i], &links);
-        mean[kind] += traffic->load[traffic->link[i]] / links;
-        raise_to(&most, mean[kind]);
+        int all, kind = hs_fabric_link_kind(fabric, traffic->link[i], &all);
+        links[kind] = all;
+        loaded[kind]++;
+        sum[kind] += traffic->load[traffic->link[i]];
     }
+    for (int kind = 0; kind < HS_FABRIC_LINK_KINDS; kind++)
+        if (loaded[kind])
+            raise_to(&most, sum[kind] / fmax(loaded[kind], links[kind] * around));
     most = count == owners ? hs_busiest_link(traffic) : most;
     hs_link_clear(exchange->traffic);
     return most / count * exchange->network;

@@ -465,6 +465,14 @@ def test_torus():
     ok(ring > 1.5 * torus and torus >= alone, "a product on a ring of nodes, and on a torus", alone, ring, torus)
 
 
+def test_scattered_cells():
+    """Nodes with whole lines beside nodes with parts of lines: some processes take no part in a transfer that others have."""
+    for line in ("-m 1 -n 1 -k 5000 --grid 3x4 --map 0,0,0,1,1,0,0,0,0,1,0,1",
+                 "-m 5000 -n 1000 -k 1000 --lookahead 5 --grid 8x2 --map 0,1,0,2,2,3,1,0,1,2,1,0,2,0,2,2"):
+        report = explain(line)
+        ok(report["predicted_s"] > 0 and len(report["enters_bytes"]) > 1, f"explain {line}", report["enters_bytes"])
+
+
 def test_switches():
     """Few links between switches make broadcasts dearer that send much over them, and groups below one switch worth while."""
     line = "-m 4800 --grid 8x8 --nodes 64 --block 96 --model alpha=1e-6,beta=1e-9 --lookahead 3"
@@ -781,6 +789,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_torus, test_switches, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_torus, test_scattered_cells, test_switches, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_devices, test_table,
                  test_errors, test_document, names=sys.argv[1:]))

@@ -280,8 +280,8 @@ static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_s
 /*
  * Searches lookaheads other than 1: lookahead 0, with all panel widths, since narrow panels are best with a lookahead,
  * where the multiplication then begins sooner; and lookaheads with one panel in flight per member of the longest line,
- * but at most four panels, then at most eight, each with all broadcasts.  Each member can then be the root of one
- * panel.  With lookahead=0 owners=auto it searches numbers of owners instead.
+ * but at most four panels, then at most eight, each with all panel widths and then all broadcasts.  Each member can
+ * then be the root of one panel.  With lookahead=0 owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
 {
@@ -304,6 +304,8 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_cho
             sketch.owners = window;
         if (window > tried)
             status = consider(chooser, &sketch, &here, &found_here);
+        if (!status && found_here && !chooser->settings->block)
+            status = search_blocks(chooser, &sketch, &here, &found_here);
         if (!status && found_here && !is_hopeless(chooser, &here))
             status = search_rows(chooser, &here, &found_here);
         if (found_here)

@@ -167,8 +167,8 @@ static int finish_places(explain_arguments *args, command_options *options, int6
                                        "torus:XxYx..., tree:... or dragonfly:... if the links between them are known");
     if (!hs_is_fabric(topology))
         return command_refuse(options,
-                              "--topology %.*s: a file names the hosts of a job; expected torus:XxYx..., "
-                              "tree:... or dragonfly:... here",
+                              "--topology %.*s: expected torus:XxYx..., tree:... or dragonfly:...; a file names "
+                              "the hosts of a job, which explain does not have",
                               (int)strcspn(topology, " "), topology);
     if (!args->nodes)
         args->nodes = args->model.text && !args->map ? processes : 1;

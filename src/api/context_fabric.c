@@ -12,10 +12,7 @@ static hsumma_status read_word(const char *word, int nodes, struct hs_fabric *fa
 {
     const char *at = strchr(word, ':') + 1;
     if (hs_fabric_read(word, &at, fabric) || *at)
-        return hs_fail(message, HSUMMA_ERR_OPTION,
-                       "topology: \"%.100s\": expected a fabric of up to %d dimensions, such as torus:8x8x8, "
-                       "tree:16x8/1x4 (children/parents) or dragonfly:3x4x4x2 (groups, chassis, routers, nodes)",
-                       word, HS_FABRIC_DIMS);
+        return hs_fail(message, HSUMMA_ERR_OPTION, "topology: \"%.100s\": expected " HS_FABRIC_EXPECTED, word);
     if (fabric->positions < nodes)
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "topology: %.100s has %d positions; expected at least %d, one for each node", word,

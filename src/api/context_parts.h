@@ -20,7 +20,7 @@ char *hs_read_file(const struct hs_allocator *memory, const char *path);
 /*
  * context_fabric.c: the links between nodes, if the option topology describes them: sets comm.fabric and
  * comm.topology.fabric. HSUMMA_ERR_OPTION if the description is wrong or lacks a host. Needs the topology. Collective,
- * unless the option is the word torus; every rank returns the same status.
+ * if the option is the name of a file; every rank returns the same status.
  */
 hsumma_status hs_context_find_fabric(hsumma_context *ctx);
 

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- links and routes --------------------------------------------------------------------------------------------- */
+/* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* Number of links up from all elements of a level of a tree; *elements: their number; *ways: number of switches of the
- * level above the same nodes. */
+/* Number of links from a level of a tree up to the next. */
 static double links_up(const struct hs_fabric *fabric, int level)
 {
     double links = fabric->positions;
@@ -43,6 +42,8 @@ int hs_fabric_links(const struct hs_fabric *fabric)
     return (int)count_links(fabric);
 }
 
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
 /* Reads "4x4x2" into number[], at most HS_FABRIC_DIMS of them; returns how many, or -1. */
 static int read_numbers(const char **text, int number[HS_FABRIC_DIMS])
 {
@@ -73,27 +74,24 @@ static int read_more(const char **text, int expected, int number[HS_FABRIC_DIMS]
     return read_numbers(text, number) == expected ? 0 : -1;
 }
 
-static const char *const names[] = {[HS_TORUS] = "torus", [HS_SWITCH_TREE] = "tree", [HS_DRAGONFLY] = "dragonfly"};
-enum { NAMES = sizeof names / sizeof *names };
-
-size_t hs_fabric_name(const char *text)
+size_t hs_fabric_name(const char *text, enum hs_fabric_kind *kind)
 {
+    static const char *const names[] = {[HS_TORUS] = "torus", [HS_SWITCH_TREE] = "tree", [HS_DRAGONFLY] = "dragonfly"};
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-    for (int kind = 0; kind < NAMES; kind++)
-        if (strlen(names[kind]) == length && strncmp(text, names[kind], length) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(text, names[i], length) == 0) {
+            *kind = (enum hs_fabric_kind)i;
             return length;
+        }
     return 0;
 }
 
 int hs_fabric_read(const char *name, const char **shape, struct hs_fabric *fabric)
 {
-    enum { CHASSIS_DIMS = 4, LINK_DIMS = 3, MOST_LINKS = 1 << 26 };
+    enum { CHASSIS_DIMS = 4, LINK_DIMS = 3 };
     const char *at = *shape;
     *fabric = (struct hs_fabric){.positions = 1};
-    for (int kind = 0; kind < NAMES; kind++)
-        if (strncmp(name, names[kind], strlen(names[kind])) == 0)
-            fabric->kind = (enum hs_fabric_kind)kind;
-    if (!hs_fabric_name(name) || (fabric->dims = read_numbers(&at, fabric->extent)) < 0)
+    if (!hs_fabric_name(name, &fabric->kind) || (fabric->dims = read_numbers(&at, fabric->extent)) < 0)
         return -1;
     for (int d = 0; d < fabric->dims; d++) {
         if (fabric->extent[d] > HS_FABRIC_POSITIONS / fabric->positions)
@@ -107,7 +105,7 @@ int hs_fabric_read(const char *name, const char **shape, struct hs_fabric *fabri
                                          read_more(&at, LINK_DIMS, fabric->cables)))
         return -1;
     *shape = at;
-    return count_links(fabric) > MOST_LINKS ? -1 : 0;
+    return count_links(fabric) > HS_FABRIC_LINKS ? -1 : 0;
 }
 
 uint64_t hs_fabric_hash(uint64_t hash, const struct hs_fabric *fabric)
@@ -145,8 +143,7 @@ int hs_fabric_link_kind(const struct hs_fabric *fabric, int link, int *count)
     return kind == 0 ? link % 2 : kind + 1;
 }
 
-/* --- routes --------------------------------------------------------------------------------------------------------
- */
+/* --- routes ------------------------------------------------------------------------------------------------------- */
 
 /* A link of a tree is its lower end's, up [0] and down [1]. */
 static void route_in_tree(const struct hs_fabric *fabric, int from, int to, double amount,
@@ -165,45 +162,50 @@ static void route_in_tree(const struct hs_fabric *fabric, int from, int to, doub
     }
 }
 
+/* A router of a dragonfly. */
+struct router {
+    int group, chassis, number;
+};
+
+/* Goes from a router to another one of its group: to that number in its chassis, then to that chassis. */
+static void go_to(const struct hs_fabric *fabric, struct router from, int chassis, int number, double amount,
+                  struct hs_fabric_traffic *traffic)
+{
+    int all = fabric->extent[1], routers = fabric->extent[2], green = 2 * fabric->positions,
+        black = green + fabric->extent[0] * all * routers * routers;
+    if (from.number != number)
+        hs_fabric_add(traffic, green + ((from.group * all + from.chassis) * routers + from.number) * routers + number,
+                      amount / fabric->cables[2]);
+    if (from.chassis != chassis)
+        hs_fabric_add(traffic, black + ((from.group * routers + number) * all + from.chassis) * all + chassis,
+                      amount / fabric->cables[1]);
+}
+
+static struct router router_of(const struct hs_fabric *fabric, int position)
+{
+    const int *extent = fabric->extent;
+    int router = position / extent[3];
+    return (struct router){router / extent[2] / extent[1], router / extent[2] % extent[1], router % extent[2]};
+}
+
 /* Links of a dragonfly: up from and down to each node, then those between routers of a chassis, between chassis, and
  * between groups. */
 static void route_in_dragonfly(const struct hs_fabric *fabric, int from, int to, double amount,
                                struct hs_fabric_traffic *traffic)
 {
-    enum { GROUP, CHASSIS, ROUTER, WITHIN };
-    const int *extent = fabric->extent, *cables = fabric->cables, groups = extent[GROUP], chassis = extent[CHASSIS],
-              routers = extent[ROUTER];
-    int green = 2 * fabric->positions, black = green + groups * chassis * routers * routers,
-        blue = black + groups * routers * chassis * chassis;
-    int at[3], end[3];
+    const int *extent = fabric->extent;
+    int blue = 2 * fabric->positions + extent[0] * extent[1] * extent[2] * (extent[2] + extent[1]);
+    struct router at = router_of(fabric, from), end = router_of(fabric, to);
     if (from == to)
         return;
     hs_fabric_add(traffic, 2 * from, amount);
     hs_fabric_add(traffic, 2 * to + 1, amount);
-    for (int d = ROUTER, a = from / extent[WITHIN], b = to / extent[WITHIN]; d >= GROUP; d--) {
-        at[d] = a % extent[d];
-        end[d] = b % extent[d];
-        a /= extent[d];
-        b /= extent[d];
+    if (at.group != end.group) {
+        go_to(fabric, at, 0, end.group, amount, traffic);
+        hs_fabric_add(traffic, blue + at.group * extent[0] + end.group, amount / fabric->cables[0]);
+        at = (struct router){end.group, 0, at.group};
     }
-    for (int out = at[GROUP] != end[GROUP]; out >= 0;
-         out--) { /* to the router with the link, then to the last router */
-        int router = out ? end[GROUP] : end[ROUTER], box = out ? 0 : end[CHASSIS];
-        if (at[ROUTER] != router)
-            hs_fabric_add(traffic,
-                          green + ((at[GROUP] * chassis + at[CHASSIS]) * routers + at[ROUTER]) * routers + router,
-                          amount / cables[ROUTER]);
-        at[ROUTER] = router;
-        if (at[CHASSIS] != box)
-            hs_fabric_add(traffic, black + ((at[GROUP] * routers + at[ROUTER]) * chassis + at[CHASSIS]) * chassis + box,
-                          amount / cables[CHASSIS]);
-        at[CHASSIS] = box;
-        if (!out)
-            break;
-        hs_fabric_add(traffic, blue + at[GROUP] * groups + end[GROUP], amount / cables[GROUP]);
-        at[ROUTER] = at[GROUP];
-        at[GROUP] = end[GROUP];
-    }
+    go_to(fabric, at, end.chassis, end.number, amount, traffic);
 }
 
 int hs_fabric_coordinate(const struct hs_fabric *fabric, int dim, int position)

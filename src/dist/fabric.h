@@ -22,7 +22,11 @@
  * - A row of hosts whose links are not known.
  */
 enum hs_fabric_kind { HS_TORUS, HS_SWITCH_TREE, HS_DRAGONFLY, HS_HOST_ROW };
-enum { HS_FABRIC_DIMS = 6, HS_FABRIC_POSITIONS = 1 << 20 /* at most */ };
+enum { HS_FABRIC_DIMS = 6, HS_FABRIC_POSITIONS = 1 << 20, HS_FABRIC_LINKS = 1 << 24 }; /* at most */
+#define HS_FABRIC_EXPECTED                                                                                            \
+    "a fabric such as torus:8x8x8, tree:16x8/1x4 (children/parents of each level) or dragonfly:3x4x4x2 (groups, "     \
+    "chassis, routers, nodes; no more groups than routers in a chassis), of at most 6 dimensions, 1048576 positions " \
+    "and 16777216 links"
 struct hs_fabric {
     enum hs_fabric_kind kind;
     int dims, extent[HS_FABRIC_DIMS], parents[HS_FABRIC_DIMS], cables[HS_FABRIC_DIMS];
@@ -35,12 +39,13 @@ static inline int hs_fabric_at(const struct hs_fabric *fabric, int node)
     return fabric->at ? fabric->at[node] : node;
 }
 
-/* The length of the name, torus, tree or dragonfly, with which the text begins; 0 if it begins with none. */
-size_t hs_fabric_name(const char *text);
+/* The length of the name, torus, tree or dragonfly, with which the text begins, and its kind; 0 if it begins with none.
+ */
+size_t hs_fabric_name(const char *text, enum hs_fabric_kind *kind);
 /*
  * Parses a fabric: name begins with its name; *shape is "8x8x8" of a torus, "CHILDRENx.../PARENTSx.../CABLESx..." of a
  * tree, or "GROUPSxCHASSISxROUTERSxNODES/CABLESx..." of a dragonfly (parents and cables: 1 if left out), and is moved
- * past it.  Returns 0, or -1 if the text is wrong or there are more than HS_FABRIC_POSITIONS positions.
+ * past it.  Returns 0, or -1 if the text is wrong or there are more positions or links than allowed.
  */
 int hs_fabric_read(const char *name, const char **shape, struct hs_fabric *fabric);
 /* Mixes the shape of a fabric into a hash. */

@@ -127,19 +127,18 @@ static const char *next_word(const char *text)
 /* Whether a line names a fabric, which follows a blank. */
 static int is_header(const char *text)
 {
-    size_t length = hs_fabric_name(text);
+    enum hs_fabric_kind kind;
+    size_t length = hs_fabric_name(text, &kind);
     return length > 0 && text[length] && strchr(separators + 1, text[length]);
 }
 
 static hsumma_status parse_positions(const char *text, const char *header, struct host_search *search,
                                      struct hs_fabric *fabric, struct hs_message *message)
 {
-    const char *at = next_word(header + hs_fabric_name(header));
+    enum hs_fabric_kind kind;
+    const char *at = next_word(header + hs_fabric_name(header, &kind));
     if (hs_fabric_read(header, &at, fabric) || !*at || !strchr(separators + 1, *at))
-        return wrong(text, header,
-                     "a fabric of up to 6 dimensions, such as \"torus 8x8x8\", \"tree 16x8/1x4\" (children/parents) or "
-                     "\"dragonfly 3x4x4x2\" (groups, chassis, routers, nodes)",
-                     message);
+        return wrong(text, header, HS_FABRIC_EXPECTED " (in a file with a blank for the colon)", message);
     for (at = next_word(at); *at; at = next_word(at)) {
         const char *list = at;
         at = is_header(list) ? NULL : meet_list(search, list);
@@ -194,7 +193,9 @@ hsumma_status hs_fabric_parse(const char *text, const char *host, struct hs_fabr
     else if (strncmp(first, "SwitchName=", 11) == 0)
         status = parse_switches(text, &search, fabric, message);
     else
-        return wrong(text, first, "\"torus 8x8x8\" and names of hosts, or the output of scontrol show topology",
+        return wrong(text, first,
+                     "\"torus 8x8x8\", \"tree 16x8/1x4\" or \"dragonfly 3x4x4x2\" and names of hosts, or the output of "
+                     "scontrol show topology",
                      message);
     *position = search.found;
     if (!status && search.twice)

@@ -43,7 +43,9 @@ hsumma_status hs_links_together(const struct hs_line_table *lines, const struct 
 /* Memory for the loads of all links, without loads, so that the work does not grow with unused links; the caller clears
  * it after use.  NULL if there is no memory. */
 struct hs_fabric_traffic *hs_link_scratch(const struct hs_line_table *lines, const struct hs_allocator *memory);
+/* The largest load; 0 if there is none. */
 double hs_busiest_link(const struct hs_fabric_traffic *traffic);
+/* Sets all loads to 0. */
 void hs_link_clear(struct hs_fabric_traffic *traffic);
 
 /* table: NULL, or the links of a line table. */

@@ -343,7 +343,7 @@ static double busy_together(const struct hs_clock_memo *memo, const struct hs_li
     return busy > port ? busy : port;
 }
 
-/* The seconds per panel for which multiplications wait longer for the panels of all operands (hs_late). */
+/* The seconds per panel for which multiplications wait for late panels of all operands (hs_late). */
 static double all_late(const struct movement_cost moved[3], struct hs_pace pace)
 {
     /* The waits of two operands hardly add up; but the search must see what it saves by that of the lesser. */

@@ -72,7 +72,7 @@ hsumma_status hs_preview_part(const struct hs_loop *loop, int operand, int trans
     const struct hs_mover *mover = hs_preview_mover(loop, operand);
     const struct hs_channel *channel = channel_of(loop, operand, transfer);
     *part = (struct hs_list){0};
-    if (!channel->list || channel->list[o] < 0) /* this process takes no part in the transfer */
+    if (!channel->list || channel->list[o] < 0) /* this process is not a member of the transfer */
         return HSUMMA_OK;
     hsumma_status status = copy_list(&loop->lists.list[channel->list[o]], memory, part);
     if (status || transfer == HS_EXCHANGE) /* peers of an exchange are indices in the grid already */

@@ -323,8 +323,8 @@ static void test_fabric(void)
     refused("topology=/nowhere/at/all", "topology: cannot read /nowhere/at/all: ");
     refused("topology=@elsewhere", "elsewhere does not have host ");
     refused("topology=@crooked", "line 3");
-    refused("topology=torus:4x", "topology: \"torus:4x\": expected a fabric of up to 6 dimensions");
-    refused("topology=tree:64x64/1", "topology: \"tree:64x64/1\": expected a fabric of up to 6 dimensions");
+    refused("topology=torus:4x", "topology: \"torus:4x\": expected a fabric such as torus:8x8x8");
+    refused("topology=tree:64x64/1", "topology: \"tree:64x64/1\": expected a fabric such as torus:8x8x8");
     refused("topology=ring:4", "topology is \"ring:4\"; expected auto, nodes:N");
     snprintf(nodes, sizeof nodes, "topology=nodes:%d,torus:1x1", size + 1);
     if (size > 1)

@@ -3,6 +3,7 @@
  * of unit steps, and the files that describe them.
  */
 #include "dist/fabric.h"
+#include "base/options.h"
 #include "dist/fabric_file.h"
 #include "support/random.h"
 #include "support/tap.h"
@@ -315,6 +316,12 @@ static void switches(void)
         const char *shape = strchr(wrong[i], ':') + 1;
         tap_ok(hs_fabric_read(wrong[i], &shape, &fabric) || *shape, "%s is refused", wrong[i]);
     }
+    static const char *const names[] = {"torus:", "tree:", "dragonfly:", "ring:", "tori:", "trees:"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        enum hs_fabric_kind kind;
+        tap_ok((hs_fabric_name(names[i], &kind) > 0) == (i < 3) && hs_is_fabric(names[i]) == (i < 3),
+               "%s is %sa fabric, for the option topology, too", names[i], i < 3 ? "" : "not ");
+    }
     uint64_t first = hs_fabric_hash(1, &fabric);
     fabric = fabric_of("tree:4x4/1x2");
     struct hs_fabric other = fabric_of("tree:4x4/1x4");
@@ -353,10 +360,10 @@ static void files(void)
     } wrong[] = {
         {"", "line 1"},
         {"ring 4\na", "line 1, \"ring 4\""},
-        {"torus\n", "a fabric of up to 6 dimensions"},
-        {"torus 4xx\na", "a fabric of up to 6 dimensions"},
-        {"tree 4x2/1\na", "a fabric of up to 6 dimensions"},
-        {"dragonfly 4x2\na", "a fabric of up to 6 dimensions"},
+        {"torus\n", "expected a fabric such as torus:8x8x8"},
+        {"torus 4xx\na", "expected a fabric such as torus:8x8x8"},
+        {"tree 4x2/1\na", "expected a fabric such as torus:8x8x8"},
+        {"dragonfly 4x2\na", "expected a fabric such as torus:8x8x8"},
         {"trees 4x2\na", "line 1, \"trees 4x2\""},
         {"torus 4\nb\ntree 2\nc", "line 3, \"tree 2\""},
         {"torus 2\na b c", "has 3 hosts; expected at most 2"},

@@ -57,7 +57,7 @@ def torus(parameters):
     ways = sum(sum(min(i, n - i) for i in range(n)) / n for n in shape)
     # In a dimension of size 2 two links join the two hosts; SimGrid's routing uses one.
     return Topology(hosts, sum(min(n - 1, 2) for n in shape), ways * hosts / max(hosts - 1, 1), shape,
-                    f"torus {product(shape)}")
+                    ("torus", product(shape)))
 
 
 def fields_of(parameters, name, form, count):
@@ -73,7 +73,7 @@ def fat_tree(parameters):
     levels, down, up, cables = fields_of(parameters, "fat tree", form, 4)
     if len(levels) != 1 or {len(down), len(up), len(cables)} != {levels[0]}:
         raise Wrong(f"the fat tree is \"{parameters}\"; expected {form}, in quotes")
-    return Topology(math.prod(down), up[0] * cables[0], 2 * levels[0], fabric=f"tree {product(down)}/{product(up)}/{product(cables)}")
+    return Topology(math.prod(down), up[0] * cables[0], 2 * levels[0], fabric=("tree", f"{product(down)}/{product(up)}/{product(cables)}"))
 
 
 def dragonfly(parameters):
@@ -84,7 +84,7 @@ def dragonfly(parameters):
     if groups[0] > routers[0]:  # group g is reached through router g; otherwise SimGrid 3.32 crashes
         raise Wrong(f"the dragonfly has {groups[0]} groups; expected at most the routers in a chassis, {routers[0]}")
     sizes, cables = zip(groups, chassis, routers)
-    return Topology(math.prod(sizes) * nodes[0], 1, 5, fabric=f"dragonfly {product([*sizes, *nodes])}/{product(cables)}")
+    return Topology(math.prod(sizes) * nodes[0], 1, 5, fabric=("dragonfly", f"{product([*sizes, *nodes])}/{product(cables)}"))
 
 
 MOST_RANKS = 2**20
@@ -260,9 +260,9 @@ def profile_of(platform, where, gemm):
 
 def fabric_of(platform):
     """Kind and numbers of the fabric, for the library's option topology; None if the library does not know it."""
-    if not platform.fabric or platform.fabric.split()[1].split("/")[0].count("x") > 5 or len(platform.hosts) > 2**20:
+    if not platform.fabric or platform.fabric[1].split("/")[0].count("x") > 5 or len(platform.hosts) > 2**20:
         return None
-    return platform.fabric.split()
+    return platform.fabric
 
 
 def topology_of(platform):

@@ -125,8 +125,6 @@ struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_prob
 double hs_late(struct hs_pace pace, double first, double rounds, double times)
 {
     static const double MOST = 0.65, HALF = 1.5; /* with lookahead 1; of the most, half is lost at x = HALF */
-    if (pace.lookahead <= 0)
-        return 0;
     double polls = rounds > 1 ? (rounds - 1) * pace.poll : 0, share = pace.lookahead / times;
     double x = (polls + first) / (pace.lookahead * pace.gemm), half = HALF * pow(pace.lookahead, -0.2);
     double late = MOST * pow(pace.lookahead, -0.4) * pace.gemm * x * x / (x * x + half * half);

@@ -65,7 +65,8 @@ struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_prob
  * The seconds per innermost panel for which a multiplication waits for a panel that would be there if processes that
  * multiply forwarded at once; they notice only every pace.poll seconds what they have to forward.  first: seconds of
  * one panel of the level alone; rounds: those of hs_poll_rounds; times: hs_pipeline.times.  A panel needs first +
- * (rounds - 1) poll seconds, since the last poll is when it is multiplied; it has lookahead multiplications.
+ * (rounds - 1) poll seconds, since the last poll is when it is multiplied; it has pace.lookahead multiplications, which
+ * must be positive.
  */
 double hs_late(struct hs_pace pace, double first, double rounds, double times);
 

@@ -322,10 +322,10 @@ static void switches(void)
         tap_ok((hs_fabric_name(names[i], &kind) > 0) == (i < 3) && hs_is_fabric(names[i]) == (i < 3),
                "%s is %sa fabric, for the option topology, too", names[i], i < 3 ? "" : "not ");
     }
-    uint64_t first = hs_fabric_hash(1, &fabric);
-    fabric = fabric_of("tree:4x4/1x2");
-    struct hs_fabric other = fabric_of("tree:4x4/1x4");
-    tap_ok(hs_fabric_hash(1, &fabric) != hs_fabric_hash(1, &other) && first != hs_fabric_hash(1, &other),
+    const struct hs_fabric trees[] = {fabric_of("tree:4x4"), fabric_of("tree:4x4/1x2"), fabric_of("tree:4x4/1x4")};
+    tap_ok(hs_fabric_hash(1, &trees[0]) != hs_fabric_hash(1, &trees[1]) &&
+               hs_fabric_hash(1, &trees[0]) != hs_fabric_hash(1, &trees[2]) &&
+               hs_fabric_hash(1, &trees[1]) != hs_fabric_hash(1, &trees[2]),
            "trees with other links have other hashes");
 }
 

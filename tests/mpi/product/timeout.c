@@ -224,7 +224,9 @@ static void test_error(int i)
         return;
     hsumma_status status = run_late(&stage, i, 1, text, sizeof text);
     const char *message = hsumma_message(stage.ctx);
-    int good = status == HSUMMA_ERR_MPI && strstr(message, "has waited") && strstr(message, calls[i].call);
+    /* the last rank may come before the timeout of a rank that began late: the two then wait in the call itself */
+    int named = strstr(message, calls[i].call) || (i == 1 && strstr(message, calls[2].call));
+    int good = status == HSUMMA_ERR_MPI && strstr(message, "has waited") && named;
     tap_ok(everywhere(good) && (rank > 0 || strstr(text, calls[i].call)), "%sfails on all: %s", calls[i].call, message);
     good = calls[i].run(&stage) == HSUMMA_ERR_MPI;
     message = hsumma_message(stage.ctx);

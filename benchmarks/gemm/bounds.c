@@ -21,7 +21,8 @@ int gemm_bounds(contest *r)
     hsumma_status status = HSUMMA_OK;
     int counted, code = COMMAND_OK;
 
-    if (!plan || plan->layered || problem_on_device(&r->p)) /* a layered plan has no lists of its own to count */
+    /* a layered plan has no lists of its own to count, and one in sections has several */
+    if (!plan || plan->layered || plan->sections || problem_on_device(&r->p))
         return COMMAND_OK;
     counted = r->p.ranks <= BOUNDS_COUNTED;
     if (counted && command_fail(r->p.comm, count_own(&count, plan) != HSUMMA_OK, "no memory to count messages"))

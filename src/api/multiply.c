@@ -65,7 +65,9 @@ static void fill_times(const struct hs_times *times, int by_node, hsumma_plan_in
 static double lower_bound_of(const hsumma_plan *plan)
 {
     const struct hs_problem *problem = &plan->problem;
-    return hs_bound_elements(problem->extent, problem->grid.extent[0] * problem->grid.extent[1], 0) *
+    const int64_t *extent = problem->extent, k = plan->sections ? plan->sections->k : extent[HS_K];
+    return hs_bound_elements((const int64_t[3]){extent[HS_M], extent[HS_N], k},
+                             problem->grid.extent[0] * problem->grid.extent[1], 0) *
            (double)problem->scalar->size;
 }
 
@@ -88,6 +90,26 @@ static void fill_guard(const hsumma_plan *plan, hsumma_plan_info *info)
     info->guard_seconds = figures->seconds;
 }
 
+/* Adds the figures of the other sections of a plan to those of the first. */
+static void add_sections(const hsumma_plan *first, hsumma_plan_info *info)
+{
+    const struct hs_sections *sections = first->sections;
+    for (int i = 1; i < sections->count; i++) {
+        hsumma_plan_info more;
+        hsumma_plan_query(sections->plan[i], &more);
+#define ADD(field) info->field += more.field
+        ADD(panels), ADD(steps), ADD(steps_run);
+        ADD(predicted_seconds), ADD(predicted_comm_seconds), ADD(predicted_gemm_seconds), ADD(predicted_copy_seconds);
+        ADD(predicted_bytes_sent), ADD(predicted_messages_sent);
+        ADD(seconds), ADD(gemm_seconds), ADD(copy_seconds), ADD(comm_seconds), ADD(wait_seconds);
+        ADD(bytes_sent), ADD(messages_sent);
+        ADD(guard_checked), ADD(guard_found), ADD(guard_repaired), ADD(guard_unchecked), ADD(guard_seconds);
+        for (int x = 0; x < 3; x++)
+            ADD(operand[x].exchange_bytes), ADD(operand[x].exchange_seconds);
+#undef ADD
+    }
+}
+
 /* Fills in the info of a layer's plan, plus the redistributions around it. */
 static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
 {
@@ -108,6 +130,8 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->messages_sent = layered->sent_messages;
     fill_guard(plan, info);
     fill_communication(info);
+    if (hs_sections_lead(plan))
+        add_sections(plan, info);
     for (int x = 0; x < 3; x++) {
         double seconds = layered->move_seconds[x];
         info->predicted_stationary[x] = -1;
@@ -171,6 +195,8 @@ void hsumma_plan_query(const hsumma_plan *holder, hsumma_plan_info *info)
     }
     fill_guard(plan, info);
     fill_communication(info);
+    if (hs_sections_lead(plan))
+        add_sections(plan, info);
 }
 
 hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,

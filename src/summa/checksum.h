@@ -1,5 +1,5 @@
 /*
- * Checksums of the operands of a product, for guard=product (hsumma/plan/guard.h): Huang and Abraham, Algorithm-based
+ * Checksums of the operands of a product, for guard=product (hsumma/guard/guard.h): Huang and Abraham, Algorithm-based
  * fault tolerance for matrix operations, IEEE Transactions on Computers C-33 (1984).  Local to the process.
  */
 #ifndef HS_SUMMA_CHECKSUM_H

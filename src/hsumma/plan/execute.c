@@ -115,6 +115,8 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     if (!mine)
         mine = hs_plan_locate(plan, &about, &vote);
     plan->began = hs_now();
+    if (hs_sections_lead(plan))
+        hs_sections_keep(plan->sections, data, ld);
     ctx->running = plan;
     plan->phase = plan->in_grid ? HS_PLAN_AGREEING : HS_PLAN_COMPLETE;
     if (plan->in_grid)
@@ -145,6 +147,8 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     if (plan->guard) {
         memcpy(&plan->alpha, alpha, plan->problem.scalar->size);
         memcpy(&plan->beta, beta, plan->problem.scalar->size);
+        if (plan->sections)
+            hs_sections_keep(plan->sections, data, ld);
         if (plan->ctx->device)
             hs_staging_look(plan);
         status = start_product(plan);
@@ -204,7 +208,7 @@ static void blame(hsumma_context *ctx, struct hs_verdict verdict)
             hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
 }
 
-/* Ends an execution, successful or not. */
+/* Ends an execution, or that of a section, successful or not. */
 static hsumma_status finish(hsumma_plan *plan, hsumma_status status)
 {
     hsumma_context *ctx = plan->ctx;
@@ -461,25 +465,26 @@ static hsumma_status idle(void *state, int times)
     return HSUMMA_OK;
 }
 
-/* The running plan for the plan that the caller holds: that plan or a rival; NULL if none runs. */
-static hsumma_plan *plan_under_way(hsumma_plan *plan)
-{
-    hsumma_plan *running = plan->ctx->running;
-    return running == plan || (running && running->holder == plan) ? running : NULL;
-}
-
 hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
-    plan = plan_under_way(plan);
-    if (!plan)
-        return HSUMMA_OK;
-    return finish(plan, hs_wait_idle(advance, plan, idle, plan, plan->ctx->comm.watch));
+    hsumma_status status = HSUMMA_OK;
+    for (int more = 1; more && (plan = hs_plan_under_way(plan));) {
+        status = finish(plan, hs_wait_idle(advance, plan, idle, plan, plan->ctx->comm.watch));
+        status = hs_sections_proceed(plan->sections, status, &more);
+    }
+    return status;
 }
 
 void hs_plan_drive(hsumma_plan *plan, int *worked)
 {
-    int done;
+    int done = 0;
     hsumma_status status = plan->phase == HS_PLAN_FAILED ? HSUMMA_OK : advance(plan, worked, &done);
+    if (!status && done && hs_sections_remain(plan->sections)) {
+        status = hs_sections_proceed(plan->sections, finish(plan, HSUMMA_OK), &done);
+        if (done)
+            return;
+        plan->ctx->running = plan; /* wait or test returns the status */
+    }
     if (status) {
         plan->failure = status;
         plan->phase = HS_PLAN_FAILED;
@@ -491,7 +496,7 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
 {
     int worked = 0;
     *done = 1;
-    plan = plan_under_way(plan);
+    plan = hs_plan_under_way(plan);
     if (!plan)
         return HSUMMA_OK;
     hsumma_status status = advance(plan, &worked, done);
@@ -500,5 +505,10 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
         status = hs_stall_glance(plan->ctx);
     }
     hs_trace_resume(plan->problem.trace);
-    return status || *done ? finish(plan, status) : HSUMMA_OK;
+    if (!status && !*done)
+        return HSUMMA_OK;
+    int more;
+    status = hs_sections_proceed(plan->sections, finish(plan, status), &more);
+    *done = !more;
+    return status;
 }

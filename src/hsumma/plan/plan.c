@@ -217,12 +217,11 @@ static hsumma_status check_guard(const hsumma_plan *plan, const struct hs_settin
                                  struct hs_message *message)
 {
     if (!hs_compute_is_real(plan->ctx->compute))
-        return hs_fail(
-            message, HSUMMA_ERR_UNSUPPORTED,
-            "guard=product, messages and all: matrices have no contents with compute=time; expected compute=auto");
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "a guard: matrices have no contents with compute=time; expected compute=auto");
     if (settings->tune == HS_TUNE_MEASURE)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=product, messages and all do not support tune=measure; expected tune=estimate or off");
+                       "a guard does not support tune=measure; expected tune=estimate or off");
     return HSUMMA_OK;
 }
 
@@ -264,6 +263,9 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
                          settings->steps);
     if (!status && settings->guard)
         status = check_guard(plan, settings, message);
+    if (!status && request->whole && !request->first &&
+        !(plan->sections = hs_get_zero(&ctx->memory, 1, sizeof *plan->sections)))
+        status = HSUMMA_ERR_MEMORY;
     if (!status)
         status = hs_plan_device_prepare(plan, request, settings, options, message);
     if (status || !plan->in_grid)
@@ -278,7 +280,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
     if (!status && settings->guard)
-        status = hs_guard_create(plan, settings->guard, message);
+        status = hs_guard_create(plan, settings->guard, request->first, message);
     if (plan->layered)
         return status;
     if (!status && plan->member && plan->by_node)
@@ -385,13 +387,16 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     *result = NULL;
     if (ctx->broken)
         return hs_context_refuse(ctx);
-    if (!request->alone)
-        hs_context_enter(ctx, HS_ENTERED_PLAN, ++ctx->entered, 0);
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);
+    const int sections = status ? 1 : hs_sections_count(request, &settings);
+    if (sections > 1)
+        return hs_sections_create(ctx, request, cached, sections, result);
+    if (!request->alone)
+        hs_context_enter(ctx, HS_ENTERED_PLAN, ++ctx->entered, 0);
     if (!status && settings.bits)
         status = hs_request_check_bits(request, ctx, &settings, &mine);
     /* A process proceeds to the agreement also after an error, because others may have a different status. */
@@ -466,9 +471,9 @@ void hs_plan_destroy(hsumma_plan *plan)
         return;
     hsumma_context *ctx = plan->ctx;
     int cached = plan->cached;
-    if (ctx->running && (ctx->running == plan || ctx->running->holder == plan))
-        hs_plan_wait(plan);
+    hs_plan_wait(plan);
     hs_trial_end(plan);
+    hs_sections_destroy(ctx, plan->sections);
     if (!ctx->broken) { /* after an MPI error MPI may still write to the buffers, so they are not freed */
         hs_loop_free(&plan->loop, &ctx->memory);
         hs_node_free(&plan->node, &ctx->memory);

@@ -6,7 +6,8 @@
 #include "coll/run/agree.h"
 #include "hsumma/context/context.h"
 #include "hsumma/context/workspace.h"
-#include "hsumma/plan/guard.h"
+#include "hsumma/guard/guard.h"
+#include "hsumma/guard/sections.h"
 #include "hsumma/plan/layered.h"
 #include "hsumma/plan/plan_device.h"
 #include "hsumma/plan/staging.h"
@@ -28,6 +29,8 @@ struct hs_request {
     int afresh;                     /* 1 if remembered plans are ignored */
     int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
+    int64_t whole;                  /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
+    const hsumma_plan *first;       /* for a section but the first: the plan of the first; otherwise NULL */
 };
 
 /* Codes for the subject of a verdict. */
@@ -75,6 +78,7 @@ struct hsumma_plan {
     struct hs_node_product node;
     struct hs_plan_device device;   /* only in the plan that the caller holds, not in its rivals */
     struct hs_guard *guard;         /* NULL with guard=off */
+    struct hs_sections *sections;   /* all plans of guard=panels, of which the caller holds the first; otherwise NULL */
     struct hs_layered *layered;     /* layers, each with its own plan; NULL if there are none */
     int wants;                      /* 1 if the context counts this plan among the plans that may need its workspace */
     struct hs_workspace *workspace; /* set while the plan runs */
@@ -207,6 +211,16 @@ static inline int hs_plan_is_unsaved(const hsumma_plan *plan)
 static inline hsumma_plan *hs_plan_holder(hsumma_plan *plan)
 {
     return plan->holder ? plan->holder : plan;
+}
+
+/* The running plan for the plan that the caller holds: that plan, a rival or another section; NULL if none runs. */
+static inline hsumma_plan *hs_plan_under_way(const hsumma_plan *plan)
+{
+    hsumma_plan *running = plan->ctx->running;
+    return running && (running == plan || running->holder == plan ||
+                       (running->sections && running->sections == plan->sections))
+               ? running
+               : NULL;
 }
 
 /* Implemented in describe.c: writes the line of options that gives the same plan, and the origin of each choice. */

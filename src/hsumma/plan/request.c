@@ -176,6 +176,7 @@ int64_t hs_request_hash(const struct hs_request *request, int layout)
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int x = 0; x < 3; x++)
         hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
+    hash = hs_mix(hash, (uint64_t)request->whole);
     for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
         hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1); /* non-negative, so that it can be negated */

@@ -2,7 +2,8 @@
  * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
  * checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
- * With guard=messages, every message with a flipped bit is found.
+ * With guard=messages, every message with a flipped bit is found.  With guard=panels, the first two kinds in long
+ * products, section by section.
  *
  *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
  *
@@ -16,10 +17,13 @@
 #include "summa/checksum.h"
 #include "support/product/gemm_random.h"
 
+#include <hsumma_coll.h>
+
 #include <dlfcn.h>
 #include <float.h>
 
 static int trials = 60, plans = 60;
+static int in_sections; /* 1: products with guard=panels */
 
 enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, MESSAGE, EVERY_RESULT, TWO_IN_A, EVERY_MESSAGE };
 static const char *const kind_name[] = {[RESULT] = "a local product's result",
@@ -113,10 +117,17 @@ static void change_a(void)
         flip_own(0, i * (uint64_t)(plant.local[0].rows + 1));
 }
 
+/* Whether the plan, or a section of it, is in a phase. */
+static int is_in_phase(enum hs_plan_phase phase)
+{
+    const hsumma_plan *running = plant.plan ? hs_plan_under_way(plant.plan) : NULL;
+    return running && running->phase == phase;
+}
+
 /* Whether a bit of the message that is being sent, one of the product, is to be flipped. */
 static int is_to_be_flipped(void)
 {
-    if (!plant.plan || plant.plan->phase != HS_PLAN_MULTIPLYING)
+    if (!is_in_phase(HS_PLAN_MULTIPLYING))
         return 0;
     int now = plant.sent++ == plant.at;
     return (plant.kind == MESSAGE && now) || (plant.kind == EVERY_MESSAGE && plant.flipped < 64);
@@ -138,7 +149,7 @@ static int send_flipped(const void *buffer, int count, MPI_Datatype type, int to
  * checksums and before its panels leave. */
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (plant.plan && plant.plan->phase == HS_PLAN_SUMMING)
+    if (is_in_phase(HS_PLAN_SUMMING))
         change_a();
     if (is_to_be_flipped())
         return send_flipped(buffer, count, type, to, tag, comm, request);
@@ -148,7 +159,7 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
 /* Whether the BLAS multiplies checksums. */
 static int is_checksum(void)
 {
-    return plant.plan && plant.plan->phase == HS_PLAN_SUMMING;
+    return is_in_phase(HS_PLAN_SUMMING);
 }
 
 /* Plants what belongs before a local product; returns the operand to use instead of the plant's, or NULL. */
@@ -197,7 +208,9 @@ static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struc
     plant.bits = bits;
     plant.c = c;
     plant.local = local;
-    return gemm_step_through(plan, c, local, bits & 512 ? 1000000 : GEMM_AT_ONCE);
+    hsumma_status status = gemm_step_through(plan, c, local, bits & 512 ? 1000000 : GEMM_AT_ONCE);
+    plant.plan = NULL; /* the plan may be freed before the next message */
+    return status;
 }
 
 /* Adds to sums[] of blocks of rows over the columns: the checksums' difference between two results, over all ranks, and
@@ -303,9 +316,10 @@ static void draw_options(const struct gemm_case *c, enum kind kind, char *text, 
     if (!layers && draw(2))
         gemm_draw_hierarchy(c, 0, words, sizeof words);
     snprintf(text, room, "guard=%s %s%s%s",
-             kind != MESSAGE ? "product"
-             : draw(2)       ? "messages"
-                             : "all",
+             in_sections       ? "panels"
+             : kind != MESSAGE ? "product"
+             : draw(2)         ? "messages"
+                               : "all",
              words, layers ? " layers=2 workspace_limit=1M" : "",
              kind == MESSAGE && !strstr(words, "node=") ? " node=messages" : "");
 }
@@ -324,6 +338,9 @@ static struct drawn draw_plan(hsumma_context *ctx, enum kind kind)
     if (!draw(4)) /* several blocks of rows with checksums of their own, if there is a grid that has few processes */
         drawn.c = gemm_case_of(drawn.grid, drawn.c.type, drawn.c.ta, drawn.c.tb, 129 + draw(200), 20 + draw(60),
                                100 + draw(100), 1 + draw(50));
+    if (in_sections)
+        drawn.c = gemm_case_of(drawn.grid, drawn.c.type, drawn.c.ta, drawn.c.tb, 1 + draw(30), 1 + draw(30),
+                               2048 + draw(1500), 1 + draw(300));
     if (draw(2))
         gemm_draw_layouts(&drawn.c);
     draw_options(&drawn.c, kind, options, sizeof options);
@@ -337,7 +354,7 @@ static struct drawn draw_plan(hsumma_context *ctx, enum kind kind)
 
 static void test_faults(hsumma_context *ctx)
 {
-    for (enum kind kind = RESULT; kind <= (size > 1 ? MESSAGE : OWN_B); kind++) {
+    for (enum kind kind = RESULT; kind <= (in_sections ? RIGHT : size > 1 ? MESSAGE : OWN_B); kind++) {
         struct counts counts = {0};
         for (int i = 0; i < trials; i++) {
             struct drawn drawn = draw_plan(ctx, kind);
@@ -346,11 +363,12 @@ static void test_faults(hsumma_context *ctx)
             hsumma_plan_free(&drawn.plan);
             hsumma_grid_free(&drawn.grid);
         }
-        tap_ok(counts.missed == 0 && counts.wrong == 0 && counts.repaired == counts.found && counts.found > 0,
-               "a bit flipped in %s, %d trials: %d flips, %d changed C, %d found, %d of these repaired, %d beyond the "
-               "bound missed, %d wrong",
-               kind_name[kind], trials, (int)counts.planted, (int)counts.changed, (int)counts.found,
-               (int)counts.repaired, (int)counts.missed, (int)counts.wrong);
+        tap_ok(
+            counts.missed == 0 && counts.wrong == 0 && counts.repaired == counts.found && counts.found > 0,
+            "a bit flipped in %s%s, %d trials: %d flips, %d changed C, %d found, %d of these repaired, %d beyond the "
+            "bound missed, %d wrong",
+            kind_name[kind], in_sections ? " of a section" : "", trials, (int)counts.planted, (int)counts.changed,
+            (int)counts.found, (int)counts.repaired, (int)counts.missed, (int)counts.wrong);
     }
 }
 
@@ -435,13 +453,38 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
     }
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 8, 8, 4);
     c.options = "guard=product tune=measure";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "guard=product with tune=measure", "tune=measure", "guard=product");
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "a guard with tune=measure", "tune=measure", "guard");
+}
+
+/* A rank that takes part in a sum, for which others come after the product, still begins the product's next section. */
+static void test_sections(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 60, 50, 3 * 1024 + 100, 7);
+    struct gemm_part local[3];
+    hsumma_plan *plan = NULL;
+    double sum = 0;
+    c.options = "guard=panels";
+    c.beta = 2;
+    gemm_make(&c, local);
+    int made = !gemm_plan_create(ctx, &c, &plan) && !gemm_begin(plan, &c, local, 0);
+    for (int i = 0; made && i < 2; i++)
+        made = rank % 2 == i ? !hsumma_allreduce(ctx, &c.beta, &sum, 1, HSUMMA_DOUBLE, HSUMMA_SUM)
+                             : !hsumma_plan_wait(plan);
+    int right = made && sum == 2 * size && gemm_wrong(&c, &local[2], 0) == 0;
+    hsumma_plan_info info = plan_query(plan);
+    tap_ok(everywhere(right && info.guard_checked == 3 && info.guard_found == 0),
+           "guard=panels: %d sections checked, one after the other", (int)info.guard_checked);
+    hsumma_plan_free(&plan);
+    gemm_drop(local);
 }
 
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
-    (void)grid;
     test_faults(ctx);
+    in_sections = 1;
+    test_sections(ctx, grid);
+    test_faults(ctx);
+    in_sections = 0;
     test_false_alarms(ctx);
     test_errors(ctx, grid);
 }

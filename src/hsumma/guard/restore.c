@@ -1,6 +1,6 @@
-#include "hsumma/plan/restore.h"
+#include "hsumma/guard/restore.h"
 
-#include "hsumma/plan/own_part.h"
+#include "hsumma/guard/own_part.h"
 #include "hsumma/plan/plan.h"
 
 #include <string.h>

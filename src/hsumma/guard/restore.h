@@ -1,6 +1,6 @@
 /* The bits of a process's parts of A and B: parities from before a product restore what has changed since. */
-#ifndef HS_HSUMMA_PLAN_RESTORE_H
-#define HS_HSUMMA_PLAN_RESTORE_H
+#ifndef HS_HSUMMA_GUARD_RESTORE_H
+#define HS_HSUMMA_GUARD_RESTORE_H
 
 #include "summa/parity.h"
 

@@ -19,14 +19,14 @@
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.
  */
-#ifndef HS_HSUMMA_PLAN_GUARD_H
-#define HS_HSUMMA_PLAN_GUARD_H
+#ifndef HS_HSUMMA_GUARD_GUARD_H
+#define HS_HSUMMA_GUARD_GUARD_H
 
 #include "coll/run/agree.h"
 #include "summa/checksum.h"
 
-/* The parts of a guard. */
-enum { HS_GUARD_PRODUCT = 1, HS_GUARD_MESSAGES = 2 };
+/* The parts of a guard.  HS_GUARD_PANELS: the product is checked in sections (sections.h). */
+enum { HS_GUARD_PRODUCT = 1, HS_GUARD_MESSAGES = 2, HS_GUARD_PANELS = 4 };
 
 struct hs_guard;
 
@@ -38,8 +38,9 @@ struct hs_guard_figures {
     struct hs_message news;           /* what was found in the last execution; empty if C was right at once */
 };
 
-/* Makes plan->guard with some of its parts.  HSUMMA_ERR_MEMORY. */
-hsumma_status hs_guard_create(hsumma_plan *plan, int parts, struct hs_message *message);
+/* Makes plan->guard with some of its parts.  lender: the plan whose guard lends memory to that of another section, and
+ * outlives it; NULL for a guard with memory of its own.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *lender, struct hs_message *message);
 void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard);
 const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
 

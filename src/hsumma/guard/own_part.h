@@ -1,7 +1,7 @@
 /* A process's own parts of the operands of a running execution, as the guard reads them: the caller's matrices, in host
  * or device memory. */
-#ifndef HS_HSUMMA_PLAN_OWN_PART_H
-#define HS_HSUMMA_PLAN_OWN_PART_H
+#ifndef HS_HSUMMA_GUARD_OWN_PART_H
+#define HS_HSUMMA_GUARD_OWN_PART_H
 
 #include "summa/checksum.h"
 

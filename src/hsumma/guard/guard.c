@@ -1,10 +1,10 @@
-#include "hsumma/plan/guard.h"
+#include "hsumma/guard/guard.h"
 
 #include "base/operators.h"
 #include "base/threads.h"
-#include "hsumma/plan/own_part.h"
+#include "hsumma/guard/own_part.h"
+#include "hsumma/guard/restore.h"
 #include "hsumma/plan/plan.h"
-#include "hsumma/plan/restore.h"
 
 #include <complex.h>
 #include <float.h>
@@ -26,20 +26,26 @@ struct travel {
     int64_t elements, bytes; /* elements: of a plane */
 };
 
+/* What the sections of a plan use in turn. */
+struct store {
+    struct travel of_c;
+    double *expected; /* this process's part of what the checksums of C must become */
+    void *work;       /* for hs_checksum_multiply */
+    char *kept;       /* a copy of this process's part of C */
+    size_t kept_bytes;
+};
+
 struct hs_guard {
     int parts; /* HS_GUARD_PRODUCT, HS_GUARD_MESSAGES */
     struct hs_group group;
-    struct travel of_a, of_c, *moving;
+    struct travel of_a, *moving;
     int64_t height, blocks; /* of rows of C */
-    double *expected;       /* this process's part of what the checksums of C must become */
     struct hs_parity parity[2];
-    void *work; /* for hs_checksum_multiply */
-    char *slab; /* host memory for part of a matrix in device memory; NULL without a device */
-    char *kept; /* a copy of this process's part of C */
-    size_t kept_bytes;
-    int has_kept; /* 0 if C is to be restored but could not be copied */
-    int explains; /* 1 if this process prints what has been found */
-    int repeated; /* 1 in the second attempt of an execution */
+    struct store own, *store; /* store: `own`, or that of another section */
+    char *slab;               /* host memory for part of a matrix in device memory; NULL without a device */
+    int has_kept;             /* 0 if C is to be restored but could not be copied */
+    int explains;             /* 1 if this process prints what has been found */
+    int repeated;             /* 1 in the second attempt of an execution */
     struct hs_guard_figures figures;
 };
 
@@ -76,7 +82,7 @@ static void add(const hsumma_plan *plan, const struct hs_local_part *part, void 
     if (sums->sum && sums->vectors) {
         hs_compute_gemm(scalar->compute, scalar->size, scalar->complex_type, plan->choice.spec.threads, guard->blocks,
                         part->view->rows, part->cols);
-        hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, guard->work);
+        hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, guard->store->work);
     } else if (sums->sum) {
         hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum);
     }
@@ -130,7 +136,18 @@ static void free_travel(const struct hs_allocator *memory, struct travel *travel
     hs_put(memory, travel->work);
 }
 
-hsumma_status hs_guard_create(hsumma_plan *plan, int parts, struct hs_message *message)
+/* Makes what the sections of a plan use in turn. */
+static hsumma_status make_store(const hsumma_plan *plan, struct store *store)
+{
+    const struct hs_allocator *memory = &plan->ctx->memory;
+    const size_t planes = (size_t)hs_checksum_planes(plan->problem.scalar);
+    hsumma_status status = make_travel(plan, &store->of_c, plan->problem.extent[HS_N], planes + 1);
+    store->expected = status ? NULL : hs_get(memory, (size_t)store->of_c.elements + 1, planes * sizeof(double));
+    store->work = status ? NULL : hs_get(memory, hs_checksum_work(plan->guard->blocks), 1);
+    return status || (store->expected && store->work) ? status : HSUMMA_ERR_MEMORY;
+}
+
+hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *lender, struct hs_message *message)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
     const struct hs_problem *problem = &plan->problem;
@@ -140,18 +157,15 @@ hsumma_status hs_guard_create(hsumma_plan *plan, int parts, struct hs_message *m
         return HSUMMA_ERR_MEMORY;
     guard->parts = parts;
     guard->group = hs_grid_all(&plan->grid->grid);
+    guard->store = lender ? lender->guard->store : &guard->own;
     if (!(parts & HS_GUARD_PRODUCT))
         return HSUMMA_OK;
-    guard->height = hs_guard_height(plan);
+    guard->height = lender ? lender->guard->height : hs_guard_height(plan);
     guard->blocks = (problem->extent[HS_M] + guard->height - 1) / guard->height;
     guard->blocks += guard->blocks == 0;
     hsumma_status status = make_travel(plan, &guard->of_a, problem->extent[HS_K], planes);
-    if (!status)
-        status = make_travel(plan, &guard->of_c, problem->extent[HS_N], planes + 1);
-    guard->expected = status ? NULL : hs_get(memory, (size_t)guard->of_c.elements + 1, planes * sizeof(double));
-    guard->work = status ? NULL : hs_get(memory, hs_checksum_work(guard->blocks), 1);
-    if (!status && (!guard->expected || !guard->work))
-        status = HSUMMA_ERR_MEMORY;
+    if (!status && !lender)
+        status = make_store(plan, &guard->own);
     for (int x = 0; !status && x < 2; x++)
         if (!hs_bits_make(plan, x, &guard->parity[x]))
             status = HSUMMA_ERR_MEMORY;
@@ -171,13 +185,13 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
     if (!guard)
         return;
     free_travel(memory, &guard->of_a);
-    free_travel(memory, &guard->of_c);
+    free_travel(memory, &guard->own.of_c);
     for (int x = 0; x < 2; x++)
         hs_bits_free(memory, &guard->parity[x]);
-    hs_put(memory, guard->expected);
-    hs_put(memory, guard->work);
+    hs_put(memory, guard->own.expected);
+    hs_put(memory, guard->own.work);
+    hs_put(memory, guard->own.kept);
     hs_put(memory, guard->slab);
-    hs_put(memory, guard->kept);
     hs_put(memory, guard);
 }
 
@@ -265,7 +279,7 @@ static void cover_underflow(const hsumma_plan *plan, const struct travel *travel
 /* Adds to `sum` this process's share of the checksums of C: of copies of a part, each contributes an equal share. */
 static void add_share_of_c(hsumma_plan *plan, double *sum)
 {
-    const struct travel *of_c = &plan->guard->of_c;
+    const struct travel *of_c = &plan->guard->store->of_c;
     int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
     hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
     plan->failure = plan->failure ? plan->failure : status;
@@ -283,13 +297,13 @@ static void keep_c(hsumma_plan *plan)
     guard->has_kept = 1;
     if (!hs_has_own_part(plan, HS_C) || plan->problem.scalar->is_zero(&plan->beta))
         return;
-    if (bytes > guard->kept_bytes) {
-        hs_put(&plan->ctx->memory, guard->kept);
-        guard->kept = hs_get(&plan->ctx->memory, bytes, 1);
-        guard->kept_bytes = guard->kept ? bytes : 0;
+    if (bytes > guard->store->kept_bytes) {
+        hs_put(&plan->ctx->memory, guard->store->kept);
+        guard->store->kept = hs_get(&plan->ctx->memory, bytes, 1);
+        guard->store->kept_bytes = guard->store->kept ? bytes : 0;
     }
-    guard->has_kept = guard->kept && !hs_copy_own(plan, (struct hs_matrix){guard->kept, view->rows},
-                                                  hs_own_matrix(plan, HS_C, &on_device), view->rows, view->cols);
+    guard->has_kept = guard->store->kept && !hs_copy_own(plan, (struct hs_matrix){guard->store->kept, view->rows},
+                                                         hs_own_matrix(plan, HS_C, &on_device), view->rows, view->cols);
 }
 
 hsumma_status hs_guard_start(hsumma_plan *plan, int *sums)
@@ -317,20 +331,20 @@ void hs_guard_expect(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
     const struct hs_scalar *scalar = plan->problem.scalar;
-    double began = hs_now(), *sum = guard->of_c.in;
-    const size_t bytes = (size_t)(guard->of_c.elements * hs_checksum_planes(scalar)) * sizeof *sum;
-    memset(guard->expected, 0, bytes);
+    double began = hs_now(), *sum = guard->store->of_c.in;
+    const size_t bytes = (size_t)(guard->store->of_c.elements * hs_checksum_planes(scalar)) * sizeof *sum;
+    memset(guard->store->expected, 0, bytes);
     memset(sum, 0, bytes);
     cover_underflow(plan, &guard->of_a, guard->of_a.out);
     int threads = hs_threads_set(plan->choice.spec.threads);
     take(plan, HS_B, guard->of_a.out, sum);
     hs_threads_restore(threads);
-    add_scaled(scalar, &plan->alpha, guard->of_c.elements, sum, guard->expected);
+    add_scaled(scalar, &plan->alpha, guard->store->of_c.elements, sum, guard->store->expected);
     if (!scalar->is_zero(&plan->beta)) {
         memset(sum, 0, bytes);
         add_share_of_c(plan, sum);
-        cover_underflow(plan, &guard->of_c, sum);
-        add_scaled(scalar, &plan->beta, guard->of_c.elements, sum, guard->expected);
+        cover_underflow(plan, &guard->store->of_c, sum);
+        add_scaled(scalar, &plan->beta, guard->store->of_c.elements, sum, guard->store->expected);
     }
     keep_c(plan);
     guard->figures.seconds += hs_now() - began;
@@ -342,15 +356,16 @@ hsumma_status hs_guard_check(hsumma_plan *plan, int *sums)
     *sums = (guard->parts & HS_GUARD_PRODUCT) != 0;
     if (!*sums)
         return HSUMMA_OK;
-    double began = hs_now(), *sum = guard->of_c.in;
-    const int64_t elements = guard->of_c.elements, values = elements * (hs_checksum_planes(plan->problem.scalar) - 1);
-    memset(sum, 0, (size_t)guard->of_c.bytes);
+    double began = hs_now(), *sum = guard->store->of_c.in;
+    const int64_t elements = guard->store->of_c.elements,
+                  values = elements * (hs_checksum_planes(plan->problem.scalar) - 1);
+    memset(sum, 0, (size_t)guard->store->of_c.bytes);
     add_share_of_c(plan, sum);
     for (int64_t i = 0; i < values; i++)
-        sum[i] -= guard->expected[i];
-    memcpy(sum + values + elements, guard->expected + values, (size_t)elements * sizeof *sum);
+        sum[i] -= guard->store->expected[i];
+    memcpy(sum + values + elements, guard->store->expected + values, (size_t)elements * sizeof *sum);
     guard->figures.seconds += hs_now() - began;
-    return depart(plan, &guard->of_c);
+    return depart(plan, &guard->store->of_c);
 }
 
 double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
@@ -374,10 +389,10 @@ static int64_t count_wrong(const hsumma_plan *plan, struct wrong *first)
 {
     struct hs_guard *guard = plan->guard;
     const struct hs_scalar *scalar = plan->problem.scalar;
-    const int64_t *extent = plan->problem.extent, elements = guard->of_c.elements;
+    const int64_t *extent = plan->problem.extent, elements = guard->store->of_c.elements;
     const int single = hs_is_single(scalar);
     const double largest = single ? FLT_MAX : DBL_MAX, smallest = single ? FLT_MIN : DBL_MIN;
-    const double *sum = guard->of_c.out, *result = sum + (hs_checksum_planes(scalar) - 1) * elements;
+    const double *sum = guard->store->of_c.out, *result = sum + (hs_checksum_planes(scalar) - 1) * elements;
     const double *terms = result + elements;
     const double complex value = value_of(scalar, &plan->alpha);
     const double alpha = fabs(creal(value)) + fabs(cimag(value));
@@ -414,8 +429,8 @@ static int64_t judge_checksums(hsumma_plan *plan)
         hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64 " checksums of C are wrong (column %" PRId64 ", rows %" PRId64
                 " to %" PRId64 ": off by %.3g; rounding explains at most %.3g)",
-                wrong, guard->of_c.elements, first.column, row, hs_min(row + guard->height, extent[HS_M]) - 1, first.by,
-                first.allowed);
+                wrong, guard->store->of_c.elements, first.column, row, hs_min(row + guard->height, extent[HS_M]) - 1,
+                first.by, first.allowed);
     else if (guard->figures.unchecked && !guard->repeated)
         hs_fail(&guard->figures.news, HSUMMA_OK,
                 "guard=product: %" PRId64 " of %" PRId64
@@ -482,7 +497,7 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
         return HSUMMA_OK;
     }
     hsumma_status status = hs_copy_own(plan, hs_own_matrix(plan, HS_C, &on_device),
-                                       (struct hs_matrix){guard->kept, view->rows}, view->rows, view->cols);
+                                       (struct hs_matrix){guard->store->kept, view->rows}, view->rows, view->cols);
     plan->failure = plan->failure ? plan->failure : hs_context_device_said(plan->ctx, status);
     return HSUMMA_OK;
 }

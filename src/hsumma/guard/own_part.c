@@ -1,4 +1,4 @@
-#include "hsumma/plan/own_part.h"
+#include "hsumma/guard/own_part.h"
 
 #include "hsumma/plan/plan.h"
 

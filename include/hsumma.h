@@ -212,7 +212,7 @@ typedef struct hsumma_plan_info {
     int steps;     /**< number of panels of the outermost level; 0 if all panels pass through a node's memory, or this
                         process owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
-    int64_t guard_checked;   /**< with a guard, checked executions of this plan so far */
+    int64_t guard_checked;   /**< with a guard, checked executions of this plan so far (guard=panels: sections) */
     int64_t guard_found;     /**< of these, executions with a wrong C or a damaged message */
     int64_t guard_repaired;  /**< of these, executions whose C was correct once recomputed */
     int64_t guard_unchecked; /**< columns of C that the last check left out, because the sums of absolute values in

@@ -327,6 +327,43 @@ static void test_products(hsumma_context *ctx, const hsumma_grid *grid)
         }
 }
 
+static hsumma_status run_without_agreement(hsumma_plan *plan, const struct gemm_part local[3])
+{
+    static const double one = 1;
+    const void *const data[3] = {local[0].data, local[1].data, local[2].data};
+    const int64_t ld[3] = {plan->problem.view[0].ld, plan->problem.view[1].ld, plan->problem.view[2].ld};
+    return hs_plan_run(plan, &one, data, ld, &one);
+}
+
+/* Without an agreement at the start (p?gemm), a process with little work begins the next execution, from this memory,
+ * while another one still computes from copies of its ordinary memory. */
+static void test_early(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    enum { ROUNDS = 60 };
+    struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 64, 410, 200, 50);
+    const struct gemm_layout rows = {50, 50, 0, 0, 0}, cols = {400, 10, 0, 0, 0}; /* most columns: the second process */
+    struct gemm_placed later;
+    struct gemm_part now[3];
+    hsumma_plan *plan = NULL;
+    gemm_spread(&c, 1, &rows, &cols);
+    gemm_spread(&c, 2, &rows, &cols);
+    c.options = "stationary=C node=shared block=20";
+    c.beta = 1;
+    gemm_make(&c, now);
+    int good = gemm_make_in_library(ctx, &c, 7, 0, 0, &later) && !gemm_plan_create(ctx, &c, &plan);
+    if (later.local[0].data)
+        memset(later.local[0].data, 0, later.local[0].bytes);
+    good = everywhere(good);
+    for (int round = 0; round < ROUNDS && good; round++)
+        good = !run_without_agreement(plan, now) && !run_without_agreement(plan, later.local);
+    c.alpha = ROUNDS;
+    good = good && gemm_wrong(&c, &now[2], 0) == 0 && gemm_wrong(&c, &later.local[2], 1) == 0;
+    tap_ok(everywhere(good), "an execution from this memory begins while another process is in the one before");
+    hsumma_plan_free(&plan);
+    gemm_drop_in_library(ctx, &later);
+    gemm_drop(now);
+}
+
 /* Separate contexts for the even and the odd ranks, with the ranks in reverse order. */
 static void test_parts(void)
 {
@@ -351,6 +388,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_left();
     test_broken();
     test_products(ctx, grid);
+    test_early(ctx, grid);
     if (size > 1)
         test_parts();
 }

@@ -16,7 +16,7 @@ CUDA     ?= auto## 1: GPUs by CUDA; 0: without; auto: where there is nvcc
 CASES    ?= 100000## what "make fuzz" compares; trials of "make check-faults" (there 1000 by default)
 RUNS     ?= 1000000## inputs that "make fuzz-input" tries on each reader
 SEED     ?=## the first case of "make fuzz", or the seed of "make fuzz-input" and "make check-faults", to see one again; else a new one
-FIGURES  ?=## what "make figures" makes anew: fresh (model,simulated), node, emulated, gpu, all; else kept data
+FIGURES  ?=## what "make figures" makes anew: fresh (model,simulated), large (simulations of an hour), node, emulated, gpu, all (but large); else kept data
 ONLY     ?=## a pattern: only the figures that match
 BENCH    ?= gemm -m 2048 -n 2048 -k 2048 --check## what "make bench" runs
 RANKS    ?= 2## and on how many ranks
@@ -372,7 +372,7 @@ check-layers: ## the borders between the rooms of src/
 FRESH = $(patsubst fresh,model$(comma)simulated,$(FIGURES))
 figures: $(if $(FIGURES),all $(addprefix $(BUILD)/tests/unit/coll/,models rabenseifner_traff)) ## draws doc/results/papers from the kept data; FIGURES=fresh: from new models and simulations
 	@scripts/deps --tests
-	$(if $(findstring simulated,$(FRESH))$(findstring all,$(FRESH)),@$(MAKE) sim)
+	$(if $(filter simulated large all,$(subst $(comma), ,$(FRESH))),@$(MAKE) sim)
 	@BUILD=$(BUILD) benchmarks/papers/figures.py $(if $(FRESH),--fresh $(FRESH)) $(if $(ONLY),--only '$(ONLY)')
 
 # The manual.

@@ -7,18 +7,21 @@ Without --fresh, draws PAPER_FIGURE.svg for each PAPER_FIGURE.csv and updates th
 "<!-- end -->" of the pages; nothing is measured. --fresh first runs the commands of these kinds and replaces their rows:
     model       the cost model: hsumma explain and unit tests; seconds
     simulated   scripts/hsumma_sim (make sim); minutes
+    large       simulations that can take more than five minutes each, after make sim; an hour
     node        ranks on this machine
     emulated    scripts/emucluster, as root
     gpu         a machine with a GPU
-    all         all of these
-Rows of kind "paper" are points that the paper's own text gives. Runs that cannot be made here are reported and keep their
-old rows. --only selects figures by name; --check changes nothing and fails if a page or a figure is not up to date.
+    all         all of these but large
+Rows of kind "paper" are points that the paper's own text gives; rows of kind "large" are shown as simulated. A run that fails
+or cannot be made here is reported, and all rows of its kind are kept; a large run keeps only its own. --only selects figures
+by name; --check changes nothing and fails if a page or a figure is not up to date.
 The exit status is 1 if a run failed.
 
 Each paper has a module beside this one, with a list FIGURES. Environment: BUILD (default: build).
 """
 import argparse
 import collections
+import concurrent.futures
 import csv
 import datetime
 import glob
@@ -38,7 +41,10 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGES = os.path.join(ROOT, "doc", "results", "papers")
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
-KINDS = ("paper", "model", "simulated", "node", "emulated", "gpu")
+KINDS = ("paper", "model", "simulated", "large", "node", "emulated", "gpu")
+SHOWN = {"large": "simulated"}  # how plots, tables and commands name a kind, if not by its own name
+WORKERS = {"model": os.cpu_count(), "simulated": os.cpu_count()}  # runs at a time; others, which take time or memory for themselves: 1
+LIMITS = {"large": 6 * 3600}  # seconds of a run without a limit of its own; other kinds: 1800
 BLOCK = re.compile(r"<!-- figure: (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
 COLOURS = ("#2a86b5", "#cf5b36", "#3b9a66", "#a568bf", "#b98d12", "#77868f", "#c6568f", "#4f9fa0")  # on white and on black
 DASHES = {"paper": 0, "model": 2}  # dash types of lines; paper: points alone
@@ -47,8 +53,8 @@ STYLE = ("<style>svg{color:#222;background:#fff}@media(prefers-color-scheme:dark
 
 # A command and how its output becomes rows. kind: one of KINDS. command: a list of words, or a string for sh, run in the
 # top directory; "hsumma" and "build/..." are those of BUILD. read(stdout): yields a dict of columns for each row. row: columns that all
-# of its rows share. rows: for the kind "paper", the rows themselves.
-Run = collections.namedtuple("Run", "kind command read row rows limit", defaults=(None, None, {}, (), 1800))
+# of its rows share, and of a large run no other row. rows: for the kind "paper", the rows themselves. limit: in seconds.
+Run = collections.namedtuple("Run", "kind command read row rows limit", defaults=(None, None, {}, (), None))
 
 # A figure or table. name: PAPER_FIGURE. title: one line. x, y: (column, label). lines: the columns that name a line of the
 # plot or a column of the table. runs: a list of Run, or a function that returns one. logx, logy: base of a logarithmic axis,
@@ -117,11 +123,12 @@ def execute(run):
                      words_of(run))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
     environment.update(BUILD=BUILD, HSUMMA_TUNED="none", HSUMMA_SIM_BENCH=os.path.join(BUILD, "sim", "hsumma"))
+    limit = run.limit or LIMITS.get(run.kind, 1800)
     try:
         process = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True,
-                                 timeout=run.limit, stdin=subprocess.DEVNULL)
+                                 timeout=limit, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        raise Failed(f"stopped after {run.limit} s: {words_of(run)}") from None
+        raise Failed(f"stopped after {limit} s: {words_of(run)}") from None
     if process.returncode:
         raise Failed(f"{words_of(run)}: {(process.stderr.strip().splitlines() or ['exit code %d' % process.returncode])[-1]}")
     return [{"kind": run.kind, **run.row, **row} for row in run.read(process.stdout)]
@@ -136,6 +143,16 @@ def since(began):
     return "{:.0f} s, {:.0f} s of processor time".format(*(now - then for now, then in zip(clocks(), began)))
 
 
+def attempt(figure, run):
+    """The rows of a run; None if it failed."""
+    print(f"  {figure.name}: {words_of(run)}", file=sys.stderr, flush=True)
+    try:
+        return execute(run)
+    except (Failed, ValueError, KeyError, IndexError) as error:
+        print(f"figures: {figure.name}, {run.kind}: {error if isinstance(error, Failed) else repr(error)}", file=sys.stderr)
+        return None
+
+
 def measure(figure, kinds):
     """Replaces the rows of these kinds; returns the number of failed runs."""
     notes, rows = kept(figure)
@@ -145,17 +162,18 @@ def measure(figure, kinds):
         if kind == "paper":
             new = [{"kind": kind, **run.row, **row} for run in mine for row in run.rows]
         elif kind in kinds:
-            new, began = [], clocks()
-            try:
-                for run in mine:
-                    print(f"  {figure.name}: {words_of(run)}", file=sys.stderr, flush=True)
-                    new += execute(run)
-            except (Failed, ValueError, KeyError, IndexError) as error:
-                print(f"figures: {figure.name}, {kind}: {error!r}" if not isinstance(error, Failed)
-                      else f"figures: {figure.name}, {kind}: {error}", file=sys.stderr)
-                failed += 1
+            new, began, missing = [], clocks(), 0
+            with concurrent.futures.ThreadPoolExecutor(WORKERS.get(kind, 1)) as pool:
+                results = list(pool.map(lambda run: attempt(figure, run), mine))
+            for run, made in zip(mine, results):
+                missing += made is None
+                if made is None and kind == "large":
+                    made = [row for row in rows if row["kind"] == kind and all(row[name] == str(run.row[name]) for name in run.row)]
+                new += made or []
+            failed += missing
+            if missing and (kind != "large" or missing == len(mine)):
                 continue
-            notes[kind] = datetime.date.today().isoformat()
+            notes[kind] = datetime.date.today().isoformat() + (", rows of failed runs earlier" if missing else "")
             print(f"figures: {figure.name}, {kind}: {since(began)}", file=sys.stderr, flush=True)
         else:
             continue
@@ -169,12 +187,12 @@ def measure(figure, kinds):
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 def lines_of(figure, rows):
-    """{(kind, name): [(x, y)]} in the order of the rows; name: the values of the columns that name a line."""
+    """{(kind as shown, name): [(x, y)]} in the order of the rows; name: the values of the columns that name a line."""
     lines = {}
     for row in rows:
         if row[figure.x[0]] != "" and row[figure.y[0]] != "":
             name = ", ".join(row[column] for column in figure.lines if row.get(column))
-            lines.setdefault((row["kind"], name), []).append((row[figure.x[0]], float(row[figure.y[0]])))
+            lines.setdefault((SHOWN.get(row["kind"], row["kind"]), name), []).append((row[figure.x[0]], float(row[figure.y[0]])))
     return lines
 
 
@@ -210,7 +228,7 @@ def draw(figure, lines):
             data = [f"{ticks.index(x) + (i + 0.5) * width - 0.4},{y},{width * 0.9}" for x, y in points]
             how = f"using 1:2:3 with boxes lc rgb '{colour}'" + (" fs pattern 2" if kind == "paper" else "")
         else:
-            data = [f"{x},{y}" for x, y in points]
+            data = [f"{x},{y}" for x, y in sorted(points, key=lambda point: float(point[0]))]
             how = (f"using 1:2 with points pt 7 ps 1.2 lc rgb '{colour}'" if kind == "paper" else
                    f"using 1:2 with linespoints pt {4 + names.index(name) % 10} ps 0.5 lw 2 dt {DASHES.get(kind, 1)} lc rgb '{colour}'")
         script += [f"$line{i} << EOD", *data, "EOD"]
@@ -251,13 +269,13 @@ def block(figure, notes, rows):
     lines = lines_of(figure, rows)
     parts = [f"![{figure.title}]({figure.name}.svg)"] if figure.plot else []
     if figure.table:
-        parts.append((f"{figure.y[1]}:\n\n" if figure.plot else "") + table(figure, lines, rows))
+        parts.append(("" if figure.plot else f"**{figure.title}.** ") + f"{figure.y[1]}:\n\n" + table(figure, lines, rows))
     commands = {}
     for run in runs_of(figure):
         if run.kind != "paper" and run.kind in notes:
             commands.setdefault(run.kind, words_of(run))  # one of each kind; the module has all
     if commands:
-        parts.append("```\n" + "\n".join(f"{command}    # {kind}, {notes[kind]}" for kind, command in commands.items()) + "\n```")
+        parts.append("```\n" + "\n".join(f"{command}    # {SHOWN.get(kind, kind)}, {notes[kind]}" for kind, command in commands.items()) + "\n```")
     return "\n\n".join(parts)
 
 
@@ -342,7 +360,7 @@ def main():
     options.add_argument("--list", action="store_true")
     args = options.parse_args()
     kinds = set(filter(None, args.fresh.split(",")))
-    kinds = set(KINDS[1:]) if "all" in kinds else kinds
+    kinds = kinds - {"all"} | (set(KINDS[1:]) - {"large"} if "all" in kinds else set())
     if kinds - set(KINDS[1:]):
         options.error(f"--fresh {args.fresh}: expected kinds from {', '.join(KINDS[1:])}, all, separated by commas")
     sys.path.insert(0, HERE)

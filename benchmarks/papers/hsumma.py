@@ -5,18 +5,19 @@ from figures import Figure, Run, read_json
 
 GROUPS = ("1x1", "1x2", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16")  # of an 8 x 16 grid
 BROADCASTS = ("van_de_geijn", "binomial")
+HOSTS_OF_4 = "graphene:nodes=32,ppn=4"
 TORUS = "torus:8x8x8,ppn=4,bw=425MBps,lat=1us"
 GRAPHENE = "alpha=1e-4,beta=8e-9"  # the simulated platform: 1 Gbit/s
 PAPER = "alpha=1e-4,element_beta=1e-9"  # Section V-A
 BLUEGENE = {"beta per element": "alpha=3e-6,element_beta=1e-9", "beta per byte": "alpha=3e-6,beta=1e-9"}  # Section V-B
-EXASCALE = "alpha=500e-9,element_beta=1e-11"  # Section V-C
+EXASCALE = {"beta per byte": "alpha=500e-9,beta=1e-11", "beta per element": "alpha=500e-9,element_beta=1e-11"}  # Section V-C
 
 
-def grouped(platform, n, grid, block, bcast, groups, row, nb=None, outer=None, more=()):
+def grouped(platform, n, grid, block, bcast, groups, row, nb=None, outer=None, sim=(), more=(), kind="simulated"):
     """A simulated run of HSUMMA with blocking broadcasts and free computation."""
-    return Run("simulated", ["scripts/hsumma_sim", "--platform", platform, "--gemm", "free", "--quiet", "gemm", "-m", n, "--grid", grid,
-                             "--nb", nb or block, "--block", block, *(["--outer", outer or block] if groups != "1x1" else []), "--lookahead", 0,
-                             "--stationary", "C", "--groups", groups, "--bcast", bcast, "--workspace-limit", "64G", "--format", "json", *more],
+    return Run(kind, ["scripts/hsumma_sim", "--platform", platform, *sim, "--gemm", "free", "--quiet", "gemm", "-m", n, "--grid", grid,
+                      "--nb", nb or block, "--block", block, *(["--outer", outer or block] if groups != "1x1" else []), "--lookahead", 0,
+                      "--stationary", "C", "--groups", groups, "--bcast", bcast, "--workspace-limit", "64G", "--format", "json", *more],
                read_json(lambda report: [{"s": report["simulated_s"]}]), row)
 
 
@@ -38,12 +39,12 @@ def modelled(machine, n, grid, block, bcast, pick, row, outer=None):
                          "--stationary", "C", "--panels", 0, "--show", "groups", "--format", "json"], read_json(read), row)
 
 
-def million(bcast, groups):
+def million(beta, bcast, groups):
     """Figure 10: one group grid, since all of them take long."""
-    return Run("model", ["hsumma", "explain", "--quiet", "--model", EXASCALE, "-m", 1 << 22, "--grid", "1024x1024", "--nb", "checkerboard",
+    return Run("model", ["hsumma", "explain", "--quiet", "--model", EXASCALE[beta], "-m", 1 << 22, "--grid", "1024x1024", "--nb", "checkerboard",
                          "--block", 256, "--groups", groups, *(["--outer", 256] if groups != "1x1" else []), "--bcast", bcast,
                          "--lookahead", 0, "--stationary", "C", "--panels", 0, "--format", "json"],
-               read_json(lambda report: [{"s": report["predicted_comm_s"]}]), {"broadcast": bcast, "G": count(groups)})
+               read_json(lambda report: [{"s": report["predicted_comm_s"]}]), {"broadcast": bcast, "beta": beta, "G": count(groups)})
 
 
 def every(squarest):
@@ -56,6 +57,15 @@ def sweep(block):
               for bcast in BROADCASTS for groups in GROUPS),
             modelled(GRAPHENE, 8192, "8x16", block, "van_de_geijn", every, {"broadcast": "van_de_geijn"}),
             modelled(PAPER, 8192, "8x16", block, "van_de_geijn", every, {"broadcast": "van_de_geijn, beta per element"})]
+
+
+def hosts():
+    """Figures 5 and 6 with four ranks per host: groups as square as possible, and those of one row."""
+    return [grouped(HOSTS_OF_4, 8192, "8x16", block, bcast, groups, {"broadcast": f"{bcast}, b = {block}{label}", "G": count(groups)},
+                    more=("--node", "messages"))
+            for block in (64, 512)
+            for bcast, label, some in (("van_de_geijn", "", GROUPS), ("van_de_geijn", ", 1 x G", ("1x4", "1x8", "1x16")),
+                                       ("binomial", ", 1 x G", ("1x1", "1x2", "1x4", "1x8", "1x16"))) for groups in some]
 
 
 def scaling():
@@ -79,17 +89,26 @@ def bluegene_scaling():
                 return [{"p": p, "algorithm": f"SUMMA, {label}", "s": squarest[1]},
                         {"p": p, "algorithm": f"HSUMMA, {label}", "s": min(squarest.values())}]
             runs.append(modelled(machine, 65536, grid, 256, "van_de_geijn", pick, {}))
-    return runs + [grouped(f"bgp:{mesh}", 65536, grid, 256, "van_de_geijn", groups, {"algorithm": name, "p": count(grid)},
-                           more=("--steps", 2, "--node", "messages"))
-                   for mesh, grid, most in (("8x4x4", "16x32", "4x4"), ("8x8x4", "32x32", "4x8"), ("8x8x8", "32x64", "4x8"), ("8x8x16", "64x64", "8x8"),
-                                            ("8x16x16", "64x128", "8x8"), ("16x16x16", "128x128", "8x16"))
-                   for name, groups in (("SUMMA", "1x1"), ("HSUMMA, about sqrt(p) groups", most))]
+    both = ("SUMMA", "HSUMMA, about sqrt(p) groups")
+    return runs + [grouped(f"bgp:{mesh}", 65536, grid, 256, "van_de_geijn", "1x1" if name == "SUMMA" else most,
+                           {"algorithm": name, "p": count(grid)}, more=("--steps", 2, "--node", "messages"), kind=kind)
+                   for kind, mesh, grid, most, names in (
+                       ("simulated", "8x4x4", "16x32", "4x4", both), ("simulated", "8x8x4", "32x32", "4x8", both),
+                       ("simulated", "8x8x8", "32x64", "4x8", both), ("large", "8x8x16", "64x64", "8x8", both),
+                       ("large", "8x16x16", "64x128", "8x8", both), ("large", "16x16x16", "128x128", "8x16", both[1:])) for name in names]
 
 
 def torus():
-    return [grouped(TORUS, 65536, "32x64", 256, bcast, groups, {"broadcast": f"{bcast}, {node}", "G": count(groups)},
+    """Figure 8 on a smaller torus: ranks fill one node after the other, or (map XYZT) neighbouring ranks are on neighbouring nodes."""
+    squarest = ("1x1", "1x2", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16", "16x32", "32x32")
+    return [grouped(TORUS, 65536, "32x64", 256, bcast, groups, {"broadcast": f"{bcast}, {label}", "G": count(groups)}, sim=sim,
                     more=("--steps", 2, "--node", node))
-            for node, every in (("messages", ("1x1", "32x32")), ("auto", ("1x1",))) for bcast in BROADCASTS for groups in every]
+            for bcast, node, label, sim, some in (
+                ("van_de_geijn", "messages", "messages", (), squarest),
+                ("van_de_geijn", "messages", "messages, map XYZT", ("--map", "XYZT"), ("1x1", "8x8", "32x32")),
+                ("van_de_geijn", "messages", "messages, 1 x G", (), ("1x16",)),
+                ("binomial", "messages", "messages", (), ("1x1", "32x32")),
+                ("van_de_geijn", "auto", "auto", (), ("1x1",)), ("binomial", "auto", "auto", (), ("1x1",))) for groups in some]
 
 
 def closed_form(bcast, n, p, groups, block, outer):
@@ -102,16 +121,16 @@ def closed_form(bcast, n, p, groups, block, outer):
 
 
 def tables(bcast):
-    """The factors of Tables I and II by the paper's formulas, and by the clock with beta or alpha 0."""
+    """The factors of Tables I and II by the paper's formulas, and by the model with beta or alpha 0."""
     runs, n, p, block = [], 65536, 1024, 256
     for case, groups, outer in (("SUMMA", 1, 256), ("HSUMMA, G = 4, B = b", 4, 256), ("HSUMMA, G = 256, B = b", 256, 256),
                                 ("HSUMMA, G = 4, B = 4 b", 4, 1024), ("HSUMMA, G = 16, B = 4 b", 16, 1024)):
         for term, machine in (("latency", "alpha=1,beta=0"), ("bandwidth", "alpha=0,element_beta=1")):
             def read(report, groups=groups, outer=outer, term=term):
                 side = math.isqrt(groups)
-                clock = next(g["predicted_comm_s"] for g in report["hierarchies"] if g["groups"] == [side, side])
+                model = next(g["predicted_comm_s"] for g in report["hierarchies"] if g["groups"] == [side, side])
                 return [{"factor": f"{term}, formula", "value": closed_form(bcast, n, p, groups, block, outer)[term]},
-                        {"factor": f"{term}, clock", "value": clock}]
+                        {"factor": f"{term}, model", "value": model}]
             run = modelled(machine, n, "32x32", block, bcast, None, {"case": case}, outer)
             runs.append(run._replace(read=read_json(read)))
     return runs
@@ -131,6 +150,8 @@ FIGURES = [
            ["broadcast"], lambda: sweep(64), logx=2),
     Figure("hsumma_fig6", "Communication by the number of groups: 128 ranks, n = 8192, b = 512", ("G", "groups G"), SECONDS,
            ["broadcast"], lambda: sweep(512), logx=2),
+    Figure("hsumma_hosts", "Communication by the number of groups: 32 hosts of 4 ranks, n = 8192", ("G", "groups G"), SECONDS,
+           ["broadcast"], hosts, logx=2),
     Figure("hsumma_fig7", "Communication by the number of ranks: 1 Gbit/s, 100 us, n = 8192", ("p", "ranks p"), SECONDS,
            ["algorithm"], scaling, logx=2),
     Figure("hsumma_fig8", "BlueGene/P, 16,384 cores, n = 65536, b = B = 256, by the model", ("G", "groups G"), SECONDS, ["beta"],
@@ -140,8 +161,9 @@ FIGURES = [
            torus, logx=2),
     Figure("hsumma_fig9", "BlueGene/P by the number of cores, n = 65536, b = B = 256", ("p", "cores p"), SECONDS,
            ["algorithm"], bluegene_scaling, logx=2, logy=10),
-    Figure("hsumma_fig10", "Exascale: 2^20 processes, n = 2^22, b = B = 256, by the model", ("G", "groups G"), SECONDS, ["broadcast"],
-           [million(bcast, groups) for bcast in BROADCASTS
+    Figure("hsumma_fig10", "Exascale: 2^20 processes, n = 2^22, b = B = 256, by the model", ("G", "groups G"), SECONDS,
+           ["broadcast", "beta"],
+           [million(beta, bcast, groups) for beta in EXASCALE for bcast in BROADCASTS
             for groups in (("1x1", "2x2", "4x4", "8x8", "16x16", "32x32", "64x64", "128x128", "256x256", "512x512", "1024x1024")
                            if bcast == "van_de_geijn" else ("1x1", "32x32", "1024x1024"))], logx=2),
     Figure("hsumma_table1", "Table I: binomial broadcasts, n = 65536, p = 1024, b = 256", ("case", "algorithm"),

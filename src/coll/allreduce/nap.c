@@ -1,7 +1,7 @@
 /*
- * Allreduce, node-aware parallel (NAP): all processes of a node have the sum of a group of nodes, and each of them
- * exchanges it with another group. One message per process between nodes, followed by one allreduce inside each node,
- * thus combines up to ppn groups.
+ * Allreduce, node-aware parallel (NAP): all processes of a node have the sum of a group of nodes, and exchange it with
+ * one other group each. At most one message per process between nodes, followed by one allreduce inside each node, thus
+ * combines up to ppn groups.
  *
  * In step i a group of h nodes is divided into as few subgroups of at most ppn^(i-1) nodes as possible, g = ceil(h /
  * ppn^(i-1)), of sizes q and q + 1, the longer ones first. On the node at position t of subgroup s, local rank j (j !=
@@ -272,5 +272,5 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 
 HS_ALG(HS_ALLREDUCE, allreduce_nap, "nap", .build = build, .unfit = unfit, .fallback = &hs_alg_allreduce_smp,
        .flags = HS_KEEPS_ORDER_IF | HS_UNIFORM | HS_KNOWS_NODES | HS_USES_LEVEL,
-       .doc = "ceil(log_ppn n) steps between nodes, in which every rank of a node exchanges with another node; Bienz, "
+       .doc = "ceil(log_ppn n) steps between nodes, in which the ranks of a node exchange with different nodes; Bienz, "
               "Olson and Gropp (2019), Section III");

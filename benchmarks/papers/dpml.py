@@ -2,12 +2,14 @@
 Design (SC17): its figures. The paper's text gives no costs of its machines; the profiles beside this module have assumptions."""
 import csv
 import functools
+import re
 import statistics
 
 from figures import Figure, Run, emulated, prices, read_csv
 
 LEADERS = (1, 2, 4, 8, 16)
 SIZES = (8, 512, 8 * 1024, 64 * 1024, 512 * 1024, 1024 * 1024)  # bytes; the range of the paper
+SHARED = "2M"  # shared memory of a rank: room for whole vectors, as in the paper; by default vectors above 76 KiB pass in chunks
 
 MACHINES = {"Xeon, InfiniBand": "infiniband", "Xeon, Omni-Path": "omnipath", "KNL, Omni-Path": "knl"}
 
@@ -24,7 +26,7 @@ def predicted(out):
 def explained(machine, algorithm, ranks, nodes, size, row):
     """The model's time of an allreduce."""
     return Run("model", ["hsumma", "explain", "--collective", "allreduce", "--alg", algorithm, "--ranks", ranks, "--nodes", nodes, "--bytes",
-                         size, "--profile", profile(machine)], predicted, row)
+                         size, "--shared", SHARED, "--profile", profile(machine)], predicted, row)
 
 
 def leaders(machine, ranks, nodes):
@@ -34,13 +36,13 @@ def leaders(machine, ranks, nodes):
 
 
 # The machines of the profiles for the simulator, by messages; costs of copies and sums come from the profile.
-SIMULATED = {"Xeon, InfiniBand": "bw=11.5GBps,flow=3.03GBps,lat=1.3us,node_bw=6GBps,node_lat=200ns",
-             "Xeon, Omni-Path": "bw=11.5GBps,flow=2.5GBps,lat=1.1us,node_bw=6GBps,node_lat=200ns",
-             "KNL, Omni-Path": "bw=10GBps,flow=1.2GBps,lat=3.5us,node_bw=2GBps,node_lat=700ns"}
+SIMULATED = {"Xeon, InfiniBand": "bw=11.5GBps,lat=1.3us,node_bw=6GBps,node_lat=200ns",
+             "Xeon, Omni-Path": "bw=11.5GBps,lat=1.1us,node_bw=6GBps,node_lat=200ns",
+             "KNL, Omni-Path": "bw=10GBps,lat=3.5us,node_bw=2GBps,node_lat=700ns"}
 
 
-def dpml(l):
-    return f"dpml(l={l},outer=recursive_doubling)"
+def dpml(l, outer="recursive_doubling"):
+    return f"dpml(l={l},outer={outer})"
 
 
 def timed(row):
@@ -50,17 +52,17 @@ def timed(row):
             "us": f"{1e6 * float(row['median_s']):.5g}"}
 
 
-def simulated_leaders(machine, nodes, ppn, counts, first, last, factor):
+def simulated_leaders(machine, nodes, ppn, counts, first, last, factor, kind="simulated", row={}):
     """The same in the simulator."""
-    return Run("simulated", ["scripts/hsumma_sim", "--platform", f"hockney:nodes={nodes},ppn={ppn},{SIMULATED[machine]}", "--gemm",
+    return Run(kind, ["scripts/hsumma_sim", "--platform", f"hockney:nodes={nodes},ppn={ppn},{SIMULATED[machine]}", "--gemm",
                              profile(machine), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", ",".join(map(dpml, counts)),
-                             "--bytes", f"{first}..{last}", "--factor", factor, "--repetitions", 1, "--format", "csv"],
-               read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None))
+                             "--bytes", f"{first}..{last}", "--factor", factor, "--shared", SHARED, "--repetitions", 1, "--format", "csv"],
+               read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None), row)
 
 
-# by figure: leaders, and sizes FROM, TO by FACTOR
-SHORT = [((1, 4, 16), "8", "8k", 1024)]
-IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 5: SHORT, 6: SHORT, 7: SHORT}
+# by figure: leaders, sizes FROM, TO by FACTOR
+SOME = [((1, 4, 16), "8", "8k", 1024), ((1, 4, 16), "512k", "512k", 2, "large", {"bytes": 512 * 1024})]
+IN_SIMULATOR = {4: [(LEADERS, "8", "8k", 1024), ((1, 4, 16), "512", "512k", 1024)], 5: SOME, 6: SOME, 7: SOME}
 
 
 def figure_4_to_7(number, machine, ranks, nodes):
@@ -90,6 +92,42 @@ def pairs(kind, command):
     return Run(kind, command, read)
 
 
+# Section 4.2: the number of pieces, on the machine of Figure 6.
+def pieces():
+    return [explained("Xeon, Omni-Path", f"dpml(l={l},k={k},outer=recursive_doubling)", 1792, 64, size,
+                      {"leaders": f"{size_of(size)}, l = {l}", "pieces": k})
+            for size in (64 * 1024, 512 * 1024) for l in (1, 4, 16) for k in (1, 2, 4, 8)]
+
+
+# Section 6.4 by the model: clusters (machine, ranks, nodes, sockets) and algorithms; of dpml the best number of leaders.
+CLUSTERS = {"A, 448": ("Xeon, InfiniBand", 448, 16, 2), "B, 1,792": ("Xeon, InfiniBand", 1792, 64, 2),
+            "C, 1,792": ("Xeon, Omni-Path", 1792, 64, 2), "D, 1,024": ("KNL, Omni-Path", 1024, 32, 1),
+            "D, 10,240": ("KNL, Omni-Path", 10240, 160, 1)}
+HOST = "smp(outer=recursive_doubling)"  # host-based: the design of MPI libraries for short vectors
+ON_CLUSTERS = {"recursive doubling": ["recursive_doubling"], "smp": [HOST], "rabenseifner_traff": ["rabenseifner_traff"],
+               "dpml, best l": [dpml(l) for l in LEADERS],
+               "dpml, best l, outer=rabenseifner_traff": [dpml(l, "rabenseifner_traff") for l in LEADERS]}
+
+
+def clusters():
+    def best(names):
+        def read(out):
+            times = [float(next(predicted(part))["us"]) for part in re.split(r"^allreduce of ", out, flags=re.M)[1:]]
+            yield {"us": f"{min(times):.5g}", "fastest": names[times.index(min(times))]}
+        return read
+    for cluster, (machine, ranks, nodes, sockets) in CLUSTERS.items():
+        for size in (8, 8 * 1024, 512 * 1024):
+            for name, algorithms in ON_CLUSTERS.items():
+                command = " && ".join(
+                    f"hsumma explain --collective allreduce --alg '{algorithm}' --ranks {ranks} --nodes {nodes} --sockets {sockets} "
+                    f"--bytes {size} --shared {SHARED} --profile {profile(machine)}" for algorithm in algorithms)
+                yield Run("model", command, best(algorithms), {"algorithm": name, "where": f"{cluster}; {size_of(size)}"})
+
+
+def size_of(size):
+    return f"{size // 1024} KB" if size >= 1024 else f"{size} bytes"
+
+
 # Figure 8: 16 nodes of two sockets; speed-up over the host-based allreduce, for small messages.
 OFFLOADED = {"node leader": "smp(outer=mpi)", "socket leader": "smp(level=socket,outer=mpi)"}
 PAPER_FIG8 = [("node leader", 1, 2.5), ("node leader", 4, 1.8), ("socket leader", 4, 2.0), ("node leader", 28, 1.46),
@@ -108,9 +146,6 @@ def offload_runs():
                 f"--bytes 8 --shared 0 --profile {profile('Xeon, InfiniBand')}" for name in (HOST, algorithm))
             runs.append(Run("model", both, speedup, {"design": design, "ppn": ppn}))
     return runs
-
-
-HOST = "smp(outer=recursive_doubling)"  # host-based: the design of MPI libraries for short vectors
 
 
 def speedup(out):
@@ -150,6 +185,9 @@ FIGURES = [
              US, ["leaders"], functools.partial(figure_4_to_7, number, machine, ranks, nodes), logx=2, logy=10)
       for number, machine, ranks, nodes in ((4, "Xeon, InfiniBand", 448, 16), (5, "Xeon, InfiniBand", 1792, 64),
                                             (6, "Xeon, Omni-Path", 1792, 64), (7, "KNL, Omni-Path", 1024, 32))),
+    Figure("dpml_pieces", "DPML-Pipelined by the number of pieces: Xeon, Omni-Path, 1792 processes on 64 nodes", ("pieces", "pieces, k"), US,
+           ["leaders"], pieces, logx=2, logy=10),
+    Figure("dpml_clusters", "Figure 9 by the model", ("where", "cluster, processes; size"), US, ["algorithm"], lambda: list(clusters()), plot=False),
     Figure("dpml_fig8", "Reduction in the network (SHArP), 8 bytes, 16 nodes: speed-up over the host-based allreduce",
            ("ppn", "processes per node"), ("speedup", "speed-up"), ["design"], offload_runs, style="bars"),
     Figure("dpml_emulated", "DPML by the number of leaders: 4 emulated nodes of 8 processes, 1 Gbit/s", ("bytes", "bytes"), US, ["leaders"],

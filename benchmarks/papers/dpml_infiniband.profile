@@ -1,7 +1,8 @@
 hsumma profile 1
 # Nodes with two Haswell or Broadwell Xeons and EDR InfiniBand, clusters A and B. The figures are assumptions, for the figures of the paper on DPML.
+# One process fills the link of a node, as in Figure 1 of the paper (zone C).
 network.alpha_s 1.3e-6
-network.beta_s_per_byte 3.3e-10
+network.beta_s_per_byte 8.7e-11
 inject_s_per_byte 8.7e-11
 shm.alpha_s 2e-7
 shm.beta_s_per_byte 1.7e-10

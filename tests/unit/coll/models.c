@@ -1,7 +1,7 @@
 /*
  * The papers' cost models compared with the clock on this library's schedules: node-aware allreduce (Bienz, Olson and
- * Gropp 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table the program prints the figures of
- * doc/results/models.md, with --nap times for those of doc/results/papers/nap.md, and runs no tests.
+ * Gropp 2019, Section IV) and DPML (Bayatpour et al., SC17, Section 5). With --table the program prints DPML's times by
+ * size and leaders, with --nap times for the figures of doc/results/papers/nap.md, and runs no tests.
  */
 #include "support/coll/sweep.h"
 #include "support/tap.h"
@@ -296,7 +296,6 @@ static void dpml_shape(void)
     tap_ok(faster > 3 && faster < 8, "512 KB: 16 leaders are %.1f times as fast as 1 (the paper: 4.3 and 4.9)", faster);
 }
 
-/* Prints the figures of doc/results/models.md. */
 /* Prints the times of allreduces of s bytes on n nodes as CSV: by the clock, and by equations 4 to 6 as printed. */
 static void print_times(const struct hs_machine *m, int n, int ppn, int64_t s)
 {
@@ -334,6 +333,7 @@ static void print_nap(int count, char **word)
         print_times(&m, atoi(word[0]), atoi(word[1]), atoll(word[2]));
 }
 
+/* Prints a table of DPML's times on 32 nodes of 16 processes, by size and number of leaders, and with 4 pieces. */
 static void print_leaders(void)
 {
     puts("\n| bytes | l = 1 (us) | 2 | 4 | 8 | 16 | 16, k = 4 |\n|---|---|---|---|---|---|---|");

@@ -4,7 +4,8 @@
 
 enum { DIVISORS_MAX = 1536, KINDS_MAX = 8 }; /* an int has at most 1536 divisors */
 
-int64_t hs_layers_part(int64_t n, int parts, int part)
+/* The length of part number `part` of n indices that are cut into `parts`. */
+static int64_t part_of(int64_t n, int parts, int part)
 {
     return n / parts + (part < n % parts);
 }
@@ -17,7 +18,7 @@ static int64_t longer(int64_t a, int64_t b)
 /* The length of the longest part. */
 static int64_t longest(int64_t n, int parts)
 {
-    return hs_layers_part(n, parts, 0);
+    return part_of(n, parts, 0);
 }
 
 /* The first part of each kind, along one axis.  Parts of one kind have equal lengths in all cuts; a new kind begins
@@ -51,11 +52,11 @@ static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int
  * if along its columns. */
 static void count_received(const int64_t extent[3], const int parts[3], const int at[3], int64_t received[2])
 {
-    int64_t m = hs_layers_part(extent[0], parts[0], at[0]), n = hs_layers_part(extent[1], parts[1], at[1]);
-    int64_t k = hs_layers_part(extent[2], parts[2], at[2]);
-    int64_t inward = m * (k - hs_layers_part(k, parts[1], at[1])) + n * (k - hs_layers_part(k, parts[0], at[0]));
-    received[0] = inward + (parts[2] - 1) * hs_layers_part(m, parts[2], at[2]) * n;
-    received[1] = inward + (parts[2] - 1) * hs_layers_part(n, parts[2], at[2]) * m;
+    int64_t m = part_of(extent[0], parts[0], at[0]), n = part_of(extent[1], parts[1], at[1]);
+    int64_t k = part_of(extent[2], parts[2], at[2]);
+    int64_t inward = m * (k - part_of(k, parts[1], at[1])) + n * (k - part_of(k, parts[0], at[0]));
+    received[0] = inward + (parts[2] - 1) * part_of(m, parts[2], at[2]) * n;
+    received[1] = inward + (parts[2] - 1) * part_of(n, parts[2], at[2]) * m;
 }
 
 struct hs_layers hs_layers_count(const int64_t extent[3], int p, int q, int l)

@@ -24,9 +24,6 @@ static inline int64_t hs_layers_processes(const struct hs_layers *layers)
     return (int64_t)layers->extent[0] * layers->extent[1] * layers->extent[2];
 }
 
-/* The length of part number `part` of n indices that are cut into `parts`. */
-int64_t hs_layers_part(int64_t n, int parts, int part);
-
 /* The layout of p x q x l processes, with the better cut of C and its `received` and `memory`. */
 struct hs_layers hs_layers_count(const int64_t extent[3], int p, int q, int l);
 

@@ -29,7 +29,11 @@ static hsumma_status test(void *request, int *worked, int *done)
     return hs_mpi_status(MPI_Test(request, done, MPI_STATUS_IGNORE));
 }
 
-hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch *watch)
+/*
+ * Waits for a request that a call of MPI with the result `code` has started. watch: NULL, or looks after the wait and
+ * may end it with an error; MPI may then still access the request's buffers.
+ */
+static hsumma_status wait_for(int code, MPI_Request *request, const struct hs_watch *watch)
 {
     if (code != MPI_SUCCESS)
         return hs_mpi_status(code);
@@ -50,14 +54,14 @@ hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch)
     if (hs_simulator())
         return hs_mpi_status(MPI_Barrier(comm));
     int code = MPI_Ibarrier(comm, &request);
-    return hs_mpi_wait(code, &request, watch);
+    return wait_for(code, &request, watch);
 }
 
 /* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
 static hsumma_status finish(int code, MPI_Request *request, const struct hs_watch *watch, void *copy, void *to,
                             size_t bytes)
 {
-    hsumma_status status = hs_mpi_wait(code, request, copy ? watch : NULL);
+    hsumma_status status = wait_for(code, request, copy ? watch : NULL);
     if (!status && copy) {
         memcpy(to, copy, bytes);
         hs_put(&hs_heap, copy);

@@ -14,12 +14,7 @@
 /* HSUMMA_OK for MPI_SUCCESS, HSUMMA_ERR_PEER for errors that MPI returns after the death of a process, else
  * HSUMMA_ERR_MPI. */
 hsumma_status hs_mpi_status(int code);
-/*
- * Waits for a request that a call of MPI with the result `code` has started. watch: NULL, or looks after the wait and
- * may end it with an error; MPI may then still access the request's buffers.
- */
-hsumma_status hs_mpi_wait(int code, MPI_Request *request, const struct hs_watch *watch);
-
+/* watch, here and below: NULL, or looks after the wait and may end it with an error. */
 hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch);
 /*
  * These work on copies of the data, which MPI keeps if the wait is ended; without memory for a copy the wait is not

@@ -368,8 +368,14 @@ hsumma_status hs_guard_check(hsumma_plan *plan, int *sums)
     return depart(plan, &guard->store->of_c);
 }
 
-double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
-                      double result)
+/*
+ * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that
+ * rounding can explain.  terms: |alpha| (w |op(A)|) |op(B)| + |beta| w |C|; result: w |C| for the new C.  A sum of
+ * numbers in any order passes only through sums of some of the numbers, none larger than (terms + result) / 2 in exact
+ * arithmetic, and each of its additions rounds by at most epsilon times that.
+ */
+static double bound_of(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
+                       double result)
 {
     const double roundoff = 0x1p-53, adds = ((double)k + 8) * scalar->epsilon;
     const double product = adds * (terms + fmin(result, terms)) / 2 + (3 * scalar->epsilon + 2 * adds * adds) * terms;
@@ -406,7 +412,7 @@ static int64_t count_wrong(const hsumma_plan *plan, struct wrong *first)
         const double error = fmax(fabs(sum[i]), scalar->complex_type ? fabs(sum[elements + i]) : 0);
         const int is_nan = isnan(sum[i]) || (scalar->complex_type && isnan(sum[elements + i]));
         const double bound =
-            hs_guard_bound(scalar, guard->height, extent[HS_K], guard->group.size, terms[i], result[i]) + absolute;
+            bound_of(scalar, guard->height, extent[HS_K], guard->group.size, terms[i], result[i]) + absolute;
         if (!(terms[i] <= limit)) {
             guard->figures.unchecked += i / guard->blocks != last;
             last = i / guard->blocks;

@@ -5,7 +5,7 @@
  * for the old C on the right and the new one on the left (Huang and Abraham 1984).  Before the product, sums over all
  * processes give u = w op(A) for each block; each process then computes its parts of alpha u op(B) + beta w C.  After
  * the product it subtracts them from its part of w C.  The sum of the differences over all processes is zero but for
- * rounding, which hs_guard_bound limits; it is tighter for lower blocks.  So the check reads A and B once and C once
+ * rounding, which is limited (bound_of); it is tighter for lower blocks.  So the check reads A and B once and C once
  * (twice if beta is not 0), multiplies B by a vector per block, and moves two such vectors per block; it uses no panel
  * of the product, and covers any algorithm, transport and device.
  *
@@ -46,15 +46,6 @@ const struct hs_guard_figures *hs_guard_figures(const struct hs_guard *guard);
 
 /* Rows of a block that has checksums of its own: more where many processes would need much memory for them. */
 int64_t hs_guard_height(const hsumma_plan *plan);
-
-/*
- * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that
- * rounding can explain.  terms: |alpha| (w |op(A)|) |op(B)| + |beta| w |C|; result: w |C| for the new C.  A sum of
- * numbers in any order passes only through sums of some of the numbers, none larger than (terms + result) / 2 in exact
- * arithmetic, and each of its additions rounds by at most epsilon times that.
- */
-double hs_guard_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
-                      double result);
 
 /* Begins an execution: starts the sum of w op(A), and sets *sums to 1, if there are checksums; else the product may
  * begin. */

@@ -57,9 +57,6 @@ void hs_layered_place(struct hs_layered *layered, const struct hs_request *reque
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
 /* The descriptor of an operand in the plan of a layer. */
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
-/* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks; unused for C. */
-struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
-                                   int layer, int *rank);
 /* Sets layered->in_place for A and B.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct hs_request *request,
                                        const struct hs_problem *problem, const struct hs_allocator *memory);

@@ -102,8 +102,9 @@ hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_re
     return desc_of(layered->grid[layer], axis);
 }
 
-struct hs_layout hs_layered_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
-                                   int l, int *rank)
+/* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks; unused for C. */
+static struct hs_layout layout_inside(const struct hs_layered *layered, const struct hs_request *request, int operand,
+                                      int l, int *rank)
 {
     const int *extent = layered->extent;
     struct hs_layout layout = {.axis = {layered->axis[operand][0], layered->axis[operand][1]},
@@ -147,7 +148,7 @@ hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct 
 {
     int *rank = hs_get(memory, ranks_of(layered), sizeof *rank);
     for (int x = 0; x < 2 && rank; x++) {
-        struct hs_layout from = given_layout(request, problem, x), to = hs_layered_layout(layered, request, x, 0, rank);
+        struct hs_layout from = given_layout(request, problem, x), to = layout_inside(layered, request, x, 0, rank);
         layered->in_place[x] = same_layout(&from, &to);
     }
     hs_put(memory, rank);
@@ -176,13 +177,13 @@ hsumma_status hs_layered_ends_make(const struct hs_layered *layered, const struc
     for (int x = 0; x < 3; x++)
         ends->given[x] = given_layout(request, problem, x);
     for (int x = 0; x < 2; x++) {
-        ends->inside[x] = hs_layered_layout(layered, request, x, 0, ends->rank[x]);
+        ends->inside[x] = layout_inside(layered, request, x, 0, ends->rank[x]);
         ends->source[x] = &ends->given[x];
         ends->target[x] = &ends->inside[x];
         ends->sources[x] = 1;
     }
     for (int l = 0; l < layered->count; l++)
-        ends->of_c[l] = hs_layered_layout(layered, request, HS_C, l, NULL);
+        ends->of_c[l] = layout_inside(layered, request, HS_C, l, NULL);
     ends->source[HS_C] = ends->of_c;
     ends->target[HS_C] = &ends->given[HS_C];
     ends->sources[HS_C] = layered->count;
@@ -199,7 +200,7 @@ void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocato
 struct hs_layout hs_layered_free_layout(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                         int *rank)
 {
-    struct hs_layout layout = hs_layered_layout(layered, request, operand, 0, rank);
+    struct hs_layout layout = layout_inside(layered, request, operand, 0, rank);
     const int P = layered->extent[0], Q = layered->extent[1], L = layered->count, cols = Q * L;
     if (operand != HS_C)
         return layout;

@@ -1,9 +1,9 @@
 #include "hsumma/guard/guard.h"
 
-#include "base/operators.h"
 #include "base/threads.h"
 #include "hsumma/guard/own_part.h"
 #include "hsumma/guard/restore.h"
+#include "hsumma/guard/total.h"
 #include "hsumma/plan/plan.h"
 
 #include <complex.h>
@@ -17,18 +17,9 @@
  */
 enum { HEIGHT = 128 };
 
-/* A sum over all processes. */
-struct travel {
-    struct hs_list list;
-    struct hs_instance instance;
-    void *work, *scratch;
-    double *in, *out;        /* this process's contribution, and the sum */
-    int64_t elements, bytes; /* elements: of a plane */
-};
-
 /* What the sections of a plan use in turn. */
 struct store {
-    struct travel of_c;
+    struct hs_total of_c;
     double *expected; /* this process's part of what the checksums of C must become */
     void *work;       /* for hs_checksum_multiply */
     char *kept;       /* a copy of this process's part of C */
@@ -38,7 +29,7 @@ struct store {
 struct hs_guard {
     int parts; /* HS_GUARD_PRODUCT, HS_GUARD_MESSAGES */
     struct hs_group group;
-    struct travel of_a, *moving;
+    struct hs_total of_a, *moving;
     int64_t height, blocks; /* of rows of C */
     struct hs_parity parity[2];
     struct store own, *store; /* store: `own`, or that of another section */
@@ -105,43 +96,13 @@ static void add_by_pieces(const hsumma_plan *plan, const struct hs_local_part *p
     }
 }
 
-static hsumma_status make_travel(const hsumma_plan *plan, struct travel *travel, int64_t columns, size_t planes)
-{
-    const struct hs_allocator *memory = &plan->ctx->memory;
-    const struct hs_group *group = &plan->guard->group;
-    const int64_t elements = columns * plan->guard->blocks;
-    travel->elements = elements;
-    travel->bytes = elements * (int64_t)(planes * sizeof(double));
-    struct hs_shape shape = {
-        .rank = group->me, .size = group->size, .bytes = travel->bytes, .unit = sizeof(double), .segment = 0};
-    hsumma_status status = hs_build(hs_alg_find(HS_ALLREDUCE, "rabenseifner_traff"), &shape, memory, &travel->list);
-    if (status)
-        return status;
-    travel->in = hs_get_zero(memory, (size_t)elements + 1, planes * sizeof(double));
-    travel->out = hs_get_zero(memory, (size_t)elements + 1, planes * sizeof(double));
-    travel->scratch = hs_get(memory, 1, (size_t)travel->list.extent[HS_SCRATCH] + 1);
-    travel->work = hs_get(memory, 1, hs_instance_bytes(travel->list.steps));
-    if (!travel->in || !travel->out || !travel->scratch || !travel->work)
-        return HSUMMA_ERR_MEMORY;
-    hs_instance_init(&travel->instance, travel->work, travel->list.steps);
-    return HSUMMA_OK;
-}
-
-static void free_travel(const struct hs_allocator *memory, struct travel *travel)
-{
-    hs_list_free(memory, &travel->list);
-    hs_put(memory, travel->in);
-    hs_put(memory, travel->out);
-    hs_put(memory, travel->scratch);
-    hs_put(memory, travel->work);
-}
-
 /* Makes what the sections of a plan use in turn. */
 static hsumma_status make_store(const hsumma_plan *plan, struct store *store)
 {
     const struct hs_allocator *memory = &plan->ctx->memory;
     const size_t planes = (size_t)hs_checksum_planes(plan->problem.scalar);
-    hsumma_status status = make_travel(plan, &store->of_c, plan->problem.extent[HS_N], planes + 1);
+    hsumma_status status =
+        hs_total_make(&store->of_c, plan, plan->problem.extent[HS_N] * plan->guard->blocks, planes + 1);
     store->expected = status ? NULL : hs_get(memory, (size_t)store->of_c.elements + 1, planes * sizeof(double));
     store->work = status ? NULL : hs_get(memory, hs_checksum_work(plan->guard->blocks), 1);
     return status || (store->expected && store->work) ? status : HSUMMA_ERR_MEMORY;
@@ -163,7 +124,7 @@ hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *l
     guard->height = lender ? lender->guard->height : hs_guard_height(plan);
     guard->blocks = (problem->extent[HS_M] + guard->height - 1) / guard->height;
     guard->blocks += guard->blocks == 0;
-    hsumma_status status = make_travel(plan, &guard->of_a, problem->extent[HS_K], planes);
+    hsumma_status status = hs_total_make(&guard->of_a, plan, problem->extent[HS_K] * guard->blocks, planes);
     if (!status && !lender)
         status = make_store(plan, &guard->own);
     for (int x = 0; !status && x < 2; x++)
@@ -184,8 +145,8 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
 {
     if (!guard)
         return;
-    free_travel(memory, &guard->of_a);
-    free_travel(memory, &guard->own.of_c);
+    hs_total_free(memory, &guard->of_a);
+    hs_total_free(memory, &guard->own.of_c);
     for (int x = 0; x < 2; x++)
         hs_bits_free(memory, &guard->parity[x]);
     hs_put(memory, guard->own.expected);
@@ -195,20 +156,10 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
     hs_put(memory, guard);
 }
 
-static hsumma_status depart(hsumma_plan *plan, struct travel *travel)
+static hsumma_status depart(hsumma_plan *plan, struct hs_total *total)
 {
-    struct hs_guard *guard = plan->guard;
-    const struct hs_binding binding = {
-        .list = &travel->list,
-        .group = guard->group,
-        .tag = hs_tag(HS_CHANNEL_AGREE, HS_GUARD),
-        .checked = plan->ctx->comm.checks_messages,
-        .slot = {[HS_IN] = travel->in, [HS_OUT] = travel->out, [HS_SCRATCH] = travel->scratch},
-        .combine = hs_sum_double,
-        .unit = sizeof(double),
-        .compute = plan->problem.scalar->compute};
-    guard->moving = travel;
-    return hs_start(&travel->instance, &plan->ctx->comm, &binding);
+    plan->guard->moving = total;
+    return hs_total_start(total, plan);
 }
 
 hsumma_status hs_guard_advance(hsumma_plan *plan, int *worked, int *over)
@@ -267,19 +218,19 @@ static void add_scaled(const struct hs_scalar *scalar, const union hs_value *fac
 
 /* Adds to the sizes of sums what makes the bound cover products with weights, and roundings to the type, that
  * underflow. */
-static void cover_underflow(const hsumma_plan *plan, const struct travel *travel, double *sums)
+static void cover_underflow(const hsumma_plan *plan, const struct hs_total *total, double *sums)
 {
     const struct hs_scalar *scalar = plan->problem.scalar;
     const double least = hs_is_single(scalar) ? FLT_MIN : (double)plan->guard->height * DBL_MIN;
-    double *sizes = sums + (hs_checksum_planes(scalar) - 1) * travel->elements;
-    for (int64_t i = 0; i < travel->elements; i++)
+    double *sizes = sums + (hs_checksum_planes(scalar) - 1) * total->elements;
+    for (int64_t i = 0; i < total->elements; i++)
         sizes[i] += least;
 }
 
 /* Adds to `sum` this process's share of the checksums of C: of copies of a part, each contributes an equal share. */
 static void add_share_of_c(hsumma_plan *plan, double *sum)
 {
-    const struct travel *of_c = &plan->guard->store->of_c;
+    const struct hs_total *of_c = &plan->guard->store->of_c;
     int copy, copies = hs_copies_of_part(plan, HS_C, &copy);
     hsumma_status status = hs_read_own_part(plan, HS_C, plan->guard->slab, add, &(struct sums){NULL, sum, NULL});
     plan->failure = plan->failure ? plan->failure : status;

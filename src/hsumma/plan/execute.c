@@ -1,12 +1,10 @@
 /* Executions of a plan: the agreement at the start, the loop or the product inside a node, and trials. */
 #include "hsumma/plan/plan.h"
 
-#include "base/simulator.h"
 #include "base/wait.h"
 #include "coll/run/notice.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <string.h>
 
 /* The place of this process's part of an operand, if the part is in memory of hsumma_malloc that the node's processes
@@ -381,95 +379,11 @@ static hsumma_status advance(void *state, int *worked, int *done)
     return status;
 }
 
-/*
- * Waits in a product over several nodes.  With messages in flight this process polls.  Otherwise it waits only for
- * processes of its node and may sleep, but still probes MPI from time to time.
- */
-static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
-{
-    enum { BETWEEN = 64 };
-    struct hs_directory *directory = &plan->grid->shared.directory;
-    int found;
-    int awake =
-        !hs_loop_idle(&plan->loop) || hs_plan_holder(plan)->trial.stepping || hs_local_is_busy(plan->problem.local);
-    if ((!awake && hs_directory_sleeps(directory, times)) || times % BETWEEN == BETWEEN - 1)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
-    if (!awake)
-        return hs_directory_idle(directory, times);
-    hs_idle_yield(NULL, times);
-    return HSUMMA_OK;
-}
-
-static const struct hs_agreement *agreement_of(hsumma_plan *plan)
-{
-    return plan->phase == HS_PLAN_TIMING ? &hs_plan_holder(plan)->trial.agreement : &plan->agreement;
-}
-
-/*
- * Progresses MPI between two tests by the caller.  A process that waits only for signals in its node's memory does not
- * call MPI otherwise, but processes of other nodes may wait for its earlier messages.  In a simulator messages progress
- * by themselves.
- */
-static void let_messages_move(hsumma_plan *plan)
-{
-    const struct hs_comm *comm = &plan->ctx->comm;
-    int found;
-    if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING && hs_layered_running(plan))
-        plan = hs_layered_running(plan);
-    if (plan->phase == HS_PLAN_SUMMING || plan->phase == HS_PLAN_CHECKING)
-        return;
-    int awaits = plan->phase == HS_PLAN_MULTIPLYING ? plan->choice.spec.cells && hs_loop_idle(&plan->loop)
-                                                    : hs_agreement_awaits_mates(agreement_of(plan));
-    if (awaits && comm->mates.count < comm->size && !hs_simulator())
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->comm, &found, MPI_STATUS_IGNORE);
-}
-
-/*
- * Waits once for other processes.  With shared memory, this process may sleep until their signal arrives.  It also
- * probes MPI, because the other processes may wait for its earlier messages.
- */
-static hsumma_status idle(void *state, int times)
-{
-    enum { BETWEEN = 16 };
-    hsumma_plan *plan = state;
-    struct hs_directory *directory = &plan->grid->shared.directory;
-    if (plan->ctx->comm.block)
-        return hs_block_idle(plan->ctx->comm.block, times);
-    if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING) {
-        if (hs_layered_running(plan))
-            return idle(hs_layered_running(plan), times);
-        hs_idle_yield(NULL, times);
-        return HSUMMA_OK;
-    }
-    if (plan->phase == HS_PLAN_SUMMING || plan->phase == HS_PLAN_CHECKING) { /* checksums travel in messages */
-        hs_idle_yield(NULL, times);
-        return HSUMMA_OK;
-    }
-    int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
-    if (multiplying && !plan->on_device && plan->choice.spec.cells)
-        return idle_in_cells(plan, times);
-    int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
-    int busy = hs_local_is_busy(plan->problem.local); /* no signal wakes this process when its device completes */
-    if (multiplying && plan->on_device && !hs_plan_holder(plan)->device.tiles->share.shares_events) {
-        sched_yield(); /* this process polls for completion of its own device work, which other processes wait for */
-    } else if (sharing) {
-        if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
-            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
-        if (busy)
-            sched_yield();
-        else
-            hs_directory_idle(directory, times);
-    } else {
-        hs_idle_yield(NULL, times);
-    }
-    return HSUMMA_OK;
-}
-
 hsumma_status hs_plan_wait(hsumma_plan *plan)
 {
     hsumma_status status = HSUMMA_OK;
     for (int more = 1; more && (plan = hs_plan_under_way(plan));) {
-        status = finish(plan, hs_wait_idle(advance, plan, idle, plan, plan->ctx->comm.watch));
+        status = finish(plan, hs_wait_idle(advance, plan, hs_plan_idle, plan, plan->ctx->comm.watch));
         status = hs_sections_proceed(plan->sections, status, &more);
     }
     return status;
@@ -489,7 +403,7 @@ void hs_plan_drive(hsumma_plan *plan, int *worked)
         plan->failure = status;
         plan->phase = HS_PLAN_FAILED;
     }
-    let_messages_move(plan);
+    hs_plan_let_messages_move(plan);
 }
 
 hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
@@ -501,7 +415,7 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done)
         return HSUMMA_OK;
     hsumma_status status = advance(plan, &worked, done);
     if (!status && !*done) {
-        let_messages_move(plan);
+        hs_plan_let_messages_move(plan);
         status = hs_stall_glance(plan->ctx);
     }
     hs_trace_resume(plan->problem.trace);

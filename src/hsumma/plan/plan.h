@@ -187,6 +187,11 @@ hsumma_status hs_plan_test(hsumma_plan *plan, int *done);
  */
 void hs_plan_drive(hsumma_plan *plan, int *worked);
 
+/* Implemented in idle.c: an hs_idle function (base/wait.h) for a running plan, and what hs_plan_test and hs_plan_drive
+ * do instead, which do not wait. */
+hsumma_status hs_plan_idle(void *plan, int times);
+void hs_plan_let_messages_move(hsumma_plan *plan);
+
 /*
  * Implemented in execute_device.c, for contexts with a device.  Locates the matrices and sets *vote to this process's
  * vote in the agreement at the start, in which the largest vote wins: if devices are possible, 0 for devices, 1 for

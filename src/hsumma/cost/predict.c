@@ -39,16 +39,18 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
 {
     struct hs_cost all = {.seconds = 0};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
-    /* narrower widths are rounded up to eighths of a panel, so that the clock is evaluated for few values */
-    int64_t whole = 0, eighth = (width + 7) / 8;
+    /* narrower widths are rounded up to eighths of a panel, so that few are priced */
+    int64_t whole = 0, eighth = (width + 7) / 8, narrower[9] = {0};
     for (int i = 0; i < pairs->count; i++) {
-        int64_t ragged = (pairs->pair[i].width % width + eighth - 1) / eighth * eighth;
         whole += pairs->pair[i].width / width;
-        if (ragged)
-            all = hs_cost_add(
-                all, hs_price(memo, lines, line, alg, with, hs_bytes_of(ragged, length, unit), unit, segment, status),
-                1);
+        narrower[(pairs->pair[i].width % width + eighth - 1) / eighth]++;
     }
+    for (int i = 1; i <= 8; i++)
+        if (narrower[i])
+            all = hs_cost_add(
+                all,
+                hs_price(memo, lines, line, alg, with, hs_bytes_of(i * eighth, length, unit), unit, segment, status),
+                (double)narrower[i]);
     struct hs_cost one =
         hs_price(memo, lines, line, alg, with, hs_bytes_of(width, length, unit), unit, segment, status);
     *first = one.seconds;

@@ -65,6 +65,7 @@ static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request,
     describe(request, &grid, nb, desc);
     for (int x = 0; x < 3; x++)
         request->desc[x] = &desc[x];
+    request->priced = 1;
     status = hs_plan_create(ctx, request, 1, &plan);
     if (status)
         return status;

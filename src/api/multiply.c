@@ -94,6 +94,9 @@ static void fill_guard(const hsumma_plan *plan, hsumma_plan_info *info)
 static void add_sections(const hsumma_plan *first, hsumma_plan_info *info)
 {
     const struct hs_sections *sections = first->sections;
+    info->nrivals = 0; /* they and these would be those of the first section */
+    for (int x = 0; x < 3; x++)
+        info->predicted_stationary[x] = -1;
     for (int i = 1; i < sections->count; i++) {
         hsumma_plan_info more;
         hsumma_plan_query(sections->plan[i], &more);
@@ -103,9 +106,12 @@ static void add_sections(const hsumma_plan *first, hsumma_plan_info *info)
         ADD(predicted_bytes_sent), ADD(predicted_messages_sent);
         ADD(seconds), ADD(gemm_seconds), ADD(copy_seconds), ADD(comm_seconds), ADD(wait_seconds);
         ADD(bytes_sent), ADD(messages_sent);
-        ADD(guard_checked), ADD(guard_found), ADD(guard_repaired), ADD(guard_unchecked), ADD(guard_seconds);
+        ADD(guard_checked), ADD(guard_found), ADD(guard_repaired), ADD(guard_seconds);
+        info->guard_unchecked =
+            more.guard_unchecked > info->guard_unchecked ? more.guard_unchecked : info->guard_unchecked;
         for (int x = 0; x < 3; x++)
             ADD(operand[x].exchange_bytes), ADD(operand[x].exchange_seconds);
+        info->workspace_bytes += sections->plan[i]->loop.arena_bytes;
 #undef ADD
     }
 }

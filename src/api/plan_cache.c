@@ -70,7 +70,8 @@ static uint64_t tag_of(const struct key *key)
 
 static int weight_of(const hsumma_plan *plan)
 {
-    return plan->by_node ? 1 : WEIGHT;
+    const int sections = plan->sections ? plan->sections->count : 1;
+    return (int)hs_min(sections * (plan->by_node ? 1 : WEIGHT), PLANS);
 }
 
 static void evict(struct hs_plan_cache *cache, struct slot *slot)

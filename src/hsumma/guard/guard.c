@@ -21,6 +21,7 @@ enum { HEIGHT = 128 };
 struct store {
     struct hs_total of_c;
     double *expected; /* this process's part of what the checksums of C must become */
+    double *carried;  /* with sections: the checksums of this process's part of C after the last section */
     void *work;       /* for hs_checksum_multiply */
     char *kept;       /* a copy of this process's part of C */
     size_t kept_bytes;
@@ -37,6 +38,7 @@ struct hs_guard {
     int has_kept;             /* 0 if C is to be restored but could not be copied */
     int explains;             /* 1 if this process prints what has been found */
     int repeated;             /* 1 in the second attempt of an execution */
+    int mended;               /* 1 if this process has restored elements of A or B since the section before */
     struct hs_guard_figures figures;
 };
 
@@ -105,7 +107,10 @@ static hsumma_status make_store(const hsumma_plan *plan, struct store *store)
         hs_total_make(&store->of_c, plan, plan->problem.extent[HS_N] * plan->guard->blocks, planes + 1);
     store->expected = status ? NULL : hs_get(memory, (size_t)store->of_c.elements + 1, planes * sizeof(double));
     store->work = status ? NULL : hs_get(memory, hs_checksum_work(plan->guard->blocks), 1);
-    return status || (store->expected && store->work) ? status : HSUMMA_ERR_MEMORY;
+    if (!status && plan->sections)
+        store->carried = hs_get(memory, (size_t)store->of_c.elements + 1, planes * sizeof(double));
+    const int all = store->expected && store->work && (store->carried || !plan->sections);
+    return status || all ? status : HSUMMA_ERR_MEMORY;
 }
 
 hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *lender, struct hs_message *message)
@@ -150,6 +155,7 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
     for (int x = 0; x < 2; x++)
         hs_bits_free(memory, &guard->parity[x]);
     hs_put(memory, guard->own.expected);
+    hs_put(memory, guard->own.carried);
     hs_put(memory, guard->own.work);
     hs_put(memory, guard->own.kept);
     hs_put(memory, guard->slab);
@@ -179,14 +185,15 @@ hsumma_status hs_guard_advance(hsumma_plan *plan, int *worked, int *over)
     return status;
 }
 
-/* Reads A or B for their checksums, and takes their parity.  Other copies of a part only have a parity. */
-static void take(hsumma_plan *plan, int x, const double *vectors, double *sum)
+/* Reads A or B for their checksums, unless `sum` is NULL, and for their parity, unless that is.  Other copies of a part
+ * only have a parity. */
+static void take(hsumma_plan *plan, int x, const double *vectors, double *sum, struct hs_parity *parity)
 {
-    struct hs_guard *guard = plan->guard;
     int copy;
     hs_copies_of_part(plan, x, &copy);
-    struct sums sums = {vectors, copy == 0 ? sum : NULL, &guard->parity[x]};
-    hs_bits_clear(plan, x, &guard->parity[x]);
+    struct sums sums = {vectors, copy == 0 ? sum : NULL, parity};
+    if (parity)
+        hs_bits_clear(plan, x, parity);
     hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha)
                                ? HSUMMA_OK
                                : hs_read_own_part(plan, x, plan->guard->slab, vectors ? add : add_by_pieces, &sums);
@@ -257,12 +264,39 @@ static void keep_c(hsumma_plan *plan)
                                                          hs_own_matrix(plan, HS_C, &on_device), view->rows, view->cols);
 }
 
+/* Takes the checksums of A, and its parity; with sections also that of B, which hs_guard_expect takes otherwise. */
+static void take_bits(hsumma_plan *plan)
+{
+    struct hs_guard *guard = plan->guard;
+    memset(guard->of_a.in, 0, (size_t)guard->of_a.bytes);
+    take(plan, HS_A, NULL, guard->of_a.in, &guard->parity[HS_A]);
+    if (plan->sections)
+        take(plan, HS_B, NULL, NULL, &guard->parity[HS_B]);
+}
+
+/* Restores what has changed in a section's part of A and B while earlier sections were multiplied. */
+static void mend(hsumma_plan *plan)
+{
+    struct hs_guard *guard = plan->guard;
+    for (int x = 0; x < 2; x++) {
+        const int restored = hs_bits_restore(plan, x, &guard->parity[x], guard->slab);
+        guard->mended |= restored > 0;
+        if (restored < 0 && !plan->failure)
+            plan->failure =
+                hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA,
+                        "guard=panels: %c has changed since the execution began and cannot be restored", "AB"[x]);
+    }
+    if (guard->mended && !plan->failure)
+        hs_fail(&guard->figures.news, HSUMMA_OK,
+                "guard=panels: A or B had changed since the execution began; it was restored");
+}
+
 hsumma_status hs_guard_start(hsumma_plan *plan, int *sums)
 {
     struct hs_guard *guard = plan->guard;
     struct hs_comm *comm = &plan->ctx->comm;
     double began = hs_now();
-    guard->repeated = guard->explains = 0;
+    guard->repeated = guard->explains = guard->mended = 0;
     guard->figures.news.text[0] = 0;
     guard->figures.seconds = 0;
     comm->checks_messages = (guard->parts & HS_GUARD_MESSAGES) != 0;
@@ -272,8 +306,15 @@ hsumma_status hs_guard_start(hsumma_plan *plan, int *sums)
         keep_c(plan);
         return HSUMMA_OK;
     }
-    memset(guard->of_a.in, 0, (size_t)guard->of_a.bytes);
-    take(plan, HS_A, NULL, guard->of_a.in);
+    const struct hs_sections *sections = plan->sections;
+    if (!sections || hs_sections_lead(plan))
+        for (int i = 0; i < (sections ? sections->count : 1); i++) { /* of all A and B, before anything is multiplied */
+            hsumma_plan *section = sections ? sections->plan[i] : plan;
+            take_bits(section);
+            plan->failure = plan->failure ? plan->failure : section->failure;
+        }
+    else
+        mend(plan);
     guard->figures.seconds = hs_now() - began;
     return depart(plan, &guard->of_a);
 }
@@ -288,12 +329,15 @@ void hs_guard_expect(hsumma_plan *plan)
     memset(sum, 0, bytes);
     cover_underflow(plan, &guard->of_a, guard->of_a.out);
     int threads = hs_threads_set(plan->choice.spec.threads);
-    take(plan, HS_B, guard->of_a.out, sum);
+    take(plan, HS_B, guard->of_a.out, sum, plan->sections ? NULL : &guard->parity[HS_B]);
     hs_threads_restore(threads);
     add_scaled(scalar, &plan->alpha, guard->store->of_c.elements, sum, guard->store->expected);
     if (!scalar->is_zero(&plan->beta)) {
         memset(sum, 0, bytes);
-        add_share_of_c(plan, sum);
+        if (plan->sections && !hs_sections_lead(plan)) /* C as it was checked, whatever has happened since */
+            memcpy(sum, guard->store->carried, bytes);
+        else
+            add_share_of_c(plan, sum);
         cover_underflow(plan, &guard->store->of_c, sum);
         add_scaled(scalar, &plan->beta, guard->store->of_c.elements, sum, guard->store->expected);
     }
@@ -312,6 +356,8 @@ hsumma_status hs_guard_check(hsumma_plan *plan, int *sums)
                   values = elements * (hs_checksum_planes(plan->problem.scalar) - 1);
     memset(sum, 0, (size_t)guard->store->of_c.bytes);
     add_share_of_c(plan, sum);
+    if (plan->sections)
+        memcpy(guard->store->carried, sum, (size_t)(values + elements) * sizeof *sum);
     for (int64_t i = 0; i < values; i++)
         sum[i] -= guard->store->expected[i];
     memcpy(sum + values + elements, guard->store->expected + values, (size_t)elements * sizeof *sum);
@@ -403,12 +449,15 @@ static const char *prepare_repetition(hsumma_plan *plan)
     static const char *const changed[2] = {"A has changed and cannot be restored",
                                            "B has changed and cannot be restored"};
     for (int x = 0; x < 2 && (guard->parts & HS_GUARD_PRODUCT); x++)
-        if (!hs_bits_restore(plan, x, &guard->parity[x], guard->slab))
+        if (hs_bits_restore(plan, x, &guard->parity[x], guard->slab) < 0)
             return changed[x];
     if (!guard->has_kept)
         return "there was no memory for a copy of C";
     return guard->repeated ? "the recomputed C failed the check, too" : NULL;
 }
+
+/* Votes on an execution, or a section: MENDED: C is right, after A or B were restored. */
+enum { RIGHT, MENDED, WRONG };
 
 hsumma_status hs_guard_judge(hsumma_plan *plan)
 {
@@ -422,8 +471,8 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
         hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: %s", comm->damage.text);
     comm->damaged = 0;
     guard->explains |= damaged || (wrong && guard->group.me == 0);
-    vote.value = wrong || damaged;
-    const char *why = vote.value && !vote.status ? prepare_repetition(plan) : NULL;
+    vote.value = wrong || damaged ? WRONG : guard->mended ? MENDED : RIGHT;
+    const char *why = vote.value == WRONG && !vote.status ? prepare_repetition(plan) : NULL;
     if (why)
         vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s", guard->figures.news.text, why);
     guard->figures.seconds += hs_now() - began;
@@ -436,13 +485,15 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     const struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     const struct hs_view *view = &plan->problem.view[HS_C];
     int on_device;
-    *again = !verdict.status && verdict.value;
+    *again = !verdict.status && verdict.value == WRONG;
     guard->figures.checked += !guard->repeated;
-    guard->figures.found += !guard->repeated && verdict.value;
-    guard->figures.repaired += guard->repeated && !verdict.status;
-    if (verdict.value && !guard->figures.news.text[0])
+    guard->figures.found += !guard->repeated && verdict.value != RIGHT;
+    guard->figures.repaired += (guard->repeated || verdict.value == MENDED) && !verdict.status;
+    if (verdict.value == WRONG && !guard->figures.news.text[0])
         hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: a message to another process has arrived damaged");
-    if (verdict.value && !guard->repeated && guard->explains && (*again || verdict.status == HSUMMA_ERR_DATA))
+    if (guard->mended && !guard->repeated && !verdict.status && !*again)
+        fprintf(stderr, "hsumma: %s\n", guard->figures.news.text);
+    if (verdict.value == WRONG && !guard->repeated && guard->explains && (*again || verdict.status == HSUMMA_ERR_DATA))
         fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; C is computed again" : "");
     if (guard->repeated && !verdict.status)
         hs_append(guard->figures.news.text, sizeof guard->figures.news.text, "; C was computed again and is right");

@@ -77,15 +77,14 @@ int hs_bits_restore(const hsumma_plan *plan, int x, const struct hs_parity *befo
     struct hs_parity now = {0};
     struct hs_flip flip[HS_FLIPS];
     if (!hs_has_own_part(plan, x) || hs_only_scales(&plan->problem, &plan->alpha))
-        return 1;
+        return 0;
     char *line = hs_get(memory, longest, plan->problem.scalar->size);
     int flips = -1;
     if (line && hs_bits_make(plan, x, &now) && !hs_read_own_part(plan, x, slab, add, &now))
         flips = hs_parity_compare(plan->problem.scalar, view->rows, view->cols, before, &now, flip);
-    int restored = flips >= 0;
-    for (int i = 0; restored && i < flips; i++)
-        restored = restore_element(plan, x, before, &flip[i], line);
+    for (int i = 0, all = flips; i < all; i++)
+        flips = restore_element(plan, x, before, &flip[i], line) ? flips : -1;
     hs_bits_free(memory, &now);
     hs_put(memory, line);
-    return restored;
+    return flips;
 }

@@ -10,8 +10,8 @@ int hs_bits_make(const hsumma_plan *plan, int x, struct hs_parity *parity);
 void hs_bits_free(const struct hs_allocator *memory, struct hs_parity *parity);
 void hs_bits_clear(const hsumma_plan *plan, int x, struct hs_parity *parity);
 
-/* Restores elements of the caller's A or B that have changed since the parity was taken.  Returns 0 if that is
- * impossible.  Processes that share the memory of a part may do so at the same time. */
+/* Restores elements of the caller's A or B that have changed since the parity was taken.  Returns their number, or -1
+ * if that is impossible.  Processes that share the memory of a part may do so at the same time. */
 int hs_bits_restore(const hsumma_plan *plan, int x, const struct hs_parity *before, char *slab);
 
 #endif

@@ -2,9 +2,11 @@
 
 #include "hsumma/plan/plan.h"
 
+#include <string.h>
+
 int hs_sections_count(const struct hs_request *request, const struct hs_settings *settings)
 {
-    if (!(settings->guard & HS_GUARD_PANELS) || request->whole)
+    if (!(settings->guard & HS_GUARD_PANELS) || request->whole || request->priced)
         return 1;
     const int64_t count = request->extent[HS_K] / HS_SECTION;
     return count < 1 ? 1 : (int)hs_min(count, HS_MAX_SECTIONS);
@@ -13,6 +15,11 @@ int hs_sections_count(const struct hs_request *request, const struct hs_settings
 int hs_sections_lead(const hsumma_plan *plan)
 {
     return plan->sections && plan->sections->plan[0] == plan;
+}
+
+int hs_sections_follow(const hsumma_plan *plan)
+{
+    return plan->sections && plan->sections->plan[0] != plan;
 }
 
 /* The first index of a section, where blocks of usual widths begin. */
@@ -69,26 +76,40 @@ void hs_sections_destroy(hsumma_context *ctx, struct hs_sections *sections)
     hs_put(&ctx->memory, sections);
 }
 
-void hs_sections_keep(struct hs_sections *sections, const void *const data[3], const int64_t ld[3])
+hsumma_status hs_sections_bind(hsumma_plan *lead, const void *alpha, const void *const data[3], const int64_t ld[3],
+                               int *about)
 {
+    struct hs_sections *sections = lead->sections;
+    hsumma_status status = HSUMMA_OK;
     sections->at = 0;
     for (int x = 0; x < 3; x++) {
         sections->data[x] = data[x];
         sections->ld[x] = ld[x];
     }
+    for (int i = 1; i < sections->count && !status; i++) {
+        hsumma_plan *plan = sections->plan[i];
+        status = hs_plan_bind(plan, alpha, data, ld, lead->scalar.one, about);
+        plan->failure = HSUMMA_OK;
+        if (!status && alpha)
+            memcpy(&plan->alpha, alpha, lead->scalar.size);
+        if (!status && plan->ctx->device && plan->member)
+            hs_staging_look(plan);
+    }
+    return status;
 }
 
-/* Sets the message of an execution to the first news of its sections. */
+/* Sets the message of an execution to the first news of its sections, if possible not that of unchecked columns. */
 static void tell(const struct hs_sections *sections)
 {
+    const struct hs_guard_figures *told = NULL;
     for (int i = 0; i < sections->count; i++) {
         const hsumma_plan *plan = sections->plan[i];
-        const struct hs_message *news = plan->guard ? &hs_guard_figures(plan->guard)->news : NULL;
-        if (news && news->text[0]) {
-            plan->ctx->message = *news;
-            return;
-        }
+        const struct hs_guard_figures *figures = plan->guard ? hs_guard_figures(plan->guard) : NULL;
+        if (figures && figures->news.text[0] && (!told || (told->unchecked && !figures->unchecked)))
+            told = figures;
     }
+    if (told)
+        sections->plan[0]->ctx->message = told->news;
 }
 
 hsumma_status hs_sections_proceed(struct hs_sections *sections, hsumma_status status, int *begun)

@@ -1,6 +1,8 @@
 /*
  * guard=panels: k is cut into sections, ranges of consecutive indices.  Each has a plan with guard=product, which adds
- * its share of the product to C; C is checked, and if necessary repaired, before the next section begins.
+ * its share of the product to C; C is checked, and if necessary repaired, before the next section begins.  So that
+ * nothing can change between sections without being noticed, the checksums and parities of all of A, and the parities
+ * of all of B, are taken when the execution begins, and a section expects C as the one before has checked it.
  *
  * The caller holds the plan of the first section.  The others borrow its guard's memory.
  */
@@ -23,8 +25,9 @@ struct hs_sections {
     int64_t ld[3];
 };
 
-/* Whether a plan is that of the first section. */
+/* Whether a plan is that of the first section, or of a later one. */
 int hs_sections_lead(const hsumma_plan *plan);
+int hs_sections_follow(const hsumma_plan *plan);
 /* The number of sections of a request; 1 if it has a plan without sections. */
 int hs_sections_count(const struct hs_request *request, const struct hs_settings *settings);
 /* hs_plan_create for a request with several sections. */
@@ -32,8 +35,10 @@ hsumma_status hs_sections_create(hsumma_context *ctx, const struct hs_request *r
                                  hsumma_plan **plan);
 /* Destroys the plans of all sections but the first, and the sections. */
 void hs_sections_destroy(hsumma_context *ctx, struct hs_sections *sections);
-/* Keeps the arguments of an execution that begins. */
-void hs_sections_keep(struct hs_sections *sections, const void *const data[3], const int64_t ld[3]);
+/* Binds the sections that follow the first to the arguments of an execution that begins (hs_plan_bind), and keeps these
+ * for them. */
+hsumma_status hs_sections_bind(hsumma_plan *lead, const void *alpha, const void *const data[3], const int64_t ld[3],
+                               int *about);
 /* Whether a section follows the one that runs. */
 static inline int hs_sections_remain(const struct hs_sections *sections)
 {

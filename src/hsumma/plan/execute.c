@@ -100,11 +100,15 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hsumma_status status = hs_context_check_free(plan->ctx);
     if (status)
         return status;
-    hs_context_enter(ctx, HS_ENTERED_EXECUTION, ++plan->executions, plan->mark);
+    plan->executions++;
+    if (!hs_sections_follow(plan)) /* else the call is still that of the first section */
+        hs_context_enter(ctx, HS_ENTERED_EXECUTION, plan->executions, plan->mark);
     hs_trial_remember(plan);
     hs_trial_settle(plan);
     plan = hs_trial_turn(plan);
     hsumma_status mine = hs_plan_bind(plan, alpha, data, ld, beta, &about);
+    if (!mine && hs_sections_lead(plan))
+        mine = hs_sections_bind(plan, alpha, data, ld, &about);
     size_t size = plan->problem.scalar->size;
     int vote = 0;
     reset(plan);
@@ -113,8 +117,6 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     if (!mine)
         mine = hs_plan_locate(plan, &about, &vote);
     plan->began = hs_now();
-    if (hs_sections_lead(plan))
-        hs_sections_keep(plan->sections, data, ld);
     ctx->running = plan;
     plan->phase = plan->in_grid ? HS_PLAN_AGREEING : HS_PLAN_COMPLETE;
     if (plan->in_grid)
@@ -137,6 +139,8 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     hsumma_status status = hs_context_check_free(plan->ctx);
     if (!status)
         status = hs_plan_bind(plan, alpha, data, ld, beta, &about);
+    if (!status && hs_sections_lead(plan))
+        status = hs_sections_bind(plan, alpha, data, ld, &about);
     if (status || !plan->in_grid)
         return status;
     hs_context_enter(plan->ctx, HS_ENTERED_EXECUTION, ++plan->executions, plan->mark);
@@ -145,8 +149,6 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     if (plan->guard) {
         memcpy(&plan->alpha, alpha, plan->problem.scalar->size);
         memcpy(&plan->beta, beta, plan->problem.scalar->size);
-        if (plan->sections)
-            hs_sections_keep(plan->sections, data, ld);
         if (plan->ctx->device)
             hs_staging_look(plan);
         status = start_product(plan);

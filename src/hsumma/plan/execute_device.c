@@ -30,9 +30,11 @@ hsumma_status hs_plan_locate(hsumma_plan *plan, int *about, int *vote)
     struct hs_plan_device *device = &hs_plan_holder(plan)->device;
     const struct hs_staging *staging = &plan->staging;
     *vote = 0;
-    /* all processes have the same tiles here; another plan may replace the grid's tiles before this execution begins */
+    /* all processes have the same tiles here; another plan may replace the grid's tiles before this execution begins,
+     * or before its next section */
+    const struct hs_plan_device *lead = hs_sections_follow(plan) ? &plan->sections->plan[0]->device : NULL;
     if (device->possible)
-        device->tiles = plan->grid->on_device;
+        device->tiles = lead && lead->possible ? lead->tiles : plan->grid->on_device;
     if (!ctx->device || !plan->member)
         return HSUMMA_OK;
     hs_staging_look(plan);

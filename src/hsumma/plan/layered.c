@@ -79,6 +79,10 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
     if (settings->layers > processes)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "layers=%d; expected 1 to %d, the number of processes of the grid",
                        settings->layers, processes);
+    if (settings->guard & HS_GUARD_PANELS) /* each section would have parts of A, B and C of its own */
+        return hs_fail(
+            message, HSUMMA_ERR_UNSUPPORTED,
+            "guard=panels is not supported with layers or matrices on several grids; expected guard=product");
     if (request->alone)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "layers=%d is not supported by p?gemm and hsumma_choose_grid; expected layers=1",

@@ -126,7 +126,7 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
 {
     return settings->layers == HS_LAYERS_AUTO && !settings->bits && !ctx->profile.one_node && !ctx->device &&
            settings->levels <= 0 && settings->tune != HS_TUNE_MEASURE && settings->steps == 0 &&
-           !hs_named_row_of_mpi(settings, &ctx->own);
+           !(settings->guard & HS_GUARD_PANELS) && !hs_named_row_of_mpi(settings, &ctx->own);
 }
 
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,

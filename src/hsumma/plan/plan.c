@@ -355,12 +355,13 @@ static void hold(hsumma_plan *plan, hsumma_context *ctx, const struct hs_request
     ctx->holders += !cached;
 }
 
-static void print_plan(const hsumma_plan *plan)
+static void print_plan(const hsumma_plan *plan, const struct hs_request *request)
 {
     const struct hs_problem *problem = &plan->problem;
     fprintf(stderr, "hsumma: m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " %c%c%c grid=%dx%d %s [%s]\n", problem->extent[0],
-            problem->extent[1], problem->extent[2], problem->scalar->letter, problem->view[0].op, problem->view[1].op,
-            plan->grid->grid.extent[0], plan->grid->grid.extent[1], plan->line, plan->why);
+            problem->extent[1], request->whole ? request->whole : problem->extent[2], problem->scalar->letter,
+            problem->view[0].op, problem->view[1].op, plan->grid->grid.extent[0], plan->grid->grid.extent[1],
+            plan->line, plan->why);
 }
 
 /* Makes communicators for rows "mpi" if the spec uses one. */
@@ -452,7 +453,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         if (!request->silent)
             hs_plan_describe(plan, &options);
         if (settings.explain && ctx->comm.rank == 0 && !request->choice && !request->silent)
-            print_plan(plan);
+            print_plan(plan, request);
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)
             status = hs_trial_begin(plan, request, &options);
     }

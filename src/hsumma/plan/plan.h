@@ -29,6 +29,7 @@ struct hs_request {
     int afresh;                     /* 1 if remembered plans are ignored */
     int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
+    int priced;                     /* 1 if the plan is only made to know its price, and has no sections */
     int64_t whole;                  /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
     const hsumma_plan *first;       /* for a section but the first: the plan of the first; otherwise NULL */
 };

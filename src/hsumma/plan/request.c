@@ -161,7 +161,7 @@ hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *req
         given[count++] = (struct hs_given){"transb", .text = op[1]};
         given[count++] = (struct hs_given){"m", .number = request->extent[0]};
         given[count++] = (struct hs_given){"n", .number = request->extent[1]};
-        given[count++] = (struct hs_given){"k", .number = request->extent[2]};
+        given[count++] = (struct hs_given){"k", .number = request->whole ? request->whole : request->extent[2]};
         for (int x = 0; x < 3; x++)
             count += hs_desc_given(request->desc[x], whose[x], &given[count]);
         given[count++] = (struct hs_given){"options", .text = request->options ? request->options : ""};
@@ -176,7 +176,8 @@ int64_t hs_request_hash(const struct hs_request *request, int layout)
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int x = 0; x < 3; x++)
         hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
-    hash = hs_mix(hash, (uint64_t)request->whole);
+    if (request->whole)
+        hash = hs_mix(hash, (uint64_t)request->whole);
     for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
         hash = hs_mix(hash, (uint64_t)*c);
     return (int64_t)(hash >> 1); /* non-negative, so that it can be negated */

@@ -43,8 +43,8 @@ static void write_call(const hsumma_context *ctx, const void *waiter, char *text
         snprintf(text, size, "a collective call, the first of its kind");
     else if (plan && waiter != &ctx->agreement)
         snprintf(text, size, "execution %" PRIu64 " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64,
-                 hs_plan_holder(plan)->executions, plan->problem.extent[0], plan->problem.extent[1],
-                 plan->sections ? plan->sections->k : plan->problem.extent[2]);
+                 (plan->sections ? plan->sections->plan[0] : hs_plan_holder(plan))->executions, plan->problem.extent[0],
+                 plan->problem.extent[1], plan->sections ? plan->sections->k : plan->problem.extent[2]);
     else
         write_last_call(ctx->comm.roster.call, text, size);
 }

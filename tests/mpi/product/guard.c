@@ -2,7 +2,7 @@
  * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
  * checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
- * With guard=messages, every message with a flipped bit is found.  With guard=panels, the first two kinds in long
+ * With guard=messages, every message with a flipped bit is found.  With guard=panels, all but the last in long
  * products, section by section.
  *
  *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
@@ -312,7 +312,7 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
 static void draw_options(const struct gemm_case *c, enum kind kind, char *text, size_t room)
 {
     char words[220] = "";
-    int layers = kind != MESSAGE && !draw(5);
+    int layers = kind != MESSAGE && !in_sections && !draw(5);
     if (!layers && draw(2))
         gemm_draw_hierarchy(c, 0, words, sizeof words);
     snprintf(text, room, "guard=%s %s%s%s",
@@ -354,7 +354,7 @@ static struct drawn draw_plan(hsumma_context *ctx, enum kind kind)
 
 static void test_faults(hsumma_context *ctx)
 {
-    for (enum kind kind = RESULT; kind <= (in_sections ? RIGHT : size > 1 ? MESSAGE : OWN_B); kind++) {
+    for (enum kind kind = RESULT; kind <= (!in_sections && size > 1 ? MESSAGE : OWN_B); kind++) {
         struct counts counts = {0};
         for (int i = 0; i < trials; i++) {
             struct drawn drawn = draw_plan(ctx, kind);
@@ -454,6 +454,9 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 8, 8, 4);
     c.options = "guard=product tune=measure";
     gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "a guard with tune=measure", "tune=measure", "guard");
+    c.options = "guard=panels layers=2";
+    if (size > 1)
+        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "guard=panels with layers", "layers", "guard=product");
 }
 
 /* A rank that takes part in a sum, for which others come after the product, still begins the product's next section. */
@@ -474,6 +477,22 @@ static void test_sections(hsumma_context *ctx, const hsumma_grid *grid)
     hsumma_plan_info info = plan_query(plan);
     tap_ok(everywhere(right && info.guard_checked == 3 && info.guard_found == 0),
            "guard=panels: %d sections checked, one after the other", (int)info.guard_checked);
+    made = everywhere(made) && !gemm_begin(plan, &c, local, 0);
+    for (int done = 0; made && rank == 0 && plan->sections->at == 0 && !done;)
+        made = !hsumma_plan_test(plan, &done);
+    if (made && rank == 0 && local[2].data)
+        *(double *)local[2].data += 1;
+    made = hsumma_plan_wait(plan) == HSUMMA_ERR_DATA && made;
+    tap_ok(everywhere(made), "C changed between two sections: HSUMMA_ERR_DATA on all ranks");
+    /* the last rank may have no part of the first section */
+    void *const a = local[0].data;
+    for (int64_t i = 0; i < local[2].rows * local[2].cols; i++)
+        gemm_store(c.type, local[2].data, i % local[2].rows + i / local[2].rows * c.desc[2].ld, 1);
+    local[0].data = rank == size - 1 ? NULL : a;
+    hsumma_status status = gemm_begin(plan, &c, local, 1);
+    made = status == HSUMMA_ERR_ARGUMENT && (!local[2].data || !local[2].rows || *(double *)local[2].data == 1);
+    local[0].data = a;
+    tap_ok(everywhere(made), "A is NULL on a rank: HSUMMA_ERR_ARGUMENT, and C is unchanged");
     hsumma_plan_free(&plan);
     gemm_drop(local);
 }

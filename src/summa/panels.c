@@ -44,6 +44,18 @@ static void collect_pairs(struct hs_pairs *pairs, int ordered, int32_t *place)
             pairs->changes[o] += pairs->pair[i].owner[o] != pairs->pair[i ? i - 1 : pairs->count - 1].owner[o];
 }
 
+static void count_widths(struct hs_pairs *pairs)
+{
+    for (int i = 0, w; i < pairs->count && pairs->widths <= HS_WIDTHS; i++) {
+        for (w = 0; w < pairs->widths && pairs->of_width[w].width != pairs->pair[i].width;)
+            w++;
+        if (w == pairs->widths && pairs->widths++ == HS_WIDTHS)
+            return;
+        pairs->of_width[w].width = pairs->pair[i].width;
+        pairs->of_width[w].count++;
+    }
+}
+
 /* At least the number of blocks. */
 static int64_t blocks(const struct hs_axis *axis)
 {
@@ -61,6 +73,7 @@ hsumma_status hs_pairs_make(const struct hs_axis *x, const struct hs_axis *y, in
     if (place && pairs->pair) {
         memset(place, -1, owners * sizeof *place);
         collect_pairs(pairs, ordered, place);
+        count_widths(pairs);
     }
     int failed = !place || !pairs->pair;
     hs_put(memory, place);

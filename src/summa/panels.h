@@ -23,14 +23,30 @@ struct hs_pair {
     int64_t local[2]; /* local index of `at` on each owner */
 };
 
+enum { HS_WIDTHS = 8 };
 struct hs_pairs {
     const struct hs_axis *axis[2]; /* the looped dimension in the two moving operands */
     struct hs_pair *pair;
     int count;
     int changes[2]; /* for each operand, number of changes of its owner from pair to pair, cyclically */
     int64_t width_max;
+    /* The widths of the pairs, and how many pairs have each; `widths` is HS_WIDTHS + 1 if there are more of them. */
+    struct hs_pair_width {
+        int64_t width, count;
+    } of_width[HS_WIDTHS];
+    int widths;
     int in_place[2]; /* for each operand, 1 if the indices of every pair are consecutive in the owner's memory */
 };
+
+/* The number of widths to count, each with a number of pairs: one for each pair if they have too many widths. */
+static inline int hs_pair_widths(const struct hs_pairs *pairs)
+{
+    return pairs->widths <= HS_WIDTHS ? pairs->widths : pairs->count;
+}
+static inline struct hs_pair_width hs_pair_width(const struct hs_pairs *pairs, int i)
+{
+    return pairs->widths <= HS_WIDTHS ? pairs->of_width[i] : (struct hs_pair_width){pairs->pair[i].width, 1};
+}
 
 /*
  * ordered: 1 if each run of consecutive indices with the same owners is a pair of its own, so that with HS_WHOLE_TURN

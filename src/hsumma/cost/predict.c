@@ -23,8 +23,10 @@ struct movement_cost {
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
 {
     int64_t panels = 0;
-    for (int i = 0; i < pairs->count; i++)
-        panels += (pairs->pair[i].width + width - 1) / width;
+    for (int i = 0; i < hs_pair_widths(pairs); i++) {
+        const struct hs_pair_width of = hs_pair_width(pairs, i);
+        panels += of.count * ((of.width + width - 1) / width);
+    }
     return panels;
 }
 
@@ -41,9 +43,10 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
     /* narrower widths are rounded up to eighths of a panel, so that few are priced */
     int64_t whole = 0, eighth = (width + 7) / 8, narrower[9] = {0};
-    for (int i = 0; i < pairs->count; i++) {
-        whole += pairs->pair[i].width / width;
-        narrower[(pairs->pair[i].width % width + eighth - 1) / eighth]++;
+    for (int i = 0; i < hs_pair_widths(pairs); i++) {
+        const struct hs_pair_width of = hs_pair_width(pairs, i);
+        whole += of.count * (of.width / width);
+        narrower[(of.width % width + eighth - 1) / eighth] += of.count;
     }
     for (int i = 1; i <= 8; i++)
         if (narrower[i])

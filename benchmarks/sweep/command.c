@@ -27,7 +27,7 @@ static void print_help(void)
                        "                          and every row with a strict bound",
                        "table|csv|json");
     printf("  --first K               multiply only the first K of the k indices, a few outer panels of each\n"
-           "                          grouping: enough to choose the groups (Section V-A of the paper)\n"
+           "                          grouping: enough to choose the groups (Sections V-A1 and VI of the paper)\n"
            "  --plot FILE.svg         also draw the times (needs gnuplot)\n"
            "\n"
            "The plans: options of the library, without --groups and --levels, which the sweep sets, and --steps\n");

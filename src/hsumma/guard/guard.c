@@ -33,6 +33,7 @@ struct hs_guard {
     struct hs_total of_a, *moving;
     int64_t height, blocks; /* of rows of C */
     struct hs_parity parity[2];
+    struct hs_bits_room room;
     struct store own, *store; /* store: `own`, or that of another section */
     char *slab;               /* host memory for part of a matrix in device memory; NULL without a device */
     int has_kept;             /* 0 if C is to be restored but could not be copied */
@@ -135,6 +136,8 @@ hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *l
     for (int x = 0; !status && x < 2; x++)
         if (!hs_bits_make(plan, x, &guard->parity[x]))
             status = HSUMMA_ERR_MEMORY;
+    if (!status && !hs_bits_room_make(plan, &guard->room))
+        status = HSUMMA_ERR_MEMORY;
     size_t most = HS_SLAB;
     for (int x = 0; x < 3; x++) {
         size_t columns = HS_SLAB_COLUMNS * (size_t)problem->view[x].rows * problem->scalar->size;
@@ -154,6 +157,7 @@ void hs_guard_destroy(const struct hs_allocator *memory, struct hs_guard *guard)
     hs_total_free(memory, &guard->own.of_c);
     for (int x = 0; x < 2; x++)
         hs_bits_free(memory, &guard->parity[x]);
+    hs_bits_room_free(memory, &guard->room);
     hs_put(memory, guard->own.expected);
     hs_put(memory, guard->own.carried);
     hs_put(memory, guard->own.work);
@@ -279,7 +283,7 @@ static void mend(hsumma_plan *plan)
 {
     struct hs_guard *guard = plan->guard;
     for (int x = 0; x < 2; x++) {
-        const int restored = hs_bits_restore(plan, x, &guard->parity[x], guard->slab);
+        const int restored = hs_bits_restore(plan, x, &guard->parity[x], &guard->room, guard->slab);
         guard->mended |= restored > 0;
         if (restored < 0 && !plan->failure)
             plan->failure =
@@ -449,15 +453,15 @@ static const char *prepare_repetition(hsumma_plan *plan)
     static const char *const changed[2] = {"A has changed and cannot be restored",
                                            "B has changed and cannot be restored"};
     for (int x = 0; x < 2 && (guard->parts & HS_GUARD_PRODUCT); x++)
-        if (hs_bits_restore(plan, x, &guard->parity[x], guard->slab) < 0)
+        if (hs_bits_restore(plan, x, &guard->parity[x], &guard->room, guard->slab) < 0)
             return changed[x];
     if (!guard->has_kept)
         return "there was no memory for a copy of C";
     return guard->repeated ? "the recomputed C failed the check, too" : NULL;
 }
 
-/* Votes on an execution, or a section: MENDED: C is right, after A or B were restored. */
-enum { RIGHT, MENDED, WRONG };
+/* Votes on an execution, or a section: C_MENDED: it is right, after A or B were restored. */
+enum { C_RIGHT, C_MENDED, C_WRONG };
 
 hsumma_status hs_guard_judge(hsumma_plan *plan)
 {
@@ -471,8 +475,8 @@ hsumma_status hs_guard_judge(hsumma_plan *plan)
         hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: %s", comm->damage.text);
     comm->damaged = 0;
     guard->explains |= damaged || (wrong && guard->group.me == 0);
-    vote.value = wrong || damaged ? WRONG : guard->mended ? MENDED : RIGHT;
-    const char *why = vote.value == WRONG && !vote.status ? prepare_repetition(plan) : NULL;
+    vote.value = wrong || damaged ? C_WRONG : guard->mended ? C_MENDED : C_RIGHT;
+    const char *why = vote.value == C_WRONG && !vote.status ? prepare_repetition(plan) : NULL;
     if (why)
         vote.status = hs_fail(&plan->ctx->message, HSUMMA_ERR_DATA, "%s; %s", guard->figures.news.text, why);
     guard->figures.seconds += hs_now() - began;
@@ -485,15 +489,16 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     const struct hs_verdict verdict = hs_agreement_verdict(&plan->agreement);
     const struct hs_view *view = &plan->problem.view[HS_C];
     int on_device;
-    *again = !verdict.status && verdict.value == WRONG;
+    *again = !verdict.status && verdict.value == C_WRONG;
     guard->figures.checked += !guard->repeated;
-    guard->figures.found += !guard->repeated && verdict.value != RIGHT;
-    guard->figures.repaired += (guard->repeated || verdict.value == MENDED) && !verdict.status;
-    if (verdict.value == WRONG && !guard->figures.news.text[0])
+    guard->figures.found += !guard->repeated && verdict.value != C_RIGHT;
+    guard->figures.repaired += (guard->repeated || verdict.value == C_MENDED) && !verdict.status;
+    if (verdict.value == C_WRONG && !guard->figures.news.text[0])
         hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: a message to another process has arrived damaged");
     if (guard->mended && !guard->repeated && !verdict.status && !*again)
         fprintf(stderr, "hsumma: %s\n", guard->figures.news.text);
-    if (verdict.value == WRONG && !guard->repeated && guard->explains && (*again || verdict.status == HSUMMA_ERR_DATA))
+    if (verdict.value == C_WRONG && !guard->repeated && guard->explains &&
+        (*again || verdict.status == HSUMMA_ERR_DATA))
         fprintf(stderr, "hsumma: %s%s\n", guard->figures.news.text, *again ? "; C is computed again" : "");
     if (guard->repeated && !verdict.status)
         hs_append(guard->figures.news.text, sizeof guard->figures.news.text, "; C was computed again and is right");

@@ -22,7 +22,7 @@ void hs_bits_free(const struct hs_allocator *memory, struct hs_parity *parity)
     hs_put(memory, parity->cols);
 }
 
-void hs_bits_clear(const hsumma_plan *plan, int x, struct hs_parity *parity)
+void hs_bits_clear(const hsumma_plan *plan, int x, const struct hs_parity *parity)
 {
     const struct hs_view *view = &plan->problem.view[x];
     memset(parity->rows, 0, (size_t)view->rows * plan->problem.scalar->size);
@@ -69,22 +69,40 @@ static int restore_element(const hsumma_plan *plan, int x, const struct hs_parit
                      : write_back(at.base, element, size);
 }
 
-int hs_bits_restore(const hsumma_plan *plan, int x, const struct hs_parity *before, char *slab)
+int hs_bits_room_make(const hsumma_plan *plan, struct hs_bits_room *room)
+{
+    size_t longest = 1;
+    int good = 1;
+    for (int x = 0; x < 2; x++) {
+        const struct hs_view *view = &plan->problem.view[x];
+        const size_t here = (size_t)(view->rows > view->cols ? view->rows : view->cols);
+        longest = here > longest ? here : longest;
+        good &= hs_bits_make(plan, x, &room->now[x]);
+    }
+    room->line = hs_get(&plan->ctx->memory, longest, plan->problem.scalar->size);
+    return good && room->line;
+}
+
+void hs_bits_room_free(const struct hs_allocator *memory, struct hs_bits_room *room)
+{
+    for (int x = 0; x < 2; x++)
+        hs_bits_free(memory, &room->now[x]);
+    hs_put(memory, room->line);
+}
+
+int hs_bits_restore(const hsumma_plan *plan, int x, const struct hs_parity *before, const struct hs_bits_room *room,
+                    char *slab)
 {
     const struct hs_view *view = &plan->problem.view[x];
-    const struct hs_allocator *memory = &plan->ctx->memory;
-    const size_t longest = (size_t)(view->rows > view->cols ? view->rows : view->cols);
-    struct hs_parity now = {0};
+    struct hs_parity now = room->now[x];
     struct hs_flip flip[HS_FLIPS];
     if (!hs_has_own_part(plan, x) || hs_only_scales(&plan->problem, &plan->alpha))
         return 0;
-    char *line = hs_get(memory, longest, plan->problem.scalar->size);
     int flips = -1;
-    if (line && hs_bits_make(plan, x, &now) && !hs_read_own_part(plan, x, slab, add, &now))
+    hs_bits_clear(plan, x, &now);
+    if (!hs_read_own_part(plan, x, slab, add, &now))
         flips = hs_parity_compare(plan->problem.scalar, view->rows, view->cols, before, &now, flip);
     for (int i = 0, all = flips; i < all; i++)
-        flips = restore_element(plan, x, before, &flip[i], line) ? flips : -1;
-    hs_bits_free(memory, &now);
-    hs_put(memory, line);
+        flips = restore_element(plan, x, before, &flip[i], room->line) ? flips : -1;
     return flips;
 }

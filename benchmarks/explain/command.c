@@ -235,8 +235,7 @@ hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *mes
         return hs_fail(message, status, "%s", hsumma_message(e->ctx));
     if (e->plan->sections)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=panels: this command does not describe sections of k; "
-                       "expected guard=product or off");
+                       "guard=panels: this command does not describe sections of k; expected guard=product or off");
     hsumma_plan_query(e->plan, &e->info);
     e->nprow = e->plan->problem.grid.extent[0];
     e->npcol = e->plan->problem.grid.extent[1];

@@ -37,7 +37,12 @@ int gemm_link_create(gemm_link *link, problem *p, hsumma_plan *plan, double rate
         command_fail(p->comm, text[0], "--link: %s", text);
         return code;
     }
-    status = (plan ? plan : own)->sections ? HSUMMA_ERR_UNSUPPORTED : count_bytes(link, p, plan ? plan : own);
+    if (command_fail(p->comm, (plan ? plan : own)->sections != NULL,
+                     "--link: not supported with guard=panels; expected guard=product or off")) {
+        hsumma_plan_free(&own);
+        return COMMAND_BAD_INPUT;
+    }
+    status = count_bytes(link, p, plan ? plan : own);
     hsumma_plan_free(&own);
     if (command_fail(p->comm, status != HSUMMA_OK, "--link: %s", hsumma_status_string(status)))
         return COMMAND_INTERNAL;

@@ -52,12 +52,12 @@ def timed(row):
             "us": f"{1e6 * float(row['median_s']):.5g}"}
 
 
-def simulated_leaders(machine, nodes, ppn, counts, first, last, factor, kind="simulated", row={}):
+def simulated_leaders(machine, nodes, ppn, counts, first, last, factor, kind="simulated", row=None):
     """The same in the simulator."""
     return Run(kind, ["scripts/hsumma_sim", "--platform", f"hockney:nodes={nodes},ppn={ppn},{SIMULATED[machine]}", "--gemm",
-                             profile(machine), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", ",".join(map(dpml, counts)),
-                             "--bytes", f"{first}..{last}", "--factor", factor, "--shared", SHARED, "--repetitions", 1, "--format", "csv"],
-               read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None), row)
+                      profile(machine), "--quiet", "coll", "--op", "allreduce", "--element", "float", "--alg", ",".join(map(dpml, counts)),
+                      "--bytes", f"{first}..{last}", "--factor", factor, "--shared", SHARED, "--repetitions", 1, "--format", "csv"],
+               read_csv(lambda row: timed(row) if "l=" in row["algorithm"] else None), row or {})
 
 
 # by figure: leaders, sizes FROM, TO by FACTOR

@@ -7,7 +7,7 @@ from figures import ROOT, Figure, Run, emulated, prices, read_csv
 PROFILES = ((8000, "benchmarks/papers/blue_waters.profile"), (float("inf"), "benchmarks/papers/blue_waters_long.profile"))
 PROTOCOLS = {"short": (0, 500), "eager": (500, 8000), "rendezvous": (8000, float("inf"))}  # the sizes of messages in bytes
 NAMES = {"recursive_doubling": "RD", "smp": "SMP", "smp(outer=recursive_doubling)": "SMP", "nap": "NAP", "MPI_Allreduce": "MPI_Allreduce"}
-LARGE = (512, 1024)  # nodes of 16 ranks whose simulation takes more than ten minutes
+LARGE = (512, 1024)  # nodes of 16 ranks of kind large
 NODES = tuple(2 ** i for i in range(3, 13))
 SIZES = tuple(8 * 4 ** i for i in range(8))
 TIME = ("us", "time, us")

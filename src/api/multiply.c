@@ -136,8 +136,6 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->messages_sent = layered->sent_messages;
     fill_guard(plan, info);
     fill_communication(info);
-    if (hs_sections_lead(plan))
-        add_sections(plan, info);
     for (int x = 0; x < 3; x++) {
         double seconds = layered->move_seconds[x];
         info->predicted_stationary[x] = -1;

@@ -82,7 +82,7 @@ struct hs_settings {
     int64_t segment; /* bytes per segment of pipelined broadcasts; 0: choose */
     int exchange;    /* panels that are not aligned go to a root (0) or to all that need them (1); -1: choose */
     int bits;        /* 1: every plan gives the same bits (summa/local/ordered.h) */
-    int guard;       /* HS_GUARD_PRODUCT, HS_GUARD_MESSAGES (hsumma/guard/guard.h), ..., or 0 */
+    int guard;       /* a sum of HS_GUARD_... (hsumma/guard/guard.h), or 0 */
     int layers;      /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
     int lookahead;   /* panels in flight beyond the one that is multiplied; -1: choose */
     int owners;      /* pairs of owners per batch; 0: choose */

@@ -365,3 +365,13 @@ void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_
         }
     }
 }
+
+double hs_checksum_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
+                         double result)
+{
+    const double roundoff = 0x1p-53, adds = ((double)k + 8) * scalar->epsilon;
+    const double product = adds * (terms + fmin(result, terms)) / 2 + (3 * scalar->epsilon + 2 * adds * adds) * terms;
+    const double check = ((double)hs_min(k, HS_CHECKSUM_DEPTH) + 2) * scalar->epsilon +
+                         ((double)k / 8 + 2 * (double)height + 4 * processes + 64) * roundoff;
+    return 1.01 * (scalar->complex_type ? 4 : 1) * (product + check * terms);
+}

@@ -54,4 +54,13 @@ size_t hs_checksum_work(int64_t blocks);
 void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
                           const double *vectors, double *sum, void *work);
 
+/*
+ * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that
+ * rounding can explain.  terms: |alpha| (w |op(A)|) |op(B)| + |beta| w |C|; result: w |C| for the new C.  A sum of
+ * numbers in any order passes only through sums of some of the numbers, none larger than (terms + result) / 2 in exact
+ * arithmetic, and each of its additions rounds by at most epsilon times that.
+ */
+double hs_checksum_bound(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
+                         double result);
+
 #endif

@@ -81,7 +81,7 @@ struct hs_link_table {
     struct hs_known_loads known[HS_KNOWN_LOADS];
 };
 
-enum { HS_LINES = 256 };
+enum { HS_LINES = 128 };
 /* A grid and the placement of its processes, with the lines and exchanges computed from them so far. */
 struct hs_line_table {
     const struct hs_grid *grid;

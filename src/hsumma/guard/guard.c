@@ -338,7 +338,7 @@ void hs_guard_expect(hsumma_plan *plan)
     add_scaled(scalar, &plan->alpha, guard->store->of_c.elements, sum, guard->store->expected);
     if (!scalar->is_zero(&plan->beta)) {
         memset(sum, 0, bytes);
-        if (plan->sections && !hs_sections_lead(plan)) /* C as it was checked, whatever has happened since */
+        if (hs_sections_follow(plan)) /* C as it was checked, whatever has happened since */
             memcpy(sum, guard->store->carried, bytes);
         else
             add_share_of_c(plan, sum);
@@ -369,22 +369,6 @@ hsumma_status hs_guard_check(hsumma_plan *plan, int *sums)
     return depart(plan, &guard->store->of_c);
 }
 
-/*
- * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that
- * rounding can explain.  terms: |alpha| (w |op(A)|) |op(B)| + |beta| w |C|; result: w |C| for the new C.  A sum of
- * numbers in any order passes only through sums of some of the numbers, none larger than (terms + result) / 2 in exact
- * arithmetic, and each of its additions rounds by at most epsilon times that.
- */
-static double bound_of(const struct hs_scalar *scalar, int64_t height, int64_t k, int processes, double terms,
-                       double result)
-{
-    const double roundoff = 0x1p-53, adds = ((double)k + 8) * scalar->epsilon;
-    const double product = adds * (terms + fmin(result, terms)) / 2 + (3 * scalar->epsilon + 2 * adds * adds) * terms;
-    const double check = ((double)hs_min(k, HS_CHECKSUM_DEPTH) + 2) * scalar->epsilon +
-                         ((double)k / 8 + 2 * (double)height + 4 * processes + 64) * roundoff;
-    return 1.01 * (scalar->complex_type ? 4 : 1) * (product + check * terms);
-}
-
 /* A wrong checksum. */
 struct wrong {
     int64_t block, column;
@@ -413,7 +397,7 @@ static int64_t count_wrong(const hsumma_plan *plan, struct wrong *first)
         const double error = fmax(fabs(sum[i]), scalar->complex_type ? fabs(sum[elements + i]) : 0);
         const int is_nan = isnan(sum[i]) || (scalar->complex_type && isnan(sum[elements + i]));
         const double bound =
-            bound_of(scalar, guard->height, extent[HS_K], guard->group.size, terms[i], result[i]) + absolute;
+            hs_checksum_bound(scalar, guard->height, extent[HS_K], guard->group.size, terms[i], result[i]) + absolute;
         if (!(terms[i] <= limit)) {
             guard->figures.unchecked += i / guard->blocks != last;
             last = i / guard->blocks;

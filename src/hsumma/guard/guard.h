@@ -5,7 +5,7 @@
  * for the old C on the right and the new one on the left (Huang and Abraham 1984).  Before the product, sums over all
  * processes give u = w op(A) for each block; each process then computes its parts of alpha u op(B) + beta w C.  After
  * the product it subtracts them from its part of w C.  The sum of the differences over all processes is zero but for
- * rounding, which is limited (bound_of); it is tighter for lower blocks.  So the check reads A and B once and C once
+ * rounding, which hs_checksum_bound limits; it is tighter for lower blocks.  So the check reads A and B once and C once
  * (twice if beta is not 0), multiplies B by a vector per block, and moves two such vectors per block; it uses no panel
  * of the product, and covers any algorithm, transport and device.
  *

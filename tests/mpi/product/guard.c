@@ -23,7 +23,7 @@
 #include <float.h>
 
 static int trials = 60, plans = 60;
-enum { MANY = 40 };     /* of so many trials in a place, one at least is found */
+enum { MANY = 40 };     /* at least one of this many flips is found */
 static int in_sections; /* 1: products with guard=panels */
 
 enum kind { NOTHING, RESULT, LEFT, RIGHT, OWN_A, OWN_B, MESSAGE, EVERY_RESULT, TWO_IN_A, EVERY_MESSAGE };

@@ -145,16 +145,18 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     return status;
 }
 
-hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
-                                    int64_t limit, int silent, hsumma_plan **inner)
+hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
+                                    const struct hs_settings *settings, const hsumma_desc desc[3], int64_t limit,
+                                    int silent, hsumma_plan **inner)
 {
-    enum { MORE = 80 };
+    enum { MORE = 100 };
     const char *words = request->options ? request->options : "";
     size_t room = strlen(words) + MORE;
     char *options = hs_get(&ctx->memory, room, 1);
     if (!options)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
-    snprintf(options, room, "%s layers=1 guard=off workspace_limit=%" PRId64, words, limit > 0 ? limit : 1);
+    snprintf(options, room, "%s layers=1 guard=off workspace_limit=%" PRId64 "%s", words, limit > 0 ? limit : 1,
+             settings->node == HS_NODE_MESSAGES ? " node=messages" : "");
     struct hs_request one = *request;
     one.options = options;
     one.alone = 1;
@@ -240,8 +242,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                        " bytes on a process; workspace_limit allows %" PRId64
                        "; use another number of layers, or a larger workspace_limit",
                        layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
-    if (!status &&
-        (status = hs_layered_plan_inner(plan->ctx, request, desc, limit - most, request->silent, &layered->inner)))
+    if (!status && (status = hs_layered_plan_inner(plan->ctx, request, settings, desc, limit - most, request->silent,
+                                                   &layered->inner)))
         return status == HSUMMA_ERR_WORKSPACE
                    ? hs_fail(message, status,
                              "layers=%d: the parts of A, B and C use %" PRId64 " of the %" PRId64

@@ -80,9 +80,11 @@ void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocato
 
 /* The ranks of a grid in ascending order; NULL if out of memory. */
 int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
-/* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`. */
-hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request, const hsumma_desc desc[3],
-                                    int64_t limit, int silent, hsumma_plan **inner);
+/* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`.  settings: of the
+ * whole plan. */
+hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
+                                    const struct hs_settings *settings, const hsumma_desc desc[3], int64_t limit,
+                                    int silent, hsumma_plan **inner);
 
 /* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if several
  * layers are priced with A, B and C in the layouts of hs_layered_layouts instead of their present layouts. */

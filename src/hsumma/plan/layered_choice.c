@@ -33,13 +33,14 @@ static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *reque
 
 /* Prices the first layer's product. */
 static hsumma_status price_product(hsumma_context *ctx, const struct hs_request *request,
-                                   const struct hs_layered *layered, int64_t limit, double *seconds, int64_t *workspace)
+                                   const struct hs_settings *settings, const struct hs_layered *layered, int64_t limit,
+                                   double *seconds, int64_t *workspace)
 {
     hsumma_desc desc[3];
     hsumma_plan *inner = NULL;
     for (int x = 0; x < 3; x++)
         desc[x] = hs_layered_desc(layered, request, x, 0);
-    hsumma_status status = hs_layered_plan_inner(ctx, request, desc, limit, 1, &inner);
+    hsumma_status status = hs_layered_plan_inner(ctx, request, settings, desc, limit, 1, &inner);
     if (!status)
         *seconds = inner->choice.prediction.seconds, *workspace = inner->choice.workspace_bytes;
     hs_plan_destroy(inner);
@@ -50,6 +51,7 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
  * priced; enough is -1 if everything is priced. */
 struct question {
     const struct hs_request *request;
+    const struct hs_settings *settings;
     const struct hs_problem *problem;
     int64_t limit;
     double enough;
@@ -86,7 +88,8 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
         result->seconds += result->move[x] = layered->move_seconds[x];
     if (status || (enough >= 0 && result->seconds >= enough))
         return status;
-    status = price_product(ctx, request, layered, limit - result->part_bytes, &result->product, &workspace);
+    status = price_product(ctx, request, question->settings, layered, limit - result->part_bytes, &result->product,
+                           &workspace);
     result->seconds += result->product;
     result->workspace_bytes = result->part_bytes + workspace;
     return status;
@@ -118,7 +121,8 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
     struct hs_problem problem;
     struct hs_scalar scalar;
     hs_plan_problem(request, &ctx->options.settings, &scalar, &problem);
-    const struct question question = {.request = request, .problem = &problem, .limit = limit, .enough = -1};
+    const struct question question = {
+        .request = request, .settings = &ctx->options.settings, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 
@@ -141,6 +145,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     hs_plan_problem(request, settings, &scalar, &problem);
     const struct hs_view *const views[3] = {&problem.view[0], &problem.view[1], &problem.view[2]};
     struct question question = {.request = request,
+                                .settings = settings,
                                 .problem = &problem,
                                 .limit = hs_workspace_limit(&settings->workspace, views, 3, problem.scalar->size),
                                 .enough = one.seconds < 0 ? -1 : CLEARLY * one.seconds,

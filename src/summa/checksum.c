@@ -1,6 +1,7 @@
 #include "summa/checksum.h"
 
 #include "base/hash.h"
+#include "summa/parity.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,8 +9,9 @@
 
 enum {
     COLUMN_PIECE = 4096, /* of a column at a time: long runs in memory, while the weights or sums stay in the cache */
-    REALS_AT_ONCE = 4,
-    PRODUCT_TILE = 1 << 15 /* elements of a product with checksums at a time, unless there are many blocks */
+    REALS_AT_ONCE = 8,
+    RESULT_TILE = 1 << 15, /* elements of a product with checksums at a time, unless there are many blocks */
+    FACTOR_TILE = 1 << 19  /* bytes of its factor: small enough to stay in a cache */
 };
 
 double hs_checksum_weight(int64_t i)
@@ -25,7 +27,7 @@ typedef float half_lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(float
 /* Compiles a function once more for processors with AVX2, and chooses between both when the program starts. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define FAST __attribute__((target_clones("avx2", "default")))
+#define FAST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FAST
 #endif
@@ -257,9 +259,10 @@ void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part 
         (part->view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(most, part->view->rows - begin));
 }
 
-static int64_t tile_of(int64_t blocks)
+/* Columns of a tile. */
+static int64_t tile_of(int64_t blocks, size_t size)
 {
-    int64_t width = PRODUCT_TILE / blocks;
+    const int64_t width = hs_min(RESULT_TILE / blocks, FACTOR_TILE / (HS_CHECKSUM_DEPTH * (int64_t)size));
     return width < 16 ? 16 : width;
 }
 
@@ -273,7 +276,7 @@ struct tile {
 
 size_t hs_checksum_work(int64_t blocks)
 {
-    const size_t width = (size_t)tile_of(blocks), element = 2 * sizeof(double), height = (size_t)blocks;
+    const size_t width = (size_t)tile_of(blocks, sizeof(float)), element = 2 * sizeof(double), height = (size_t)blocks;
     return (height + width) * sizeof(double) + height * (HS_CHECKSUM_DEPTH + width) * element;
 }
 
@@ -340,13 +343,14 @@ static void add_tile(const struct pass *pass, int64_t first, int64_t width, cons
 }
 
 void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
-                          const double *vectors, double *sum, void *work)
+                          const double *vectors, double *sum, struct hs_parity *parity, void *work)
 {
     const struct pass pass = pass_of(scalar, part, blocks, sum);
     const struct hs_view *view = part->view;
     const int plain = view->op == 'N';
     const int64_t in = plain ? view->rows : part->cols, out = plain ? part->cols : view->rows;
-    const int64_t in_first = plain ? 0 : part->first, out_first = plain ? part->first : 0, most = tile_of(blocks);
+    const int64_t in_first = plain ? 0 : part->first, out_first = plain ? part->first : 0,
+                  most = tile_of(blocks, scalar->size);
     double *doubles = work;
     struct tile tile = {.greatest = doubles, .size = doubles + blocks, .values = (char *)(doubles + blocks + most)};
     tile.result = tile.values + (size_t)(blocks * HS_CHECKSUM_DEPTH) * scalar->size;
@@ -361,6 +365,8 @@ void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_
             take_sizes(&pass, row, col, depth, width, &tile);
             scalar->gemm('N', view->op, blocks, width, depth, scalar->one, tile.values, blocks,
                          address(&pass, row, col), part->matrix.ld, scalar->zero, tile.result, blocks);
+            if (parity)
+                hs_parity_add(scalar, part, row, col, plain ? depth : width, plain ? width : depth, parity);
             add_tile(&pass, out_first + j, width, &tile);
         }
     }

@@ -7,6 +7,8 @@
 
 #include "summa/pack.h"
 
+struct hs_parity; /* parity.h */
+
 /*
  * The rows of op(A) and C are cut into blocks of `height` consecutive rows, each with weighted column sums of its own.
  * The sums of `blocks` blocks over n columns are planes of blocks x n doubles, with the sums of one column together:
@@ -49,10 +51,11 @@ size_t hs_checksum_work(int64_t blocks);
 /*
  * Adds vectors * op(X) to `sum`, for this process's part of X.  vectors, sum: planes of blocks x as many elements as
  * op(X) has rows or columns.  The BLAS multiplies, with as many threads as it has.  Sizes are larger than necessary: of
- * HS_CHECKSUM_DEPTH elements of a vector, the greatest size stands for all.
+ * HS_CHECKSUM_DEPTH elements of a vector, the greatest size stands for all.  parity: NULL, or what the part's bits are
+ * added to while they are in a cache.
  */
 void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
-                          const double *vectors, double *sum, void *work);
+                          const double *vectors, double *sum, struct hs_parity *parity, void *work);
 
 /*
  * The bound on a checksum's difference, |w C - alpha (w op(A)) op(B) - beta w C| for a block of rows and a column, that

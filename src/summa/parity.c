@@ -37,14 +37,15 @@ static void fold_column(size_t size, size_t bytes, const unsigned char *column, 
         fold(size, into, column + b);
 }
 
-void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, struct hs_parity *parity)
+void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t row, int64_t col,
+                   int64_t rows, int64_t cols, struct hs_parity *parity)
 {
     const struct hs_matrix *matrix = &part->matrix;
     size_t size = scalar->size;
-    for (int64_t begin = 0; begin < part->view->rows; begin += PARITY_ROWS) {
-        size_t rows = (size_t)hs_min(PARITY_ROWS, part->view->rows - begin);
-        for (int64_t j = 0; j < part->cols; j++)
-            fold_column(size, rows * size,
+    for (int64_t begin = row; begin < row + rows; begin += PARITY_ROWS) {
+        size_t count = (size_t)hs_min(PARITY_ROWS, row + rows - begin);
+        for (int64_t j = col; j < col + cols; j++)
+            fold_column(size, count * size,
                         (const unsigned char *)matrix->base + (size_t)(begin + j * matrix->ld) * size,
                         parity->rows + (size_t)begin * size, parity->cols + (size_t)(part->first + j) * size);
     }

@@ -12,8 +12,10 @@ struct hs_parity {
     unsigned char *cols; /* an element per local column */
 };
 
-/* Adds a part's bits; both arrays are zeroed by the caller. */
-void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, struct hs_parity *parity);
+/* Adds the bits of `rows` x `cols` elements of a part, as stored, whose first has local row `row` and is in column
+ * `col` of part->matrix; both arrays are zeroed by the caller. */
+void hs_parity_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t row, int64_t col,
+                   int64_t rows, int64_t cols, struct hs_parity *parity);
 
 /* An element that has changed, and the exclusive or of its bits before and after. */
 struct hs_flip {

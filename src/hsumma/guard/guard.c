@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows of a block, if there are not too many blocks.  The bound is proportional to it, and so are blocks to the cost.
- */
-enum { HEIGHT = 128 };
+/* Rows of a block, if there are not too many blocks.  The bound grows with it, and the cost with the number of blocks;
+ * in double precision the bound is far below what matters. */
+enum { HEIGHT_IN_SINGLE = 128, HEIGHT_IN_DOUBLE = 512 };
 
 /* What the sections of a plan use in turn. */
 struct store {
@@ -57,7 +57,9 @@ int64_t hs_guard_height(const hsumma_plan *plan)
     /* together, the checksums are as large as a sixteenth of a process's mean part of A, B and C */
     const double most = data / (16.0 * hs_grid_all(&plan->grid->grid).size * length);
     const int64_t least = most > 1 ? (int64_t)((double)m / most) : m;
-    return least < HEIGHT ? HEIGHT : least;
+    const int64_t usual = hs_is_single(plan->problem.scalar) ? HEIGHT_IN_SINGLE : HEIGHT_IN_DOUBLE;
+    const int64_t height = least < usual ? usual : least;
+    return height < m ? height : m > 0 ? m : 1;
 }
 
 /* For hs_read_own_part: `sum`, unless it is NULL, receives checksums, of products with `vectors` if there are any; the
@@ -76,12 +78,13 @@ static void add(const hsumma_plan *plan, const struct hs_local_part *part, void 
     if (sums->sum && sums->vectors) {
         hs_compute_gemm(scalar->compute, scalar->size, scalar->complex_type, plan->choice.spec.threads, guard->blocks,
                         part->view->rows, part->cols);
-        hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, guard->store->work);
-    } else if (sums->sum) {
-        hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum);
+        hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, sums->parity, guard->store->work);
+        return;
     }
+    if (sums->sum)
+        hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum);
     if (sums->parity)
-        hs_parity_add(scalar, part, sums->parity);
+        hs_parity_add(scalar, part, 0, 0, part->view->rows, part->cols, sums->parity);
 }
 
 /* The same for pieces of a part that fit into a cache, where the second reading finds them. */

@@ -31,7 +31,7 @@ void hs_bits_clear(const hsumma_plan *plan, int x, const struct hs_parity *parit
 
 static void add(const hsumma_plan *plan, const struct hs_local_part *part, void *parity)
 {
-    hs_parity_add(plan->problem.scalar, part, parity);
+    hs_parity_add(plan->problem.scalar, part, 0, 0, part->view->rows, part->cols, parity);
 }
 
 /* Writes to memory of this process that may be read-only.  Returns 0 if it is. */

@@ -252,7 +252,8 @@ static int exceeds(const hsumma_plan *plan, const struct gemm_case *c, const str
                    const struct gemm_part *reference)
 {
     const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
-    const int64_t height = c->m < 128 || !plan ? 128 : hs_guard_height(plan), count = c->n * (c->m / height + 1);
+    const int64_t usual = c->m < 1 ? 1 : c->m < (single ? 128 : 512) ? c->m : single ? 128 : 512;
+    const int64_t height = plan ? hs_guard_height(plan) : usual, count = c->n * (c->m / height + 1);
     const double e = single ? 0x1p-24 : 0x1p-53, adds = (double)(c->k + 8) * e, k = (double)c->k;
     const double relative = 1.01 * (is_complex ? 4 : 1) *
                             (adds + 2 * adds * adds + (k < 256 ? k : 256) * e + 5 * e +

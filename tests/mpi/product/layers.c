@@ -264,8 +264,10 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
     refused(ctx, grid, "layers=0", HSUMMA_ERR_OPTION, "layers", "1 to");
     if (size > 1) {
         refused(ctx, grid, "layers=2 workspace_limit=10k", HSUMMA_ERR_WORKSPACE, "layers=2", "allows 10240");
-        refused(ctx, grid, "layers=2 workspace_limit=1G bcast=mpi", HSUMMA_ERR_UNSUPPORTED, "bcast=mpi", "layers");
-        refused(ctx, grid, "layers=2 workspace_limit=1G tune=measure", HSUMMA_ERR_UNSUPPORTED, "tune", "layers");
+        refused(ctx, grid, "layers=2 workspace_limit=1G bcast=mpi", HSUMMA_ERR_UNSUPPORTED, "bcast=mpi",
+                "expected another");
+        refused(ctx, grid, "layers=2 workspace_limit=1G tune=measure", HSUMMA_ERR_UNSUPPORTED, "tune=measure",
+                "expected tune=");
         refused(ctx, grid, "layers=2 workspace_limit=1G groups=7x7", HSUMMA_ERR_ARGUMENT, "7x7", "divide");
         if (size == 4) /* the limit has room for the parts (720,000 bytes), but not for panels */
             refused(ctx, grid, "layers=2 workspace_limit=800000 block=150 node=messages", HSUMMA_ERR_WORKSPACE,

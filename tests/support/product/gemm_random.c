@@ -1,5 +1,7 @@
 #include "support/product/gemm_random.h"
 
+#include "hsumma/context/context.h"
+
 const char gemm_stays[] = "CAB";
 
 static const int rows_and_cols[3][2] = {{0, 2}, {2, 1}, {0, 1}}; /* of op(A), op(B), C; 0 is m, 1 is n, 2 is k */
@@ -127,6 +129,7 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
                                          "elimination_32",
                                          "small_ring",
                                          "ring"};
+    const int checked = c->desc[0].grid->ctx->options.settings.guard & HS_GUARD_MESSAGES; /* not with MPI's own */
     enum { BCASTS = sizeof bcast / sizeof *bcast, REDUCES = sizeof reduce / sizeof *reduce };
     static const char *const ahead[] = {"lookahead=0", "lookahead=1", "lookahead=1",
                                         "lookahead=2", "lookahead=5", "lookahead=0 owners=auto",
@@ -134,9 +137,12 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
     static const int widths[] = {0, 1, 2, 3, 5, 8, 30, 100};
     int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
     int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
-    if (block)
-        used += snprintf(text + used, room - (size_t)used, "block=%d %s bcast=%s reduce=%s ", block, ahead[draw(7)],
-                         bcast[draw(BCASTS)], reduce[draw(REDUCES)]);
+    if (block) {
+        const char *const when = ahead[draw(7)], *const out = bcast[draw(BCASTS)], *const in = reduce[draw(REDUCES)];
+        used +=
+            snprintf(text + used, room - (size_t)used, "block=%d %s bcast=%s reduce=%s ", block, when,
+                     checked && !strcmp(out, "mpi") ? "flat" : out, checked && !strcmp(in, "mpi") ? "binomial" : in);
+    }
     if (block || draw(2)) {
         used += snprintf(text + used, room - (size_t)used, "segment=%d ", 1 + draw(200));
         for (int l = 0; l < levels; l++) {

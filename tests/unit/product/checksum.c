@@ -41,6 +41,31 @@ static struct drawn draw_part(const struct hs_scalar *scalar, int longest, int w
     return drawn;
 }
 
+/* into ^= the element at `from` */
+static void fold(size_t size, unsigned char *into, const unsigned char *from)
+{
+    for (size_t b = 0; b < size; b++)
+        into[b] ^= from[b];
+}
+
+/* Whether a parity is that of all elements of a part, taken one by one. */
+static int is_parity(const struct hs_scalar *scalar, const struct drawn *drawn, const struct hs_parity *parity)
+{
+    const int64_t rows = drawn->view.rows, cols = drawn->view.cols;
+    const size_t size = scalar->size;
+    unsigned char *want = calloc((size_t)(rows + cols) + 1, size);
+    for (int64_t c = 0; c < cols; c++)
+        for (int64_t r = 0; r < rows; r++) {
+            const unsigned char *x = (unsigned char *)drawn->data + (size_t)(c * drawn->part.matrix.ld + r) * size;
+            fold(size, want + (size_t)r * size, x);
+            fold(size, want + (size_t)(rows + c) * size, x);
+        }
+    const int is = memcmp(want, parity->rows, (size_t)rows * size) == 0 &&
+                   memcmp(want + (size_t)rows * size, parity->cols, (size_t)cols * size) == 0;
+    free(want);
+    return is;
+}
+
 /* Whether hs_checksum_add or hs_checksum_multiply (times) of a part, in two pieces as parts in device memory, equals
  * sums element by element. */
 static int sums_are_right(const struct hs_scalar *scalar, int longest, int widest, int times)
@@ -56,6 +81,8 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
     double complex *want = calloc((size_t)outs, sizeof *want);
     double *size = calloc((size_t)outs, sizeof *size), greatest = 0;
     void *work = malloc(hs_checksum_work(blocks));
+    struct hs_parity parity = {calloc((size_t)view->rows + 1, scalar->size),
+                               calloc((size_t)view->cols + 1, scalar->size)};
     for (int64_t i = 0; i < ins; i++) {
         vectors[i] = draw_fraction() - 0.5;
         if (planes > 2)
@@ -87,7 +114,7 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
         drawn.part.cols = piece ? view->cols - half : half;
         drawn.part.matrix.base = drawn.data + (size_t)(drawn.part.first * drawn.part.matrix.ld) * scalar->size;
         if (times)
-            hs_checksum_multiply(scalar, &drawn.part, blocks, vectors, sum, work);
+            hs_checksum_multiply(scalar, &drawn.part, blocks, vectors, sum, &parity, work);
         else
             hs_checksum_add(scalar, &drawn.part, height, blocks, sum);
     }
@@ -99,6 +126,9 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
         right = right && cabs(got - want[j]) <= rounding * (1e-9 + size[j]) && claimed >= size[j] * (1 - 1e-12) &&
                 claimed <= most * (1 + 1e-12);
     }
+    right = right && (!times || is_parity(scalar, &drawn, &parity));
+    free(parity.rows);
+    free(parity.cols);
     free(vectors);
     free(sum);
     free(want);
@@ -112,7 +142,7 @@ static struct hs_parity parity_of(const struct hs_scalar *scalar, const struct d
 {
     struct hs_parity parity = {calloc((size_t)drawn->view.rows + 1, scalar->size),
                                calloc((size_t)drawn->view.cols + 1, scalar->size)};
-    hs_parity_add(scalar, &drawn->part, &parity);
+    hs_parity_add(scalar, &drawn->part, 0, 0, drawn->view.rows, drawn->part.cols, &parity);
     return parity;
 }
 

@@ -88,6 +88,7 @@ static void test_words(void)
     if (size > 1) {
         runs(ctx, grid, "", "host", "devices cannot share memory", "no sharing");
         refused(ctx, grid, "node=device", "devices cannot share memory");
+        refused(ctx, grid, "guard=messages", "device memory");
     }
     hsumma_grid_free(&grid);
     hsumma_free(&ctx);

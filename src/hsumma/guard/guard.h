@@ -13,8 +13,9 @@
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
- * guard=messages: each message of a product carries its CRC32C.  A receiver that finds another CRC goes on, since other
- * processes wait for what it sends.  After the product all processes agree on whether it is computed again, as above.
+ * guard=messages: all panels move as messages, also inside a node, and each carries its CRC32C.  A receiver that finds
+ * another CRC goes on, since other processes wait for what it sends.  After the product all processes agree on whether
+ * it is computed again, as above.
  *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.

@@ -455,12 +455,24 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
         tap_ok(everywhere(!gemm_execution_fault(plan, &c, GEMM_AT_ONCE)), "the plan can be executed again");
         hsumma_plan_free(&plan);
     }
+    static const struct refusal {
+        const char *options, *word, *other;
+    } refused[] = {{"guard=product tune=measure", "tune=measure", "guard"},
+                   {"guard=messages node=shared", "shared memory", "guard=product"},
+                   {"guard=all node=even", "shared memory", "guard=product"},
+                   {"guard=messages bcast=mpi", "bcast=mpi", "guard=product"},
+                   {"guard=all reduce=mpi", "reduce=mpi", "guard=product"},
+                   {"guard=panels layers=2", "layers", "guard=product"}};
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 8, 8, 8, 4);
-    c.options = "guard=product tune=measure";
-    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "a guard with tune=measure", "tune=measure", "guard");
-    c.options = "guard=panels layers=2";
-    if (size > 1)
-        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "guard=panels with layers", "layers", "guard=product");
+    for (int i = 0; i < (int)(sizeof refused / sizeof *refused) - (size == 1); i++) {
+        c.options = refused[i].options;
+        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, refused[i].word, refused[i].other);
+    }
+    hsumma_plan *plan = NULL;
+    c.options = "guard=messages";
+    const int made = !gemm_plan_create(ctx, &c, &plan);
+    tap_ok(everywhere(made && !plan->by_node && !plan->choice.spec.cells), "guard=messages shares no panels");
+    hsumma_plan_free(&plan);
 }
 
 /* A rank that takes part in a sum, for which others come after the product, still begins the product's next section. */

@@ -25,7 +25,9 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->grid = grid;
     lines->topology = node && node->parts > 1 ? topology : NULL;
     lines->one_node = node ? node->parts == 1 : one_node;
-    lines->on_node = NULL;
+    lines->node = lines->on_node = NULL;
+    lines->weighed = NULL;
+    lines->weight = NULL;
     lines->shares = 0;
     lines->known = 0;
     lines->exchanges = 0;
@@ -37,12 +39,18 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
         return HSUMMA_OK;
     if (topology->fabric)
         lines->placement = hs_placement_hash((uint64_t)grid->extent[0], topology, grid);
+    const int processes = grid->extent[0] * grid->extent[1];
+    lines->node = hs_get(memory, (size_t)processes, sizeof *lines->node);
+    lines->weight = hs_get(memory, (size_t)grid->extent[grid->extent[1] > grid->extent[0]], sizeof *lines->weight);
     lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
     if (topology->fabric)
         lines->links = hs_get_zero(memory, 1, sizeof *lines->links);
-    if (lines->on_node && lines->flow && lines->roots && (lines->links || !topology->fabric))
+    for (int i = 0; i < processes && lines->node; i++)
+        lines->node[i] = hs_part_of(node, hs_grid_rank(grid, i));
+    if (lines->node && lines->weight && lines->on_node && lines->flow && lines->roots &&
+        (lines->links || !topology->fabric))
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -62,12 +70,14 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
     for (int axis = 0; axis < 2 && lines->shares; axis++)
         hs_cells_free(&lines->cells[axis].most, memory);
     hs_link_table_free(lines->links, memory);
+    hs_put(memory, lines->node);
+    hs_put(memory, lines->weight);
     hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
     lines->links = NULL;
-    lines->on_node = lines->roots = NULL;
-    lines->flow = NULL;
+    lines->node = lines->on_node = lines->roots = NULL;
+    lines->weight = lines->flow = NULL;
     lines->shares = 0;
 }
 
@@ -75,7 +85,7 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 
 static int node_of(const struct hs_line_table *lines, int axis, int line, int member)
 {
-    return hs_node_on_line(lines->topology, lines->grid, axis, line, member);
+    return lines->node[hs_grid_index(lines->grid, axis, member, line)];
 }
 
 /* The cells of one line. */
@@ -220,27 +230,33 @@ static int first_mate(const struct hs_division *division, const struct hs_group 
     return mate;
 }
 
-/* The data of a line relative to the longest line's. */
-static double weight_of(const struct hs_axis *want, int line)
-{
-    return want && want->nprocs > 1 ? (double)hs_axis_count(want, line) / (double)hs_axis_count_max(want) : 1;
-}
-
 double hs_line_weight(const struct hs_line *line, int number)
 {
-    return weight_of(line->want, number);
+    const struct hs_axis *want = line->want;
+    return want && want->nprocs > 1 ? (double)hs_axis_count(want, number) / (double)hs_axis_count_max(want) : 1;
+}
+
+/* Sets lines->weight for the lines that an operand wants along an axis. */
+static void weigh(struct hs_line_table *lines, int axis, const struct hs_axis *want)
+{
+    const struct hs_line line = {.want = want};
+    for (int other = 0; want != lines->weighed && other < lines->grid->extent[1 - axis]; other++)
+        lines->weight[other] = hs_line_weight(&line, other);
+    lines->weighed = want;
 }
 
 /* Sums, per node, the weights of the members of all groups that are busy if the roots have coordinate `coord`. */
-static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord, const struct hs_axis *want)
+static void count_busy(const struct hs_line_table *lines, int axis, int stride, int coord)
 {
     const struct hs_grid *grid = lines->grid;
     const struct hs_division *node = &lines->topology->division[HS_NODE];
     memset(lines->flow, 0, (size_t)node->parts * sizeof *lines->flow);
+    const int step = hs_grid_stride(grid, axis);
     for (int line = 0; line < grid->extent[1 - axis]; line++) {
-        double weight = weight_of(want, line);
+        const double weight = lines->weight[line];
+        const int *of = lines->node + hs_grid_index(grid, axis, 0, line);
         for (int m = coord % stride; m < grid->extent[axis]; m += stride)
-            lines->flow[node_of(lines, axis, line, m)] += weight;
+            lines->flow[of[m * step]] += weight;
     }
 }
 
@@ -285,8 +301,7 @@ static void add_busy_cells(const struct hs_line_table *lines, int axis, int stri
 }
 
 /* The line that represents a level of cells: any line would do, because all its cells are on different nodes. */
-static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size,
-                                             const struct hs_axis *want)
+static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size)
 {
     const struct hs_grid *grid = lines->grid;
     int nodes = lines->topology->division[HS_NODE].parts;
@@ -299,7 +314,7 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
     memset(lines->on_node, 0, (size_t)nodes * sizeof *lines->on_node);
     memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
     for (int other = 0; other < grid->extent[1 - axis]; other++)
-        add_busy_cells(lines, axis, stride, other, weight_of(want, other));
+        add_busy_cells(lines, axis, stride, other, lines->weight[other]);
     for (int node = 0; node < nodes; node++)
         line.sharing = lines->flow[node] > line.sharing ? lines->flow[node] : line.sharing;
     for (int i = 0; i < size; i++)
@@ -307,8 +322,7 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
     return line;
 }
 
-static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size,
-                              const struct hs_axis *want)
+static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
 {
     const struct hs_grid *grid = lines->grid;
     int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
@@ -321,9 +335,9 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     if (!lines->topology)
         return first;
     last.group.base = all - 1 - (size - 1) * step;
-    count_busy(lines, axis, stride, 0, want);
+    count_busy(lines, axis, stride, 0);
     describe(lines, &first);
-    count_busy(lines, axis, stride, grid->extent[axis] - 1, want);
+    count_busy(lines, axis, stride, grid->extent[axis] - 1);
     describe(lines, &last);
     return first.nodes >= last.nodes ? first : last;
 }
@@ -333,19 +347,21 @@ static void add_rooted(const struct hs_line_table *lines, const struct hs_line *
                        double weight)
 {
     int nodes = lines->topology->division[HS_NODE].parts, count = 0, size = lines->grid->extent[line->axis];
+    const int *of = lines->node + hs_grid_index(lines->grid, line->axis, 0, number);
+    const int step = hs_grid_stride(lines->grid, line->axis);
     int *place = lines->on_node;
     double *busy = lines->flow, *rooted = busy + nodes;
     for (int m = 0; m < size; m++)
-        place[node_of(lines, line->axis, number, m)] = -1;
+        place[of[m * step]] = -1;
     for (int m = 0; line->cells && m < size; m++) {
-        int *here = &place[node_of(lines, line->axis, number, m)];
+        int *here = &place[of[m * step]];
         *here = *here < 0 ? count++ : *here;
     }
     if (count == 1) /* a line of one cell sends nothing */
         return;
-    int from = line->cells ? place[node_of(lines, line->axis, number, root)] : root;
+    int from = line->cells ? place[of[root * step]] : root;
     for (int m = 0; m < size; m++) {
-        int node = node_of(lines, line->axis, number, m), at = line->cells ? place[node] : m;
+        int node = of[m * step], at = line->cells ? place[node] : m;
         if (at < 0 || (at - from) % stride)
             continue;
         busy[node] += weight;
@@ -365,7 +381,7 @@ static void spread_roots(const struct hs_line_table *lines, const struct hs_exch
         double most[2] = {0, 0};
         memset(lines->flow, 0, (size_t)nodes * 2 * sizeof *lines->flow);
         for (int other = 0; other < others; other++)
-            add_rooted(lines, line, stride, other, exchanged->root[i * others + other], weight_of(line->want, other));
+            add_rooted(lines, line, stride, other, exchanged->root[i * others + other], lines->weight[other]);
         for (int n = 0; n < 2 * nodes; n++)
             most[n / nodes] = lines->flow[n] > most[n / nodes] ? lines->flow[n] : most[n / nodes];
         busy += most[0] / exchanged->owners;
@@ -382,6 +398,13 @@ static double in_sixteenths(double x)
     return ceil(x * 16) / 16;
 }
 
+/* Whether two axes are distributed in the same way. */
+static int are_equal(const struct hs_axis *x, const struct hs_axis *y)
+{
+    return x == y || (x && y && x->n == y->n && x->nb == y->nb && x->first == y->first && x->src == y->src &&
+                      x->nprocs == y->nprocs);
+}
+
 struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size)
 {
     int axis = role->line_axis, step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
@@ -390,13 +413,15 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     for (int i = 0; i < lines->known; i++) {
         const struct hs_line *line = &lines->line[i];
         if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size &&
-            line->want == role->want && line->own == own)
+            are_equal(line->want, role->want) && line->own == own)
             return *line;
     }
     if (lines->known == HS_LINES)
         lines->known = 0;
-    struct hs_line line = cells ? look_at_cells_of_level(lines, axis, stride, size, role->want)
-                                : look_at(lines, axis, stride, size, role->want);
+    if (lines->topology)
+        weigh(lines, axis, role->want);
+    struct hs_line line =
+        cells ? look_at_cells_of_level(lines, axis, stride, size) : look_at(lines, axis, stride, size);
     line.want = role->want;
     line.own = own;
     line.crowd = line.sharing;
@@ -408,7 +433,7 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     if (lines->placement) {
         line.where = hs_mix(hs_mix(hs_mix(line.where, lines->placement), (uint64_t)axis), (uint64_t)stride);
         for (int other = 0; role->want && other < lines->grid->extent[1 - axis]; other++)
-            line.where = hs_mix(line.where, (uint64_t)(hs_line_weight(&line, other) * (1 << 20)));
+            line.where = hs_mix(line.where, (uint64_t)(lines->weight[other] * (1 << 20)));
     }
     return lines->line[lines->known++] = line;
 }
@@ -422,6 +447,13 @@ struct hs_exchanged *hs_exchanged_of(struct hs_line_table *lines, const struct h
             return exchanged;
     lines->exchanges++;
     *exchanged = (struct hs_exchanged){.own = role->own, .want = role->want};
+    hs_exchange_root(role, lines->grid, lines->topology, 0, owners - 1, &exchanged->among);
+    for (int root = 0; root < exchanged->among; root++) {
+        int64_t taken = 0;
+        for (int owner = root; owner < owners; owner += exchanged->among)
+            taken += hs_axis_count(role->looped, owner);
+        exchanged->most_taken = taken > exchanged->most_taken ? taken : exchanged->most_taken;
+    }
     if (!lines->topology || role->own_axis == role->want_axis)
         return exchanged;
     exchanged->root = lines->roots + (exchanged - lines->exchange) * longest_roots(lines->grid);

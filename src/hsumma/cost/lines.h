@@ -53,9 +53,11 @@ struct hs_exchange_pace {
 enum { HS_EXCHANGED = 6 };
 struct hs_exchanged {
     const struct hs_axis *own, *want;
-    int owners; /* number of owners examined, at even distances; 0 if all lines have the same root, or without a
-                   topology */
-    int *root;  /* root[i * lines + line]: the root on a line for the i-th owner examined */
+    int among;          /* number of members of a line that owners are dealt to (hs_exchange_root) */
+    int64_t most_taken; /* most looped indices of the owners that are dealt to one of them */
+    int owners;         /* number of owners examined, at even distances; 0 if all lines have the same root, or without a
+                           topology */
+    int *root;          /* root[i * lines + line]: the root on a line for the i-th owner examined */
     struct hs_exchange_pace pace[2]; /* without [0] and with [1] hs_spec.spread */
 };
 
@@ -88,8 +90,11 @@ struct hs_line_table {
     /* Topology of all ranks; NULL if all ranks are on one node, or each rank on its own. */
     const struct hs_topology *topology;
     int one_node;                  /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
-    int *on_node;                  /* scratch of two numbers per node; NULL if topology is NULL */
-    double *flow;                  /* scratch of two numbers per node; NULL if topology is NULL */
+    int *node;                     /* of each process of the grid; NULL, as the next four, if topology is NULL */
+    const struct hs_axis *weighed; /* the axis whose lines have `weight`; NULL: none yet */
+    double *weight;                /* weight[line]: data of a line relative to the longest line's */
+    int *on_node;                  /* scratch of two numbers per node */
+    double *flow;                  /* scratch of two numbers per node */
     uint64_t placement;            /* a hash of the processes' positions in the fabric; 0 if it is unknown */
     struct hs_link_table *links;   /* NULL if the fabric is unknown */
     int shares;                    /* 1 if `cells` is valid */

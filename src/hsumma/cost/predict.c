@@ -165,22 +165,16 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
     width = pairs->width_max > 0 && width > (double)pairs->width_max ? (double)pairs->width_max : width;
-    int givers = mover->spread ? extent[role->line_axis] : 1, among;
-    int64_t held = hs_axis_count_max(role->looped), most_taken = 0;
+    struct hs_exchanged *exchanged = hs_exchanged_of(lines, role);
+    int givers = mover->spread ? extent[role->line_axis] : 1, among = exchanged->among;
+    int64_t held = hs_axis_count_max(role->looped), most_taken = exchanged->most_taken;
     int64_t panels = hs_panel_count(pairs, spec->width[mover->tier0]);
-    hs_exchange_root(role, &mover->problem->grid, lines->topology, 0, role->looped->nprocs - 1, &among);
-    for (int root = 0; root < among; root++) { /* a root takes the panels of the owners that are dealt to it */
-        int64_t taken = 0;
-        for (int owner = root; owner < role->looped->nprocs; owner += among)
-            taken += hs_axis_count(role->looped, owner);
-        most_taken = taken > most_taken ? taken : most_taken;
-    }
     double packed = (double)role->give_max[mover->spread] * (double)held * size, given = packed * givers;
     double taken =
         (double)role->take_max[mover->spread] * (double)(mover->spread ? role->looped->n : most_taken) * size;
     double all = (double)role->looped->n * (double)role->want->n * size, seconds = 0;
     if (given > 0 || taken > 0) {
-        struct hs_exchange_pace *pace = &hs_exchanged_of(lines, role)->pace[mover->spread];
+        struct hs_exchange_pace *pace = &exchanged->pace[mover->spread];
         hsumma_status mine =
             pace->alone > 0 ? HSUMMA_OK
                             : hs_exchange_pace(lines, role, mover->spread, &memo->profile->machine, memo->memory, pace);

@@ -529,7 +529,7 @@ HSUMMA_API void hsumma_plan_free(hsumma_plan **plan);
  *
  * Errors: HSUMMA_ERR_MEMORY (the same on all processes; *memory is NULL, and the memory of the other processes is
  * freed), HSUMMA_ERR_DEVICE, HSUMMA_ERR_MPI, HSUMMA_ERR_PEER. Free with hsumma_mfree() before hsumma_free(); memory not
- * freed by then is freed with the context.
+ * freed by then is freed with the context, but not after an error of MPI or HSUMMA_ERR_PEER: MPI may still access it.
  */
 HSUMMA_API hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory);
 

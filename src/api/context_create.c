@@ -197,6 +197,8 @@ static void destroy(hsumma_context *ctx)
     hs_roster_leave(&ctx->comm.roster);
     ctx->comm.mates.own &= !ctx->broken; /* MPI_Comm_free is collective */
     ctx->comm.host.own &= !ctx->broken;
+    if (ctx->broken) /* MPI may still write to it */
+        ctx->comm.shm = NULL;
     hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
@@ -208,7 +210,7 @@ static void destroy(hsumma_context *ctx)
     hs_agreement_free(&ctx->agreement, &ctx->memory);
     if (!ctx->device || !ctx->broken) /* else peers may have the memory mapped, or freeing it may wait forever */
         hs_device_tiles_free(ctx);
-    if (!ctx->device || !ctx->broken)
+    if (!ctx->broken) /* else MPI may still access it */
         hs_allocations_free(&ctx->allocations, &ctx->memory);
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->spare);

@@ -4,11 +4,6 @@
 #include "base/simulator.h"
 
 #include <string.h>
-#if defined(OPEN_MPI) && defined(__has_include)
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h> /* defines MPIX_ERR_PROC_FAILED if Open MPI tolerates failures (ULFM) */
-#endif
-#endif
 
 hsumma_status hs_mpi_status(int code)
 {
@@ -23,23 +18,59 @@ hsumma_status hs_mpi_status(int code)
     return HSUMMA_ERR_MPI;
 }
 
+int hs_mpi_lost(MPI_Comm comm)
+{
+    int rank = -1;
+#ifdef OMPI_HAVE_MPIX_COMM_GET_FAILED
+    MPI_Group all = MPI_GROUP_NULL, failed = MPI_GROUP_NULL;
+    int count = 0;
+    if (MPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS && MPI_Group_size(failed, &count) == MPI_SUCCESS &&
+        count > 0 && MPI_Comm_group(comm, &all) == MPI_SUCCESS)
+        MPI_Group_translate_ranks(failed, 1, &(int){0}, all, &rank);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    if (failed != MPI_GROUP_NULL)
+        MPI_Group_free(&failed);
+#else
+    (void)comm;
+#endif
+    return rank;
+}
+
 static hsumma_status test(void *request, int *worked, int *done)
 {
     (void)worked;
     return hs_mpi_status(MPI_Test(request, done, MPI_STATUS_IGNORE));
 }
 
+/* The caller's watch, for a wait in a communicator. */
+struct comm_watch {
+    const struct hs_watch *watch;
+    MPI_Comm comm;
+};
+
+/* Ends a wait after the loss of any process of comm: the awaited process may have given up because of it. */
+static hsumma_status look_for_lost(void *state, double seconds)
+{
+    const struct comm_watch *of = state;
+    return hs_mpi_lost(of->comm) >= 0 ? HSUMMA_ERR_PEER : of->watch->look(of->watch->state, seconds);
+}
+
 /*
- * Waits for a request that a call of MPI with the result `code` has started. watch: NULL, or looks after the wait and
- * may end it with an error; MPI may then still access the request's buffers.
+ * Waits for a request that a call of MPI in comm with the result `code` has started. watch: NULL, or looks after the
+ * wait and may end it with an error; MPI may then still access the request's buffers.
  */
-static hsumma_status wait_for(int code, MPI_Request *request, const struct hs_watch *watch)
+static hsumma_status wait_for(int code, MPI_Request *request, MPI_Comm comm, const struct hs_watch *watch)
 {
     if (code != MPI_SUCCESS)
         return hs_mpi_status(code);
     if (!watch || hs_simulator()) /* polling would never end in a simulator */
         return hs_mpi_status(MPI_Wait(request, MPI_STATUS_IGNORE));
-    return hs_wait_idle(test, request, hs_idle_yield, NULL, watch);
+    struct comm_watch of = {.watch = watch, .comm = comm};
+    const struct hs_watch looks = {.look = look_for_lost, .state = &of, .interval = watch->interval};
+    hsumma_status status = hs_wait_idle(test, request, hs_idle_yield, NULL, &looks);
+    /* Open MPI 5.0's MPI_Comm_idup returns MPI_ERR_INTERN */
+    return status == HSUMMA_ERR_MPI && hs_mpi_lost(comm) >= 0 ? HSUMMA_ERR_PEER : status;
 }
 
 /*
@@ -54,14 +85,14 @@ hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch)
     if (hs_simulator())
         return hs_mpi_status(MPI_Barrier(comm));
     int code = MPI_Ibarrier(comm, &request);
-    return wait_for(code, &request, watch);
+    return wait_for(code, &request, comm, watch);
 }
 
 /* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
-static hsumma_status finish(int code, MPI_Request *request, const struct hs_watch *watch, void *copy, void *to,
-                            size_t bytes)
+static hsumma_status finish(int code, MPI_Request *request, MPI_Comm comm, const struct hs_watch *watch, void *copy,
+                            void *to, size_t bytes)
 {
-    hsumma_status status = wait_for(code, request, copy ? watch : NULL);
+    hsumma_status status = wait_for(code, request, comm, copy ? watch : NULL);
     if (!status && copy) {
         memcpy(to, copy, bytes);
         hs_put(&hs_heap, copy);
@@ -84,7 +115,7 @@ hsumma_status hs_mpi_bcast(void *data, size_t bytes, int root, MPI_Comm comm, co
         return hs_mpi_status(MPI_Bcast(data, (int)bytes, MPI_BYTE, root, comm));
     void *copy = copy_of(data, bytes);
     int code = MPI_Ibcast(copy ? copy : data, (int)bytes, MPI_BYTE, root, comm, &request);
-    return finish(code, &request, watch, copy, data, bytes);
+    return finish(code, &request, comm, watch, copy, data, bytes);
 }
 
 hsumma_status hs_mpi_allreduce(void *data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -98,7 +129,7 @@ hsumma_status hs_mpi_allreduce(void *data, int count, MPI_Datatype type, MPI_Op 
     const size_t bytes = (size_t)count * (size_t)size;
     void *copy = copy_of(data, bytes);
     int code = MPI_Iallreduce(MPI_IN_PLACE, copy ? copy : data, count, type, op, comm, &request);
-    return finish(code, &request, watch, copy, data, bytes);
+    return finish(code, &request, comm, watch, copy, data, bytes);
 }
 
 hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Comm comm, const struct hs_watch *watch)
@@ -113,7 +144,7 @@ hsumma_status hs_mpi_allgather(const void *mine, size_t bytes, void *all, MPI_Co
     void *copy = copy_of(all, bytes * (size_t)ranks);
     int code =
         MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy ? copy : all, (int)bytes, MPI_BYTE, comm, &request);
-    return finish(code, &request, watch, copy, all, bytes * (size_t)ranks);
+    return finish(code, &request, comm, watch, copy, all, bytes * (size_t)ranks);
 }
 
 /* Makes a communicator of all ranks where MPI_Comm_idup does not work. */
@@ -155,7 +186,7 @@ hsumma_status hs_mpi_duplicate(MPI_Comm comm, MPI_Comm *copy, const struct hs_wa
     int code = MPI_Comm_idup(comm, made ? made : copy, &request);
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Errhandler_free(&handler);
-    hsumma_status status = finish(code, &request, watch, made, copy, sizeof *copy);
+    hsumma_status status = finish(code, &request, comm, watch, made, copy, sizeof *copy);
     if (!status)
         drop_hints(*copy);
     return status;

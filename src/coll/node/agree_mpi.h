@@ -10,10 +10,17 @@
 #include "coll/node/verdict.h"
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && defined(__has_include)
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* ULFM: error classes for processes that have failed, and calls by which the others continue */
+#endif
+#endif
 
 /* HSUMMA_OK for MPI_SUCCESS, HSUMMA_ERR_PEER for errors that MPI returns after the death of a process, else
  * HSUMMA_ERR_MPI. */
 hsumma_status hs_mpi_status(int code);
+/* The rank of a process of comm that has failed, as far as this MPI knows; -1 if there is none, or without ULFM. */
+int hs_mpi_lost(MPI_Comm comm);
 /* watch, here and below: NULL, or looks after the wait and may end it with an error. */
 hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch);
 /*

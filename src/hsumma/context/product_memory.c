@@ -109,7 +109,8 @@ void hs_product_memory_free(hsumma_context *ctx, struct hs_product_memory *share
 {
     if (!hs_compute_is_real(ctx->compute))
         hs_put(&ctx->bulk, shared->memory);
-    hs_mapping_free(shared->mapped, shared->mapped_bytes);
+    if (!ctx->broken || ctx->comm.mates.count == ctx->comm.size) /* else MPI may still receive panels into it */
+        hs_mapping_free(shared->mapped, shared->mapped_bytes);
     hs_put(&ctx->memory, shared->taken);
     memset(shared, 0, sizeof *shared);
 }

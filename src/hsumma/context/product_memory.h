@@ -19,7 +19,7 @@ int64_t hs_product_memory_limit(void);
  * all processes have left the same tiles.
  */
 hsumma_status hs_product_memory_make(struct hsumma_context *ctx, struct hs_product_memory *shared);
-/* Frees this process's mapping.  Local; other processes keep their mappings. */
+/* Frees this process's mapping, unless messages may still arrive in it.  Local; other processes keep their mappings. */
 void hs_product_memory_free(struct hsumma_context *ctx, struct hs_product_memory *shared);
 
 /*

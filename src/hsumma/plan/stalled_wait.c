@@ -1,6 +1,7 @@
 #include "hsumma/plan/plan.h"
 
 #include "base/simulator.h"
+#include "coll/node/agree_mpi.h"
 #include "coll/run/notice.h"
 
 #include <fcntl.h>
@@ -158,7 +159,7 @@ static hsumma_status give_up_after(hsumma_context *ctx, int mate)
     return give_up(ctx, HSUMMA_ERR_PEER, notice.text.text);
 }
 
-/* Gives up if a mate has ended or given up, or if another node has sent a notice. */
+/* Gives up if a mate has ended or given up, if another node has sent a notice, or if MPI knows of a lost process. */
 static hsumma_status look_around(hsumma_context *ctx, int *leavers)
 {
     struct hs_notice notice;
@@ -171,11 +172,16 @@ static hsumma_status look_around(hsumma_context *ctx, int *leavers)
     /* a mate that has freed its context may have sent what is awaited just before; the next look knows */
     if (mate >= 0 && (mate == before || !atomic_load(&entry[mate].left) || atomic_load(&entry[mate].failed)))
         return give_up_after(ctx, mate);
+    if (!ctx->comm.mates.count || ctx->comm.size == ctx->comm.mates.count)
+        return HSUMMA_OK;
     /* a device's other notices are received by the calls that look for them */
-    if (ctx->comm.mates.count && ctx->comm.size > ctx->comm.mates.count &&
-        (ctx->comm.device ? hs_notice_receive_loss : hs_notice_receive)(&ctx->comm, &notice))
+    if ((ctx->comm.device ? hs_notice_receive_loss : hs_notice_receive)(&ctx->comm, &notice))
         return give_up(ctx, notice.status, notice.text.text);
-    return HSUMMA_OK;
+    int lost = hs_mpi_lost(ctx->comm.comm); /* then Open MPI receives no more notices */
+    if (lost < 0)
+        return HSUMMA_OK;
+    hs_fail(&notice.text, HSUMMA_ERR_PEER, "rank %d has ended", lost);
+    return give_up(ctx, HSUMMA_ERR_PEER, notice.text.text);
 }
 
 /* Passes a report to the caller's function or prints it, and adds it to the log of calls as a comment. */

@@ -3,11 +3,11 @@
  * also where each has a plan for its own arguments. MPI failures between nodes: a call of MPI that fails because a
  * process has died ends a call with HSUMMA_ERR_PEER, another failure with HSUMMA_ERR_MPI.
  */
+#include "coll/node/agree_mpi.h"
 #include "support/tap.h"
 #include "support/world.h"
 
 #include <hsumma_coll.h>
-#include <mpi.h>
 #include <string.h>
 
 static int fail_with; /* an error code, or 0: what MPI_Testsome returns on this process */

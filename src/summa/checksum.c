@@ -1,5 +1,6 @@
 #include "summa/checksum.h"
 
+#include "base/fast.h"
 #include "base/hash.h"
 #include "summa/parity.h"
 
@@ -23,14 +24,6 @@ double hs_checksum_weight(int64_t i)
 typedef double lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(double))));
 typedef int64_t bits_of_lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(double))));
 typedef float half_lanes __attribute__((vector_size(REALS_AT_ONCE * sizeof(float))));
-
-/* Compiles a function once more for processors with AVX2, and chooses between both when the program starts. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define FAST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FAST
-#endif
 
 /* By address: without AVX, there is no convention for passing vectors of this length. */
 static inline void load_doubles(const void *from, lanes *x)
@@ -61,74 +54,74 @@ static inline void add_to(double *sum, const lanes *x)
  * ROWS: sum[] += by x, sizes[] += by |x|.
  * NARROW: to[] = from[] in the type, of one part.  WIDEN: sum[] += from[] of one part.
  */
-#define KERNELS(real)                                                                                            \
-    FAST static void column_of_##real##s(int64_t count, const void *column, const double *by, int parts,         \
-                                         double sum[3])                                                          \
-    {                                                                                                            \
-        const real *x = column;                                                                                  \
-        lanes total[2] = {{0}}, other[2] = {{0}}, now, factor;                                                   \
-        int64_t t = 0;                                                                                           \
-        for (; t + 2 * REALS_AT_ONCE <= count; t += 2 * REALS_AT_ONCE) {                                         \
-            load_##real##s(x + t, &now);                                                                         \
-            load_doubles(by + t, &factor);                                                                       \
-            total[0] += factor * now;                                                                            \
-            total[1] += factor * MAGNITUDE(now);                                                                 \
-            load_##real##s(x + t + REALS_AT_ONCE, &now);                                                         \
-            load_doubles(by + t + REALS_AT_ONCE, &factor);                                                       \
-            other[0] += factor * now;                                                                            \
-            other[1] += factor * MAGNITUDE(now);                                                                 \
-        }                                                                                                        \
-        for (; t < count; t++) {                                                                                 \
-            sum[t & (parts - 1)] += by[t] * (double)x[t];                                                        \
-            sum[2] += by[t] * fabs((double)x[t]);                                                                \
-        }                                                                                                        \
-        total[0] += other[0];                                                                                    \
-        total[1] += other[1];                                                                                    \
-        for (int l = 0; l < REALS_AT_ONCE; l++) {                                                                \
-            sum[l & (parts - 1)] += total[0][l];                                                                 \
-            sum[2] += total[1][l];                                                                               \
-        }                                                                                                        \
-    }                                                                                                            \
-    FAST static void rows_of_##real##s(int64_t count, const void *column, double by, double *sum, double *sizes) \
-    {                                                                                                            \
-        const real *x = column;                                                                                  \
-        int64_t t = 0;                                                                                           \
-        for (; t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                                 \
-            lanes now, scaled;                                                                                   \
-            load_##real##s(x + t, &now);                                                                         \
-            scaled = by * now;                                                                                   \
-            add_to(sum + t, &scaled);                                                                            \
-            scaled = by * MAGNITUDE(now);                                                                        \
-            add_to(sizes + t, &scaled);                                                                          \
-        }                                                                                                        \
-        for (; t < count; t++) {                                                                                 \
-            sum[t] += by * (double)x[t];                                                                         \
-            sizes[t] += by * fabs((double)x[t]);                                                                 \
-        }                                                                                                        \
-    }                                                                                                            \
-    FAST static void narrow_to_##real##s(int64_t count, const double *from, void *to, int parts)                 \
-    {                                                                                                            \
-        for (int64_t t = 0; t < count; t++)                                                                      \
-            ((real *)to)[t * parts] = (real)from[t];                                                             \
-    }                                                                                                            \
-    FAST static void widen_##real##s(int64_t count, const void *from, int parts, double *sum)                    \
-    {                                                                                                            \
-        const real *x = from;                                                                                    \
-        int64_t t = 0;                                                                                           \
-        for (; parts == 1 && t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                   \
-            lanes now;                                                                                           \
-            load_##real##s(x + t, &now);                                                                         \
-            add_to(sum + t, &now);                                                                               \
-        }                                                                                                        \
-        for (; t < count; t++)                                                                                   \
-            sum[t] += (double)x[t * parts];                                                                      \
+#define KERNELS(real)                                                                                               \
+    HS_FAST static void column_of_##real##s(int64_t count, const void *column, const double *by, int parts,         \
+                                            double sum[3])                                                          \
+    {                                                                                                               \
+        const real *x = column;                                                                                     \
+        lanes total[2] = {{0}}, other[2] = {{0}}, now, factor;                                                      \
+        int64_t t = 0;                                                                                              \
+        for (; t + 2 * REALS_AT_ONCE <= count; t += 2 * REALS_AT_ONCE) {                                            \
+            load_##real##s(x + t, &now);                                                                            \
+            load_doubles(by + t, &factor);                                                                          \
+            total[0] += factor * now;                                                                               \
+            total[1] += factor * MAGNITUDE(now);                                                                    \
+            load_##real##s(x + t + REALS_AT_ONCE, &now);                                                            \
+            load_doubles(by + t + REALS_AT_ONCE, &factor);                                                          \
+            other[0] += factor * now;                                                                               \
+            other[1] += factor * MAGNITUDE(now);                                                                    \
+        }                                                                                                           \
+        for (; t < count; t++) {                                                                                    \
+            sum[t & (parts - 1)] += by[t] * (double)x[t];                                                           \
+            sum[2] += by[t] * fabs((double)x[t]);                                                                   \
+        }                                                                                                           \
+        total[0] += other[0];                                                                                       \
+        total[1] += other[1];                                                                                       \
+        for (int l = 0; l < REALS_AT_ONCE; l++) {                                                                   \
+            sum[l & (parts - 1)] += total[0][l];                                                                    \
+            sum[2] += total[1][l];                                                                                  \
+        }                                                                                                           \
+    }                                                                                                               \
+    HS_FAST static void rows_of_##real##s(int64_t count, const void *column, double by, double *sum, double *sizes) \
+    {                                                                                                               \
+        const real *x = column;                                                                                     \
+        int64_t t = 0;                                                                                              \
+        for (; t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                                    \
+            lanes now, scaled;                                                                                      \
+            load_##real##s(x + t, &now);                                                                            \
+            scaled = by * now;                                                                                      \
+            add_to(sum + t, &scaled);                                                                               \
+            scaled = by * MAGNITUDE(now);                                                                           \
+            add_to(sizes + t, &scaled);                                                                             \
+        }                                                                                                           \
+        for (; t < count; t++) {                                                                                    \
+            sum[t] += by * (double)x[t];                                                                            \
+            sizes[t] += by * fabs((double)x[t]);                                                                    \
+        }                                                                                                           \
+    }                                                                                                               \
+    HS_FAST static void narrow_to_##real##s(int64_t count, const double *from, void *to, int parts)                 \
+    {                                                                                                               \
+        for (int64_t t = 0; t < count; t++)                                                                         \
+            ((real *)to)[t * parts] = (real)from[t];                                                                \
+    }                                                                                                               \
+    HS_FAST static void widen_##real##s(int64_t count, const void *from, int parts, double *sum)                    \
+    {                                                                                                               \
+        const real *x = from;                                                                                       \
+        int64_t t = 0;                                                                                              \
+        for (; parts == 1 && t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {                                      \
+            lanes now;                                                                                              \
+            load_##real##s(x + t, &now);                                                                            \
+            add_to(sum + t, &now);                                                                                  \
+        }                                                                                                           \
+        for (; t < count; t++)                                                                                      \
+            sum[t] += (double)x[t * parts];                                                                         \
     }
 
 KERNELS(float)
 KERNELS(double)
 
 /* sum[] += by x[] */
-FAST static void add_multiple(int64_t count, const double *x, double by, double *sum)
+HS_FAST static void add_multiple(int64_t count, const double *x, double by, double *sum)
 {
     int64_t t = 0;
     for (; t + REALS_AT_ONCE <= count; t += REALS_AT_ONCE) {
@@ -150,6 +143,7 @@ struct pass {
     int64_t plane; /* elements of a plane of `sum` */
     int parts;     /* reals of an element */
     int single;
+    struct hs_parity *parity;
 };
 
 static struct pass pass_of(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
@@ -210,6 +204,8 @@ static void over_rows(const struct pass *pass, int64_t begin, int64_t rows)
                                                                   weight + i * parts, parts, sum);
             add(pass, block[i], g, sum[0], sum[1], sum[2]);
         }
+        if (pass->parity)
+            hs_parity_add(pass->scalar, pass->part, begin, j, rows, 1, pass->parity);
     }
 }
 
@@ -243,6 +239,8 @@ static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
         }
         (pass->single ? rows_of_floats : rows_of_doubles)(rows * pass->parts, address(pass, begin, j),
                                                           hs_checksum_weight(g), sum, sizes);
+        if (pass->parity)
+            hs_parity_add(pass->scalar, pass->part, begin, j, rows, 1, pass->parity);
         before = block;
     }
     if (before >= 0)
@@ -250,10 +248,11 @@ static void over_columns(const struct pass *pass, int64_t begin, int64_t rows)
 }
 
 void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t height, int64_t blocks,
-                     double *sum)
+                     double *sum, struct hs_parity *parity)
 {
     struct pass pass = pass_of(scalar, part, blocks, sum);
     pass.height = height;
+    pass.parity = parity;
     const int64_t most = COLUMN_PIECE / pass.parts;
     for (int64_t begin = 0; begin < part->view->rows; begin += most)
         (part->view->op == 'N' ? over_rows : over_columns)(&pass, begin, hs_min(most, part->view->rows - begin));

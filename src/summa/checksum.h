@@ -37,9 +37,10 @@ struct hs_local_part {
     int64_t first, cols;     /* the local columns, as stored, that `matrix` has */
 };
 
-/* Adds to `sum` the weighted sums of each block over the columns of op(X), for this process's part of X. */
+/* Adds to `sum` the weighted sums of each block over the columns of op(X), for this process's part of X.  parity: NULL,
+ * or what the part's bits are added to while they are in a cache. */
 void hs_checksum_add(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t height, int64_t blocks,
-                     double *sum);
+                     double *sum, struct hs_parity *parity);
 
 /* Rows of op(X) whose products hs_checksum_multiply adds in the type itself; it adds further ones in double precision.
  */
@@ -51,8 +52,7 @@ size_t hs_checksum_work(int64_t blocks);
 /*
  * Adds vectors * op(X) to `sum`, for this process's part of X.  vectors, sum: planes of blocks x as many elements as
  * op(X) has rows or columns.  The BLAS multiplies, with as many threads as it has.  Sizes are larger than necessary: of
- * HS_CHECKSUM_DEPTH elements of a vector, the greatest size stands for all.  parity: NULL, or what the part's bits are
- * added to while they are in a cache.
+ * HS_CHECKSUM_DEPTH elements of a vector, the greatest size stands for all.  parity: as above.
  */
 void hs_checksum_multiply(const struct hs_scalar *scalar, const struct hs_local_part *part, int64_t blocks,
                           const double *vectors, double *sum, struct hs_parity *parity, void *work);

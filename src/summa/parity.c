@@ -1,10 +1,12 @@
 #include "summa/parity.h"
 
+#include "base/fast.h"
+
 #include <string.h>
 
 enum {
     PARITY_ROWS = 4096,
-    PARITY_WORDS = 2
+    PARITY_WORDS = 8
 }; /* rows at a time, so that their parities stay in the cache; words at a time */
 typedef int64_t parity_words __attribute__((vector_size(PARITY_WORDS * sizeof(int64_t))));
 
@@ -16,8 +18,8 @@ static void fold(size_t bytes, unsigned char *into, const unsigned char *from)
 }
 
 /* Folds a column of elements into a parity per row and into one element, `into`. */
-static void fold_column(size_t size, size_t bytes, const unsigned char *column, unsigned char *rows,
-                        unsigned char *into)
+HS_FAST static void fold_column(size_t size, size_t bytes, const unsigned char *column, unsigned char *rows,
+                                unsigned char *into)
 {
     parity_words all = {0}, x, row;
     size_t b = 0;

@@ -79,26 +79,10 @@ static void add(const hsumma_plan *plan, const struct hs_local_part *part, void 
         hs_compute_gemm(scalar->compute, scalar->size, scalar->complex_type, plan->choice.spec.threads, guard->blocks,
                         part->view->rows, part->cols);
         hs_checksum_multiply(scalar, part, guard->blocks, sums->vectors, sums->sum, sums->parity, guard->store->work);
-        return;
-    }
-    if (sums->sum)
-        hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum);
-    if (sums->parity)
+    } else if (sums->sum) {
+        hs_checksum_add(scalar, part, guard->height, guard->blocks, sums->sum, sums->parity);
+    } else if (sums->parity) {
         hs_parity_add(scalar, part, 0, 0, part->view->rows, part->cols, sums->parity);
-}
-
-/* The same for pieces of a part that fit into a cache, where the second reading finds them. */
-static void add_by_pieces(const hsumma_plan *plan, const struct hs_local_part *part, void *sums)
-{
-    enum { PIECE = 1 << 20 };
-    const size_t column = (size_t)part->view->rows * plan->problem.scalar->size;
-    const int64_t width = PIECE / (int64_t)column + 1;
-    struct hs_local_part piece = *part;
-    for (int64_t done = 0; done < part->cols; done += piece.cols) {
-        piece.first = part->first + done;
-        piece.cols = hs_min(width, part->cols - done);
-        piece.matrix.base = part->matrix.base + (size_t)(done * part->matrix.ld) * plan->problem.scalar->size;
-        add(plan, &piece, sums);
     }
 }
 
@@ -203,7 +187,7 @@ static void take(hsumma_plan *plan, int x, const double *vectors, double *sum, s
         hs_bits_clear(plan, x, parity);
     hsumma_status status = hs_only_scales(&plan->problem, &plan->alpha)
                                ? HSUMMA_OK
-                               : hs_read_own_part(plan, x, plan->guard->slab, vectors ? add : add_by_pieces, &sums);
+                               : hs_read_own_part(plan, x, plan->guard->slab, add, &sums);
     plan->failure = plan->failure ? plan->failure : status;
 }
 

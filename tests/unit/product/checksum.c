@@ -116,7 +116,7 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
         if (times)
             hs_checksum_multiply(scalar, &drawn.part, blocks, vectors, sum, &parity, work);
         else
-            hs_checksum_add(scalar, &drawn.part, height, blocks, sum);
+            hs_checksum_add(scalar, &drawn.part, height, blocks, sum, &parity);
     }
     for (int64_t j = 0; j < outs; j++) {
         const double complex got = sum[j] + (planes > 2 ? sum[outs + j] : 0) * I;
@@ -126,7 +126,7 @@ static int sums_are_right(const struct hs_scalar *scalar, int longest, int wides
         right = right && cabs(got - want[j]) <= rounding * (1e-9 + size[j]) && claimed >= size[j] * (1 - 1e-12) &&
                 claimed <= most * (1 + 1e-12);
     }
-    right = right && (!times || is_parity(scalar, &drawn, &parity));
+    right = right && is_parity(scalar, &drawn, &parity);
     free(parity.rows);
     free(parity.cols);
     free(vectors);

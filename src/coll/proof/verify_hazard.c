@@ -100,8 +100,10 @@ hsumma_status hs_verify_hazards(struct hs_proof *proof)
     for (int r = 0; r < proof->shape->size; r++) {
         const struct hs_list *list = &proof->list[r];
         int64_t all = 0;
-        for (int s = 0; s < HS_SLOTS; s++)
-            all += list->extent[s] / proof->shape->unit;
+        for (int s = 0; s < HS_SLOTS; s++) {
+            const int64_t here = list->extent[s] / proof->shape->unit;
+            all = here > INT64_MAX - all ? INT64_MAX : all + here; /* more than any memory */
+        }
         steps = list->steps > steps ? list->steps : steps;
         elements = all > elements ? all : elements;
     }

@@ -1,7 +1,7 @@
 #include "summa/checksum.h"
 
-#include "base/fast.h"
 #include "base/hash.h"
+#include "summa/fast.h"
 #include "summa/parity.h"
 
 #include <float.h>

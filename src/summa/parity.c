@@ -1,6 +1,6 @@
 #include "summa/parity.h"
 
-#include "base/fast.h"
+#include "summa/fast.h"
 
 #include <string.h>
 

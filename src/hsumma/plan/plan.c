@@ -3,7 +3,6 @@
 #include "base/simulator.h"
 #include "dist/cover.h"
 #include "hsumma/search/candidate.h"
-#include "hsumma/search/search_cells.h"
 #include "hsumma/search/search_node.h"
 #include "summa/local/ordered.h"
 #include "summa/messages/mpi_rows.h"
@@ -368,39 +367,6 @@ static hsumma_status connect(hsumma_plan *plan)
                             "hsumma_plan_create", NULL, 0);
 }
 
-/* Refuses what a guard does not support.  With guard=messages, processes of a node send messages too, because panels in
- * shared memory have no CRC. */
-static hsumma_status obey_guard(const hsumma_context *ctx, struct hs_options *options, struct hs_message *message)
-{
-    struct hs_settings *settings = &options->settings;
-    if (!settings->guard)
-        return HSUMMA_OK;
-    if (!hs_compute_is_real(ctx->compute))
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "a guard: matrices have no contents with compute=time; expected compute=auto");
-    if (settings->tune == HS_TUNE_MEASURE)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "a guard does not support tune=measure; expected tune=estimate or off");
-    if (!(settings->guard & HS_GUARD_MESSAGES))
-        return HSUMMA_OK;
-    const struct hs_alg *by_mpi = hs_named_row_of_mpi(settings, &ctx->own);
-    if (by_mpi)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=messages does not check %s=%s; expected another algorithm, or guard=product",
-                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
-    if (ctx->device)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=messages does not check device memory; expected guard=product, or device=none");
-    if (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_MESSAGES)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=messages does not check panels in shared memory; expected guard=product, or node=auto or "
-                       "messages");
-    settings->node = HS_NODE_MESSAGES;
-    if (options->said_by[HS_OPT_NODE] == HS_BY_DEFAULT)
-        options->said_by[HS_OPT_NODE] = options->said_by[HS_OPT_GUARD];
-    return HSUMMA_OK;
-}
-
 hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *request, int cached, hsumma_plan **result)
 {
     struct hs_options options = ctx->options;
@@ -410,7 +376,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
-        status = obey_guard(ctx, &options, &mine);
+        status = hs_obey_guard(ctx, &options, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);

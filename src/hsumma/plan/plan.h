@@ -109,6 +109,10 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
 hsumma_status hs_request_check_bits(const struct hs_request *request, const hsumma_context *ctx,
                                     const struct hs_settings *settings, struct hs_message *message);
 
+/* Refuses what a guard does not support: HSUMMA_ERR_UNSUPPORTED.  With guard=messages, processes of a node send
+ * messages too, because panels in shared memory have no CRC. */
+hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *options, struct hs_message *message);
+
 /* Hashes the fields of a descriptor that must agree on all processes; layout: as for hs_request_hash. */
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);
 /* A hash of the arguments that must agree on all processes.  The request must have been checked.  layout: 1 to leave

@@ -1,6 +1,7 @@
 #include "hsumma/plan/plan.h"
 
 #include "base/hash.h"
+#include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -104,6 +105,37 @@ hsumma_status hs_request_check_bits(const struct hs_request *request, const hsum
     else if (ctx->device)
         expected = "a context without a device";
     return expected ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "bits=anywhere: expected %s", expected) : HSUMMA_OK;
+}
+
+hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *options, struct hs_message *message)
+{
+    struct hs_settings *settings = &options->settings;
+    if (!settings->guard)
+        return HSUMMA_OK;
+    if (!hs_compute_is_real(ctx->compute))
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "a guard: matrices have no contents with compute=time; expected compute=auto");
+    if (settings->tune == HS_TUNE_MEASURE)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "a guard does not support tune=measure; expected tune=estimate or off");
+    if (!(settings->guard & HS_GUARD_MESSAGES))
+        return HSUMMA_OK;
+    const struct hs_alg *by_mpi = hs_named_row_of_mpi(settings, &ctx->own);
+    if (by_mpi)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "guard=messages does not check %s=%s; expected another algorithm, or guard=product",
+                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+    if (ctx->device)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "guard=messages does not check device memory; expected guard=product, or device=none");
+    if (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_MESSAGES)
+        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
+                       "guard=messages does not check panels in shared memory; expected guard=product, or node=auto or "
+                       "messages");
+    settings->node = HS_NODE_MESSAGES;
+    if (options->said_by[HS_OPT_NODE] == HS_BY_DEFAULT)
+        options->said_by[HS_OPT_NODE] = options->said_by[HS_OPT_GUARD];
+    return HSUMMA_OK;
 }
 
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])

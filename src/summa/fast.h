@@ -1,6 +1,6 @@
 /* Functions compiled for several kinds of processors. */
-#ifndef HS_BASE_FAST_H
-#define HS_BASE_FAST_H
+#ifndef HS_SUMMA_FAST_H
+#define HS_SUMMA_FAST_H
 
 /* Compiles a function once more for processors with AVX2 and with AVX-512, and chooses when the program starts. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \

@@ -253,10 +253,17 @@ static double size_of(double complex x)
     return fabs(creal(x)) + fabs(cimag(x));
 }
 
-static double complex entry_of(const struct gemm_case *c, int x, int64_t i, int64_t j)
+/* op(X) for A or B, by columns, which the caller frees. */
+static double complex *operand_of(const struct gemm_case *c, int x, int64_t rows, int64_t cols)
 {
     const int trans = x == 0 ? c->ta : c->tb;
-    return trans == 'N' ? gemm_entry(c, x, i, j) : trans == 'C' ? conj(gemm_entry(c, x, j, i)) : gemm_entry(c, x, j, i);
+    double complex *all = malloc((size_t)(rows * cols + 1) * sizeof *all);
+    for (int64_t j = 0; j < cols; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            const double complex entry = trans == 'N' ? gemm_entry(c, x, i, j) : gemm_entry(c, x, j, i);
+            all[j * rows + i] = trans == 'C' ? conj(entry) : entry;
+        }
+    return all;
 }
 
 /* Sums per block of rows and column of C: the difference of the checksums of two results, over all ranks, and s and r
@@ -284,28 +291,32 @@ static void compare_checksums(const struct gemm_case *c, const struct gemm_part 
                 sums->difference[j * blocks + i / sums->height] += hs_checksum_weight(i) * (now - was) / copies;
         }
     MPI_Allreduce(MPI_IN_PLACE, sums->difference, (int)(2 * c->n * blocks), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    for (int64_t b = 0; b < blocks; b++) {
-        const int64_t first = b * sums->height, end = first + sums->height < c->m ? first + sums->height : c->m;
+    const int64_t inner = c->alpha != 0 ? c->k : 0;
+    double complex *a = operand_of(c, 0, c->m, inner), *b = operand_of(c, 1, inner, c->n);
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t first = block * sums->height, end = first + sums->height < c->m ? first + sums->height : c->m;
         double greatest = 0; /* of w |op(A)|, which may stand for all its elements */
-        for (int64_t l = 0; l < c->k && c->alpha != 0; l++) {
+        for (int64_t l = 0; l < inner; l++) {
             double sum = 0;
             for (int64_t i = first; i < end; i++)
-                sum += hs_checksum_weight(i) * size_of(entry_of(c, 0, i, l));
+                sum += hs_checksum_weight(i) * size_of(a[l * c->m + i]);
             greatest = fmax(greatest, sum);
         }
         for (int64_t j = 0; j < c->n; j++) {
-            double *terms = &sums->terms[j * blocks + b];
-            for (int64_t l = 0; l < c->k && c->alpha != 0; l++)
-                *terms += size_of(c->alpha) * greatest * size_of(entry_of(c, 1, l, j));
+            double *terms = &sums->terms[j * blocks + block];
+            for (int64_t l = 0; l < inner; l++)
+                *terms += size_of(c->alpha) * greatest * size_of(b[j * inner + l]);
             for (int64_t i = first; i < end; i++) {
                 double complex value = c->beta == 0 ? 0 : c->beta * gemm_entry(c, 2, i, j);
                 *terms += hs_checksum_weight(i) * size_of(value);
-                for (int64_t l = 0; l < c->k && c->alpha != 0; l++)
-                    value += c->alpha * entry_of(c, 0, i, l) * entry_of(c, 1, l, j);
-                sums->result[j * blocks + b] += hs_checksum_weight(i) * size_of(value);
+                for (int64_t l = 0; l < inner; l++)
+                    value += c->alpha * a[l * c->m + i] * b[j * inner + l];
+                sums->result[j * blocks + block] += hs_checksum_weight(i) * size_of(value);
             }
         }
     }
+    free(a);
+    free(b);
 }
 
 /* Whether a checksum differs from the reference's by more than a check may overlook: twice the bound of doc/trust.md,

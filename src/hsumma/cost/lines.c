@@ -27,6 +27,7 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->one_node = node ? node->parts == 1 : one_node;
     lines->node = lines->on_node = NULL;
     lines->weighed = NULL;
+    lines->weighed_axis = -1;
     lines->weight = NULL;
     lines->shares = 0;
     lines->known = 0;
@@ -240,9 +241,12 @@ double hs_line_weight(const struct hs_line *line, int number)
 static void weigh(struct hs_line_table *lines, int axis, const struct hs_axis *want)
 {
     const struct hs_line line = {.want = want};
-    for (int other = 0; want != lines->weighed && other < lines->grid->extent[1 - axis]; other++)
+    if (want == lines->weighed && axis == lines->weighed_axis)
+        return;
+    for (int other = 0; other < lines->grid->extent[1 - axis]; other++)
         lines->weight[other] = hs_line_weight(&line, other);
     lines->weighed = want;
+    lines->weighed_axis = axis;
 }
 
 /* Sums, per node, the weights of the members of all groups that are busy if the roots have coordinate `coord`. */

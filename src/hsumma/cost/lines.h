@@ -91,7 +91,8 @@ struct hs_line_table {
     const struct hs_topology *topology;
     int one_node;                  /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
     int *node;                     /* of each process of the grid; NULL, as the next four, if topology is NULL */
-    const struct hs_axis *weighed; /* the axis whose lines have `weight`; NULL: none yet */
+    const struct hs_axis *weighed; /* what the lines that have `weight` want, and their axis; -1: none yet */
+    int weighed_axis;
     double *weight;                /* weight[line]: data of a line relative to the longest line's */
     int *on_node;                  /* scratch of two numbers per node */
     double *flow;                  /* scratch of two numbers per node */

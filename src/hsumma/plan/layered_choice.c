@@ -120,9 +120,13 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
 {
     struct hs_problem problem;
     struct hs_scalar scalar;
-    hs_plan_problem(request, &ctx->options.settings, &scalar, &problem);
+    struct hs_options options = ctx->options;
+    hsumma_status status = hs_obey_guard(ctx, &options, &ctx->message);
+    if (status)
+        return status;
+    hs_plan_problem(request, &options.settings, &scalar, &problem);
     const struct question question = {
-        .request = request, .settings = &ctx->options.settings, .problem = &problem, .limit = limit, .enough = -1};
+        .request = request, .settings = &options.settings, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/threads.h"
 #include "doctor/doctor.h"
 
@@ -166,7 +167,7 @@ static int slow_kernels(const doctor_job *j, finding *f)
 {
     const job_blas *blas = &j->blas;
     int blis = !strcmp(hs_threads_library(), "BLIS");
-    const char *variable = blis ? "BLIS_ARCH_TYPE" : "OPENBLAS_CORETYPE", *set = getenv(variable);
+    const char *variable = blis ? "BLIS_ARCH_TYPE" : "OPENBLAS_CORETYPE", *set = hs_environment(variable);
     char better[32];
 
     if (!blas->uses || blas->uses >= blas->processor)

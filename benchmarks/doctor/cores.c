@@ -71,7 +71,7 @@ static const char *chosen_by(void)
                                             "MKL_NUM_THREADS", "OMP_NUM_THREADS"};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = hs_environment(variables[i]);
 
         if (value && *value)
             return variables[i];

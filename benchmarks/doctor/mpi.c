@@ -41,11 +41,11 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *data)
 void doctor_find_launcher(job_mpi *mpi)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const char *processes = getenv(launchers[i].processes), *number = getenv(launchers[i].number);
+        const char *processes = hs_environment(launchers[i].processes), *number = hs_environment(launchers[i].number);
 
         /* Of several launchers, prefer that of the program's own MPI, probably the innermost; else the first. */
         if (!processes || (mpi->launcher && launchers[i].family != hs_mpi_built()) ||
-            (launchers[i].shell && getenv(launchers[i].shell)))
+            (launchers[i].shell && hs_environment(launchers[i].shell)))
             continue;
         mpi->launcher = launchers[i].name;
         mpi->launched = atoi(processes);

@@ -1,8 +1,6 @@
 /* Measurements in the simulator. */
 #include "measure/simulated.h"
 
-#include <stdlib.h>
-
 #include "common/command.h"
 
 int is_simulated(void)
@@ -33,7 +31,7 @@ static int wanted(MPI_Comm comm)
     int rank;
 
     MPI_Comm_rank(comm, &rank);
-    return rank == 0 && is_simulated() && getenv("HSUMMA_SIM_LINKS");
+    return rank == 0 && is_simulated() && hs_environment("HSUMMA_SIM_LINKS");
 }
 
 void simulated_links_begin(MPI_Comm comm)

@@ -1,11 +1,11 @@
 #include "report/progress.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "base/simulator.h"
 #include "base/wait.h"
 
@@ -15,7 +15,7 @@ static const double delay = 2, period_of_bar = 0.5, period_of_lines = 5;
 
 void progress_begin(progress *bar, int how)
 {
-    const char *word = getenv("HSUMMA_PROGRESS");
+    const char *word = hs_environment("HSUMMA_PROGRESS");
     int off = how == PROGRESS_QUIET || (how == PROGRESS_DEFAULT && word && !strcmp(word, "off"));
 
     *bar = (progress){.shown = !hs_simulator() && !off, .begun = hs_now()};

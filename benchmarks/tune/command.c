@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "coll/costs.h"
 #include "commands.h"
 #include "hsumma/tuned/tuned.h"
@@ -124,7 +125,7 @@ static int finish(void *of, command_options *options, int argc, char **argv, MPI
 /* Finds the path of the tuned file. Returns NULL or an error message. */
 static const char *name_file(const tune_arguments *args, char path[TUNE_PATH])
 {
-    const char *said = args->file ? args->file : getenv("HSUMMA_TUNED");
+    const char *said = args->file ? args->file : hs_environment("HSUMMA_TUNED");
     int length;
 
     if (said && (args->file || (*said && strcmp(said, "auto"))))

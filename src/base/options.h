@@ -127,7 +127,7 @@ struct hs_options {
 };
 
 /* The value of an environment variable; NULL in a program that has more rights than its caller (setuid, setgid, file
- * capabilities).  The library reads the environment only here. */
+ * capabilities). The library and the command read the environment only here. */
 const char *hs_environment(const char *name);
 
 void hs_options_default(struct hs_options *options, struct hs_texts *texts);

@@ -173,7 +173,7 @@ def test_complete():
     ok(commands and not missing, "doc/command.md has all commands", *missing, said)
     sources = glob.glob(os.path.join(ROOT, "src", "**", "*.[ch]"), recursive=True)
     sources += glob.glob(os.path.join(ROOT, "benchmarks", "**", "*.c"), recursive=True)
-    names = {name for source in sources for name in re.findall(r'getenv\("(\w+)"\)', page(source))}
+    names = {name for source in sources for name in re.findall(r'hs_environment\("(\w+)"\)', page(source))}
     missing = [name for name in names if f"`{name}`" not in page("doc/reference.md")]
     ok(names and not missing, "doc/reference.md has all variables of the environment", *missing)
     targets = set(re.findall(r"^([a-z][a-z-]*):", page("Makefile"), re.MULTILINE))

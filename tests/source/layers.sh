@@ -49,6 +49,8 @@ refused 'rules.c: hs_device_cuda' "coll may not name a kind of device"
 plant src/api/grids.c '#include <stdlib.h>
 const char *it(void) { return getenv("HSUMMA_TUNED"); }'
 refused 'grids.c: getenv' "the environment is read in one place"
+! grep -rnwE --include='*.[ch]' '(secure_)?getenv' "$root/benchmarks" >"$scratch/out"
+report "the command reads it there, too"
 
 plant src/coll/run/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'
 plant src/summa/above.c 'void hs_above(void) {}'

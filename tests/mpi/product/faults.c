@@ -4,7 +4,7 @@
  * error of MPI), the same call then succeeds (after an error of MPI: in a new context), and no memory stays mapped.
  *
  * MPI fails only once the plan has been made: while a context, or a plan with the algorithm "mpi", is made, the other
- * ranks wait in MPI's own blocking calls, which no time limit ends.
+ * ranks may wait in MPI_Comm_create_group, which blocks, so that no time limit ends it.
  *
  *     faults [TRIALS [FIRST [FUNCTION]]]      needs the preloaded library tests/tools/faults.c, and with MPICH over UCX
  *                                             UCX_MEM_MMAP_HOOK_MODE=none, without which UCX replaces mmap

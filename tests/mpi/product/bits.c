@@ -1,6 +1,7 @@
 /*
  * bits=anywhere: random products on random grids, distributions, hierarchies and algorithms, each element of C compared
  * bit for bit with its definition (ordered_entry), which knows nothing of processes; what is refused; the plan's line.
+ * The first products are on a grid of each shape in turn; one in 16 has m and n of several hundred.
  *
  *     bits [PRODUCTS [SEED]] [OPTION=WORD ...]
  */
@@ -51,13 +52,33 @@ static int64_t different(const struct gemm_case *c, const struct gemm_part *loca
     return count;
 }
 
-/* Draws a product with scalars that round, and sometimes many panels. */
-static struct gemm_case draw_product(const hsumma_grid *grid)
+/* The number of shapes of a grid of at most all ranks. */
+static int count_shapes(void)
+{
+    int shapes = 0;
+    for (int P = 1; P <= size; P++)
+        shapes += size / P;
+    return shapes;
+}
+
+/* Draws a grid; those of the first products have all shapes in turn. */
+static hsumma_grid *draw_grid(hsumma_context *ctx, int64_t number)
+{
+    for (int P = 1; P <= size; number -= size / P++)
+        if (number < size / P)
+            return gemm_draw_grid_of(ctx, P, (int)number + 1);
+    return gemm_draw_grid(ctx);
+}
+
+/* Draws a product with scalars that round, and sometimes many panels or a large C. */
+static struct gemm_case draw_product(const hsumma_grid *grid, int64_t number)
 {
     static const double scalars[] = {1, 1, 0, -1, 0.3, -1.7};
     int64_t nb = draw(8) ? 1 + draw(30) : 100 + draw(200);
     struct gemm_case c = gemm_draw_product(grid, draw(9), nb);
-    if (!draw(4))
+    if (number % 16 == 15)
+        c = gemm_case_of(grid, c.type, c.ta, c.tb, 200 + draw(300), 200 + draw(300), 1 + draw(60), nb);
+    else if (!draw(4))
         c = gemm_case_of(grid, c.type, c.ta, c.tb, c.m, c.n, 1 + draw(600), nb);
     c.alpha = scalars[draw(6)] + (c.type >= HSUMMA_C && draw(2) ? 0.6 * I : 0);
     c.beta = scalars[draw(6)];
@@ -77,15 +98,22 @@ static void draw_options(const struct gemm_case *c, char *text, size_t room)
 }
 
 struct counts {
-    int64_t products, different, wrong, plain, failed, alarms;
+    int64_t products, large, different, wrong, plain, failed, alarms;
+    int shapes;
 };
+
+static unsigned char drawn[65][65]; /* by P and Q: 1 if a grid of this shape was drawn */
 
 /* One product with bits=anywhere, with the options of its plan's line, and with bits=plan. */
 static void try_product(hsumma_context *ctx, int64_t number, struct counts *counts)
 {
     char words[300], options[400], line[1200];
-    hsumma_grid *grid = gemm_draw_grid(ctx);
-    struct gemm_case c = draw_product(grid);
+    hsumma_grid *grid = draw_grid(ctx, number);
+    struct gemm_case c = draw_product(grid, number);
+    unsigned char *shape = &drawn[gemm_extent_of(&c, 0)][gemm_extent_of(&c, 1)];
+    counts->shapes += !*shape;
+    *shape = 1;
+    counts->large += c.m >= 200 && c.n >= 200;
     draw_options(&c, words, sizeof words);
     for (int pass = 0, passes = draw(4) ? 1 : 3; pass < passes; pass++) {
         struct gemm_part local[3];
@@ -118,11 +146,14 @@ static void try_product(hsumma_context *ctx, int64_t number, struct counts *coun
 
 static void test_products(hsumma_context *ctx)
 {
+    const int shapes = count_shapes();
     struct counts counts = {0};
     for (int i = 0; i < products; i++)
         try_product(ctx, i, &counts);
     int64_t plain = world_reduce(counts.plain, MPI_SUM);
     tap_ok(world_worst(counts.failed) == 0, "%d products: all complete", (int)counts.products);
+    tap_ok(counts.shapes == (products < shapes ? products : shapes), "%d of %d shapes P x Q", counts.shapes, shapes);
+    tap_ok(counts.large == products / 16, "%d products with m and n from 200 to 499", (int)counts.large);
     tap_ok(world_worst(counts.alarms) == 0, "no false alarm of guard=product");
     tap_ok(world_worst(counts.different) == 0, "bits=anywhere: every element has the bits of its definition");
     tap_ok(world_worst(counts.wrong) == 0, "every element is within the error bound of the triple loop");

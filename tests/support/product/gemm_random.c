@@ -191,19 +191,23 @@ struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *o
     return c;
 }
 
-hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
+hsumma_grid *gemm_draw_grid_of(hsumma_context *ctx, int P, int Q)
 {
     hsumma_grid *grid = NULL;
-    int P, Q, ranks[64], used;
+    int ranks[64], used = P * Q, turned = draw(2), by = draw(size);
+    for (int r = 0; r < used; r++)
+        ranks[r] = ((turned ? used - 1 - r : r) + by) % size;
+    return hsumma_grid_create(ctx, P, Q, "RCA"[draw(3)], ranks, &grid) ? NULL : grid;
+}
+
+hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
+{
+    int P, Q;
     do {
         P = 1 + draw(size);
         Q = 1 + draw(size / P);
     } while (P * Q < size && draw(4)); /* sometimes some ranks are not in the grid */
-    used = P * Q;
-    int turned = draw(2), by = draw(size);
-    for (int r = 0; r < used; r++)
-        ranks[r] = ((turned ? used - 1 - r : r) + by) % size;
-    return hsumma_grid_create(ctx, P, Q, "RCA"[draw(3)], ranks, &grid) ? NULL : grid;
+    return gemm_draw_grid_of(ctx, P, Q);
 }
 
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what)

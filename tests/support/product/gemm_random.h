@@ -33,8 +33,9 @@ void gemm_draw_layouts(struct gemm_case *c);
 void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room);
 struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *options, size_t room);
 
-/* Creates a grid of some ranks, rotated and perhaps reversed; NULL on failure. */
+/* Creates a grid of some ranks, rotated and perhaps reversed; NULL on failure. _of: of this shape. */
 hsumma_grid *gemm_draw_grid(hsumma_context *ctx);
+hsumma_grid *gemm_draw_grid_of(hsumma_context *ctx, int P, int Q);
 
 /* Prints a case on rank `who`. */
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what);

@@ -2,8 +2,8 @@
 
     tests/programs/faults.py [--trials N] [--seed SEED] [--first I] [--every N] [KIND=N...]
 
-Kinds: kill (a rank, by signal 9), stop (SIGSTOP, later SIGCONT), slow (a rank gets 1 % of its time), files (a profile
-or a tuned file with flipped bits, or cut), output (calls of multiply on its files fail), clock (clocks jump), calls
+Kinds: kill (a rank, by signal 9), stop (SIGSTOP, later SIGCONT), slow (a rank gets 1 % of its time), files (a profile,
+a tuned file or a topology with flipped bits, or cut), output (calls of multiply on its files fail), clock (clocks jump), calls
 (calls of the system and of MPI fail: tests/mpi/product/faults.c). KIND=N makes N trials of this kind; without kinds,
 --trials N makes N of kill, and a share of N of each other kind. The choices of a trial follow from SEED and its number;
 times, and the measured profile of `files`, do not. A failed one is printed with the command that repeats it. A correct product follows each N-th trial (--every). As root, the script
@@ -18,6 +18,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,7 @@ ENDLESS = ["gemm -m 300 --reps 1000000", "gemm -m 40 --reps 1000000", "gemm -m 3
 FINITE = ["gemm -m 200 --reps 30 --check", "gemm -m 64 --nb 16 --type z --reps 100 --check", "soak --cases 8 --seed {seed}",
           "redistribute -m 200 --alone --reps 30 --check"]
 NAMES_OF_MPI = ("mpich_", "ucx_", "vader_", "sm_segment", "psm")
-FILES = ("tuned", "profile", "tuned.lock")
+FILES = ("tuned", "profile", "tuned.lock", "damaged.lock")
 PRODUCT = "gemm -m 64 --reps 1 --check"
 
 
@@ -243,7 +244,7 @@ def run_quietly(*words, **more):
 
 
 def make_files(folder):
-    """A profile and a tuned file with products, collectives and a network."""
+    """A profile, and a tuned file with products, collectives and a network."""
     profile, tuned = os.path.join(folder, "profile"), os.path.join(folder, "tuned")
     quick = [*mpiexec(2, f"XDG_CONFIG_HOME={folder}", "HSUMMA_PROFILE=auto"), BENCH]
     run_quietly(*quick, "calibrate", "--quick", "-q", "--output", profile)
@@ -253,6 +254,15 @@ def make_files(folder):
     return [open(name, "rb").read() for name in (profile, tuned) if os.path.exists(name)]
 
 
+def topology(draw):
+    """A file of the option topology that has this host: a torus, or the output of scontrol show topology."""
+    host = socket.gethostname()
+    return draw.choice([f"# 4 of 4\ntorus 2x2\n{host}\nother[00-02]\n",
+                        f"SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes={host},node[00-02]\n"
+                        "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=node[03-15]\n"
+                        f"SwitchName=top Level=1 LinkSpeed=1 Nodes={host},node[00-15] Switches=leaf[0-1]\n"]).encode()
+
+
 def fault_files(trial, kept={}):
     if not kept:
         folder = tempfile.mkdtemp(prefix="hsumma-faults-")
@@ -260,17 +270,18 @@ def fault_files(trial, kept={}):
         shutil.rmtree(folder)
     if len(kept["files"]) < 2:
         raise Bad("no profile or no tuned file was made")
-    which = trial.draw.randrange(2)
+    which = trial.draw.randrange(3)
     name = trial.path("config", "damaged")
+    option = ["profile", "tuned", "topology"][which]
     with open(name, "wb") as file:
-        file.write(damaged(trial.draw, kept["files"][which]))
+        file.write(damaged(trial.draw, [*kept["files"], topology(trial.draw)][which]))
     ranks = trial.draw.choice([1, 2, 2])
-    trial.start(ranks, PRODUCT, f"--{['profile', 'tuned'][which]}={name}", "--topology", f"nodes:{ranks}")
+    trial.start(ranks, PRODUCT, f"--{option}={name}", *(["--topology", f"nodes:{ranks}"] if option != "topology" else []))
     code = trial.passes(0, 2)
     os.remove(name)
     if code and "hsumma:" not in trial.said():
         raise Bad("refused without a reason")
-    return f"{['profile', 'tuned file'][which]} " + ("refused" if code else "used or ignored, product right")
+    return f"{['profile', 'tuned file', 'topology'][which]} " + ("refused" if code else "used or ignored, product right")
 
 
 def fault_output(trial):

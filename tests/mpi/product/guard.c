@@ -435,6 +435,8 @@ static void test_faults(hsumma_context *ctx)
 {
     for (enum kind kind = RESULT; kind <= (!in_sections && size > 1 ? MESSAGE : OWN_B); kind++) {
         struct counts counts = {0};
+        if (kind == TILE && size == 1) /* it reads its own matrices in place */
+            continue;
         const int tried = in_sections ? (trials + 1) / 2 : trials; /* long products take long to compare */
         for (int i = 0; i < tried; i++) {
             struct drawn drawn = draw_plan(ctx, kind);

@@ -16,8 +16,8 @@ import os
 import re
 import subprocess
 import sys
-import venv
 
+import python_venv
 from tap import done, ok, skip
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -33,30 +33,13 @@ CALLS = ["multiply", "test", "sum", "testsum", "grid", "plan", "malloc", "redist
 CASES = [(call, moment) for call in CALLS for moment in ("before", "during")] + [("create", "before")]
 
 
-class Missing(Exception):
-    """The reason why there is no MPI with ULFM."""
-
-
-def run(*command, **options):
-    """Runs a command that this test needs; returns its output or raises Missing."""
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if ran.returncode:
-        lines = (ran.stderr.strip() or ran.stdout.strip() or "no output").splitlines()
-        raise Missing(f"{' '.join(map(os.path.basename, command[:4]))} failed: {lines[-1][:200]}")
-    return ran.stdout
-
-
 def find_mpi():
     """The directory of an MPI with ULFM."""
     folder = os.environ.get("ULFM_MPI") or os.path.join(BUILD, "mpi")
-    complete = os.path.join(BUILD, "complete")
-    if "ULFM_MPI" not in os.environ and not os.path.exists(complete):
-        venv.create(folder, clear=True, with_pip=True)
-        run(os.path.join(folder, "bin", "python"), "-m", "pip", "install", "-q", PACKAGE)
-        with open(complete, "w", encoding="utf-8"):
-            pass
-    if "FT MPI support: yes" not in run(os.path.join(folder, "bin", "ompi_info")):
-        raise Missing(f"the MPI in {folder} has no ULFM")
+    if "ULFM_MPI" not in os.environ:
+        python_venv.make_with(folder, PACKAGE)
+    if "FT MPI support: yes" not in python_venv.run(os.path.join(folder, "bin", "ompi_info")).stdout:
+        raise python_venv.Missing(f"the MPI in {folder} has no ULFM")
     return folder
 
 
@@ -94,7 +77,7 @@ def main():
     os.makedirs(BUILD, exist_ok=True)
     try:
         folder = find_mpi()
-    except (Missing, OSError, subprocess.CalledProcessError) as error:
+    except (python_venv.Missing, OSError) as error:
         skip("processes end, and the others continue by ULFM", str(error).replace("\n", " "))
         return done()
     if not build(folder):

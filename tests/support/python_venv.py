@@ -22,7 +22,7 @@ class Missing(Exception):
     """The reason why the environment cannot be made."""
 
 
-def _run(*command, **environment):
+def run(*command, **environment):
     """Runs a command that may need the network; returns the finished process or raises Missing."""
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     if done.returncode:
@@ -47,19 +47,24 @@ def settings():
     return [f"LD_LIBRARY_PATH={folder}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":"), "MPI4PY_MPIABI=mpich"]
 
 
-def make():
-    """Makes the environment, once for all tests that need it."""
-    done = os.path.join(HOME, "complete")
-    with open(HOME + ".lock", "w", encoding="utf-8") as lock:
+def make_with(home, *packages):
+    """Makes an environment with packages of PyPI in a directory, once for all tests that need it."""
+    done = os.path.join(home, "complete")
+    with open(home + ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(done):
-            shutil.rmtree(HOME, ignore_errors=True)
-            _run(sys.executable, "-m", "venv", "--system-site-packages", HOME)
-            _run(PYTHON, "-m", "pip", "install", "-q", "--ignore-installed", "mpi4py", "pytest")
+            shutil.rmtree(home, ignore_errors=True)
+            run(sys.executable, "-m", "venv", "--system-site-packages", home)
+            run(os.path.join(home, "bin", "python"), "-m", "pip", "install", "-q", "--ignore-installed", *packages)
             with open(done, "w", encoding="utf-8"):
                 pass
+
+
+def make():
+    """Makes the environment of the tests of python/."""
+    make_with(HOME, "mpi4py", "pytest")
     environment = dict(setting.split("=", 1) for setting in settings())
-    _run(PYTHON, "-c", "from mpi4py import MPI", **environment)
+    run(PYTHON, "-c", "from mpi4py import MPI", **environment)
 
 
 def wheel(folder, carries=False):
@@ -69,9 +74,9 @@ def wheel(folder, carries=False):
                     ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "libhsumma*"))
     if carries:
         shutil.copy(LIBRARY, os.path.join(source, "hsumma", "libhsumma.so.0"))
-    _run(PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
+    run(PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
     return next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".whl"))
 
 
 def install(path, *options):
-    _run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", *(options or ["--force-reinstall"]), path)
+    run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", *(options or ["--force-reinstall"]), path)

@@ -32,6 +32,7 @@ struct exchange_look {
     double network, inside, inject;
     struct hs_fabric_traffic *traffic; /* of the links of a known fabric, else NULL */
     int nodes, holders, takers, members, spread, owner;
+    int among; /* number of takers that owners are dealt to */
 };
 
 static void raise_to(double *most, double value)
@@ -231,7 +232,7 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     enum { AFFORDABLE = 1 << 13, LEAST = 2 };
     const struct hs_role *role = exchange->role;
     const struct hs_line_table *lines = exchange->lines;
-    int owners = role->looped->nprocs, among = 1, ways = 2 * exchange->nodes;
+    int owners = role->looped->nprocs, ways = 2 * exchange->nodes;
     int affordable = AFFORDABLE / (exchange->takers * lines->grid->extent[role->line_axis]);
     int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? affordable : LEAST;
     struct hs_exchange_pace pace = {0};
@@ -245,9 +246,7 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
         raise_to(&given, most.given);
         raise_to(&taken, most.taken);
     }
-    if (!exchange->spread)
-        hs_exchange_root(role, lines->grid, lines->topology, 0, owners - 1, &among);
-    pace.together = given / owners > taken / among ? given / owners : taken / among;
+    pace.together = given / owners > taken / exchange->among ? given / owners : taken / exchange->among;
     for (int n = 0; n < ways; n++) {
         all[n / exchange->nodes] += exchange->ways[n] / count * exchange->inject;
         if (count == owners)
@@ -301,7 +300,8 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
                                      .holders = extent[role->own_axis],
                                      .takers = extent[role->want_axis],
                                      .members = spread ? extent[role->line_axis] : 1,
-                                     .spread = spread};
+                                     .spread = spread,
+                                     .among = spread ? 1 : hs_exchanged_of(lines, role)->among};
     size_t nodes = (size_t)exchange.nodes, holders = (size_t)exchange.holders, takers = (size_t)exchange.takers;
     int walks = !exchange.shares.same && role->replicas == 1 && pairs <= MOST_PAIRS;
     *pace = (struct hs_exchange_pace){0};

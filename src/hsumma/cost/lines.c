@@ -84,11 +84,6 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
-static int node_of(const struct hs_line_table *lines, int axis, int line, int member)
-{
-    return lines->node[hs_grid_index(lines->grid, axis, member, line)];
-}
-
 /* The cells of one line. */
 struct line_shape {
     int cells;
@@ -108,12 +103,12 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
     struct line_shape shape = {0, 0, 0};
     int size = lines->grid->extent[axis], blocks = 0, largest = 0, smallest = size;
     for (int m = 0; m < size; m++) {
-        int node = node_of(lines, axis, line, m);
+        int node = hs_line_node(lines, axis, line, m);
         shape.cells += share[node].members++ == 0;
-        blocks += m == 0 || node_of(lines, axis, line, m - 1) != node;
+        blocks += m == 0 || hs_line_node(lines, axis, line, m - 1) != node;
     }
     for (int m = 0; m < size; m++) {
-        struct node_share *here = &share[node_of(lines, axis, line, m)];
+        struct node_share *here = &share[hs_line_node(lines, axis, line, m)];
         int members = here->members;
         here->members = 0;
         if (members == 0) /* this cell was counted with its first member */
@@ -295,9 +290,9 @@ static void add_busy_cells(const struct hs_line_table *lines, int axis, int stri
     int *seen = lines->on_node;
     int size = lines->grid->extent[axis], cells = 0, alone = 1;
     for (int m = 1; m < size && alone; m++)
-        alone = node_of(lines, axis, line, m) == node_of(lines, axis, line, 0);
+        alone = hs_line_node(lines, axis, line, m) == hs_line_node(lines, axis, line, 0);
     for (int m = 0; m < size && !alone; m++) {
-        int node = node_of(lines, axis, line, m);
+        int node = hs_line_node(lines, axis, line, m);
         if (seen[node] != line + 1)
             lines->flow[node] += cells++ % stride == 0 ? weight : 0;
         seen[node] = line + 1;
@@ -402,11 +397,10 @@ static double in_sixteenths(double x)
     return ceil(x * 16) / 16;
 }
 
-/* Whether two axes are distributed in the same way. */
-static int are_equal(const struct hs_axis *x, const struct hs_axis *y)
+/* Whether lines that want these axes have the same weights; an axis may be NULL. */
+static int weigh_alike(const struct hs_axis *x, const struct hs_axis *y)
 {
-    return x == y || (x && y && x->n == y->n && x->nb == y->nb && x->first == y->first && x->src == y->src &&
-                      x->nprocs == y->nprocs);
+    return x == y || (x && y && hs_axis_same(x, y));
 }
 
 struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct hs_role *role, int stride, int size)
@@ -417,7 +411,7 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     for (int i = 0; i < lines->known; i++) {
         const struct hs_line *line = &lines->line[i];
         if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size &&
-            are_equal(line->want, role->want) && line->own == own)
+            weigh_alike(line->want, role->want) && line->own == own)
             return *line;
     }
     if (lines->known == HS_LINES)

@@ -105,6 +105,12 @@ struct hs_line_table {
     int known; /* number of lines known so far; all are forgotten when the table is full */
     struct hs_line line[HS_LINES];
 };
+/* The node of a member of a line along `axis`.  Only with a topology. */
+static inline int hs_line_node(const struct hs_line_table *lines, int axis, int line, int member)
+{
+    return lines->node[hs_grid_index(lines->grid, axis, member, line)];
+}
+
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
                                  const struct hs_grid *grid, const struct hs_allocator *memory);
 /* Finds the cells, for specs that use them.  Does nothing without a topology of several nodes.  HSUMMA_ERR_MEMORY. */

@@ -10,7 +10,7 @@ static int find_places(const struct hs_line_table *lines, int axis, int number, 
 {
     int count = 0;
     for (int m = 0; m < lines->grid->extent[axis]; m++) {
-        int node = hs_node_on_line(lines->topology, lines->grid, axis, number, m);
+        int node = hs_line_node(lines, axis, number, m);
         if (seen[node] == number + 1)
             continue;
         seen[node] = number + 1;

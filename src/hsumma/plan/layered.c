@@ -99,7 +99,7 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
     if (by_mpi)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "%s=%s is not supported with layers or matrices on several grids; expected another algorithm",
-                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+                       hs_option_of(by_mpi->collective), by_mpi->name);
     return check_sizes(request->extent, message);
 }
 

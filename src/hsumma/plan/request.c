@@ -124,7 +124,7 @@ hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *option
     if (by_mpi)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "guard=messages does not check %s=%s; expected another algorithm, or guard=product",
-                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+                       hs_option_of(by_mpi->collective), by_mpi->name);
     if (ctx->device)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "guard=messages does not check device memory; expected guard=product, or device=none");

@@ -57,6 +57,12 @@ struct hs_leg {
     struct hs_pipeline panels;
 };
 
+/* The option that names the algorithms of a collective in a product; an allreduce serves as a reduction. */
+static inline const char *hs_option_of(enum hs_collective collective)
+{
+    return collective == HS_BCAST ? "bcast" : "reduce";
+}
+
 /* Whether the search may choose an algorithm: it can be priced, does not depend on nodes, and its sums do not depend on
  * groups. */
 static inline int hs_may_serve(const struct hs_alg *row, enum hs_collective collective)

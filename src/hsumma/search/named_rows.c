@@ -40,7 +40,7 @@ static hsumma_status read_word(const struct hs_chooser *chooser, enum hs_collect
     const enum hs_collective also = collective == HS_REDUCE_TO ? HS_ALLREDUCE : collective;
     const enum hs_collective either[2] = {collective, also};
     const struct hs_registry *own = chooser->planner->own;
-    const char *option = collective == HS_BCAST ? "bcast" : "reduce";
+    const char *option = hs_option_of(collective);
     char name[HS_WORD_TEXT], known[2][300] = {"", ""};
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "("), word);
     for (int i = 0; i < 2; i++)

@@ -26,7 +26,7 @@ static hsumma_status refuse_sharing(const struct hs_chooser *chooser, const stru
         return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED,
                        "node=shared: %s=%s is MPI's own collective, which runs only with node=messages; expected "
                        "another algorithm or node=messages",
-                       by_mpi->collective == HS_BCAST ? "bcast" : "reduce", by_mpi->name);
+                       hs_option_of(by_mpi->collective), by_mpi->name);
     return hs_fail(chooser->message, HSUMMA_ERR_UNSUPPORTED, "node=shared: %s; expected node=auto or messages",
                    why && *why ? why : "the processes of a node cannot share memory");
 }

@@ -14,13 +14,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "summa/checksum.h"
+#include "support/cblas_hook.h"
 #include "support/product/gemm_random.h"
+#include "support/product/guard_bound.h"
 
 #include <hsumma_coll.h>
-
-#include <dlfcn.h>
-#include <float.h>
 
 static int trials = 60, plans = 60;
 enum { MANY = 40 };     /* at least one of this many flips is found */
@@ -102,26 +100,6 @@ static void *flipped(const void *matrix, int64_t rows, int64_t cols, int64_t ld,
     return copy;
 }
 
-/* The C interface of the BLAS, by its binary interface: enumerations are ints, all pointers alike. */
-enum { NO_TRANS = 111 };
-
-#define GEMM(name, scalar, size)                                                                                   \
-    void name(int order, int ta, int tb, int m, int n, int k, scalar alpha, const void *a, int lda, const void *b, \
-              int ldb, scalar beta, void *c, int ldc);                                                             \
-    void name(int order, int ta, int tb, int m, int n, int k, scalar alpha, const void *a, int lda, const void *b, \
-              int ldb, scalar beta, void *c, int ldc)                                                              \
-    {                                                                                                              \
-        static void (*blas)(int, int, int, int, int, int, scalar, const void *, int, const void *, int, scalar,    \
-                            void *, int);                                                                          \
-        if (!blas)                                                                                                 \
-            *(void **)&blas = dlsym(RTLD_NEXT, #name);                                                             \
-        void *copy = before(ta == NO_TRANS, tb == NO_TRANS, m, n, k, a, lda, b, ldb, size);                        \
-        blas(order, ta, tb, m, n, k, alpha, copy &&plant.kind == LEFT ? copy : a, lda,                             \
-             copy && plant.kind == RIGHT ? copy : b, ldb, beta, c, ldc);                                           \
-        free(copy);                                                                                                \
-        after(c, m, n, ldc, size);                                                                                 \
-    }
-
 /* Flips bits in the caller's A, once. */
 static void change_a(void)
 {
@@ -191,44 +169,37 @@ static int is_own(const void *address)
     return 0;
 }
 
-/* Plants what belongs before a local product; returns the operand to use instead of the plant's, or NULL. */
-static void *before(int plain_a, int plain_b, int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
-                    const void *b, int64_t ldb, size_t unit)
+/* Plants what belongs before a local product. */
+static void *before_gemm(struct cblas_call *call)
 {
+    const int64_t rows[2] = {call->plain_a ? call->m : call->k, call->plain_b ? call->k : call->n};
+    const int64_t cols[2] = {call->plain_a ? call->k : call->m, call->plain_b ? call->n : call->k};
+    void *copy = NULL;
     if (plant.calls != plant.at || is_checksum())
         return NULL;
     if (plant.kind == LEFT)
-        return flipped(a, plain_a ? m : k, plain_a ? k : m, lda, unit);
+        call->a = copy = flipped(call->a, rows[0], cols[0], call->lda, call->unit);
     if (plant.kind == RIGHT)
-        return flipped(b, plain_b ? k : n, plain_b ? n : k, ldb, unit);
-    if (plant.kind == TILE &&
-        !is_own(a)) /* in place: a tile in shared memory, or the buffer of a panel to be forwarded */
-        flip((void *)a, plain_a ? m : k, plain_a ? k : m, lda, unit, plant.bits);
-    else if (plant.kind == TILE && !is_own(b))
-        flip((void *)b, plain_b ? k : n, plain_b ? n : k, ldb, unit, plant.bits);
+        call->b = copy = flipped(call->b, rows[1], cols[1], call->ldb, call->unit);
+    /* in place: a tile in shared memory, or the buffer of a panel to be forwarded */
+    if (plant.kind == TILE && !is_own(call->a))
+        flip((void *)call->a, rows[0], cols[0], call->lda, call->unit, plant.bits);
+    else if (plant.kind == TILE && !is_own(call->b))
+        flip((void *)call->b, rows[1], cols[1], call->ldb, call->unit, plant.bits);
     if (plant.kind == OWN_B)
         flip_own(1, plant.bits >> 32);
     change_a();
-    return NULL;
+    return copy;
 }
 
-static void after(void *c, int64_t m, int64_t n, int64_t ldc, size_t unit)
+static void after_gemm(const struct cblas_call *call)
 {
     if (is_checksum())
         return;
     if ((plant.kind == RESULT && plant.calls == plant.at) || plant.kind == EVERY_RESULT)
-        flip(c, m, n, ldc, unit, plant.bits);
+        flip(call->c, call->m, call->n, call->ldc, call->unit, plant.bits);
     plant.calls++;
 }
-
-/* A reference without which the linker would leave out the BLAS. */
-void cblas_dswap(int n, double *x, int incx, double *y, int incy);
-void (*const guard_blas)(int, double *, int, double *, int) = cblas_dswap;
-
-GEMM(cblas_sgemm, float, sizeof(float))
-GEMM(cblas_dgemm, double, sizeof(double))
-GEMM(cblas_cgemm, const void *, 2 * sizeof(float))
-GEMM(cblas_zgemm, const void *, 2 * sizeof(double))
 
 /* Executes a plan on fresh matrices with a fault of this kind in local product `at` on rank `victim`. */
 static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struct gemm_part local[3], enum kind kind,
@@ -245,106 +216,6 @@ static hsumma_status execute(hsumma_plan *plan, const struct gemm_case *c, struc
     hsumma_status status = gemm_step_through(plan, c, local, bits & 512 ? 1000000 : GEMM_AT_ONCE);
     plant.plan = NULL; /* the plan may be freed before the next message */
     return status;
-}
-
-/* |x|, for complex types the sum of the absolute values of both parts. */
-static double size_of(double complex x)
-{
-    return fabs(creal(x)) + fabs(cimag(x));
-}
-
-/* op(X) for A or B, by columns, which the caller frees. */
-static double complex *operand_of(const struct gemm_case *c, int x, int64_t rows, int64_t cols)
-{
-    const int trans = x == 0 ? c->ta : c->tb;
-    double complex *all = malloc((size_t)(rows * cols + 1) * sizeof *all);
-    for (int64_t j = 0; j < cols; j++)
-        for (int64_t i = 0; i < rows; i++) {
-            const double complex entry = trans == 'N' ? gemm_entry(c, x, i, j) : gemm_entry(c, x, j, i);
-            all[j * rows + i] = trans == 'C' ? conj(entry) : entry;
-        }
-    return all;
-}
-
-/* Sums per block of rows and column of C: the difference of the checksums of two results, over all ranks, and s and r
- * of doc/trust.md. */
-struct sums {
-    int64_t height, blocks;
-    double complex *difference;
-    double *terms, *result;
-};
-
-static void compare_checksums(const struct gemm_case *c, const struct gemm_part *local,
-                              const struct gemm_part *reference, struct sums *sums)
-{
-    const int64_t blocks = sums->blocks;
-    int copies = 1, P, Q;
-    hsumma_grid_info(c->desc[2].grid, &P, &Q, NULL, NULL);
-    copies *= (c->desc[2].rsrc < 0 ? P : 1) * (c->desc[2].csrc < 0 ? Q : 1);
-    for (int64_t col = 0; col < local->cols; col++)
-        for (int64_t row = 0; row < local->rows; row++) {
-            int64_t i, j, at = col * c->desc[2].ld + row;
-            if (!gemm_inside(c, 2, local, row, col, &i, &j))
-                continue;
-            double complex now = gemm_load(c->type, local->data, at), was = gemm_load(c->type, reference->data, at);
-            if (memcmp(&now, &was, sizeof now) != 0)
-                sums->difference[j * blocks + i / sums->height] += hs_checksum_weight(i) * (now - was) / copies;
-        }
-    MPI_Allreduce(MPI_IN_PLACE, sums->difference, (int)(2 * c->n * blocks), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    const int64_t inner = c->alpha != 0 ? c->k : 0;
-    double complex *a = operand_of(c, 0, c->m, inner), *b = operand_of(c, 1, inner, c->n);
-    for (int64_t block = 0; block < blocks; block++) {
-        const int64_t first = block * sums->height, end = first + sums->height < c->m ? first + sums->height : c->m;
-        double greatest = 0; /* of w |op(A)|, which may stand for all its elements */
-        for (int64_t l = 0; l < inner; l++) {
-            double sum = 0;
-            for (int64_t i = first; i < end; i++)
-                sum += hs_checksum_weight(i) * size_of(a[l * c->m + i]);
-            greatest = fmax(greatest, sum);
-        }
-        for (int64_t j = 0; j < c->n; j++) {
-            double *terms = &sums->terms[j * blocks + block];
-            for (int64_t l = 0; l < inner; l++)
-                *terms += size_of(c->alpha) * greatest * size_of(b[j * inner + l]);
-            for (int64_t i = first; i < end; i++) {
-                double complex value = c->beta == 0 ? 0 : c->beta * gemm_entry(c, 2, i, j);
-                *terms += hs_checksum_weight(i) * size_of(value);
-                for (int64_t l = 0; l < inner; l++)
-                    value += c->alpha * a[l * c->m + i] * b[j * inner + l];
-                sums->result[j * blocks + block] += hs_checksum_weight(i) * size_of(value);
-            }
-        }
-    }
-    free(a);
-    free(b);
-}
-
-/* Whether a checksum differs from the reference's by more than a check may overlook: twice the bound of doc/trust.md,
- * because what a check sees contains rounding errors, too. */
-static int exceeds(const hsumma_plan *plan, const struct gemm_case *c, const struct gemm_part *local,
-                   const struct gemm_part *reference)
-{
-    const int single = c->type == HSUMMA_S || c->type == HSUMMA_C, is_complex = c->type >= HSUMMA_C;
-    const int64_t usual = c->m < 1 ? 1 : c->m < (single ? 128 : 512) ? c->m : single ? 128 : 512;
-    const int64_t height = plan ? hs_guard_height(plan) : usual, blocks = c->m / height + 1, count = c->n * blocks;
-    const double e = single ? 0x1p-24 : 0x1p-53, adds = (double)(c->k + 8) * e, k = (double)c->k;
-    const double tiny = 2 * (double)(height + 1) * (k * (1 + size_of(c->alpha)) + 2) * (single ? FLT_MIN : DBL_MIN);
-    struct sums sums = {height, blocks, calloc((size_t)count + 1, sizeof *sums.difference),
-                        calloc((size_t)count + 1, sizeof *sums.terms), calloc((size_t)count + 1, sizeof *sums.result)};
-    int found = 0;
-    compare_checksums(c, local, reference, &sums);
-    for (int64_t t = 0; t < count; t++) {
-        const double s = sums.terms[t], r = fmin(sums.result[t], s);
-        const double by = fmax(fabs(creal(sums.difference[t])), fabs(cimag(sums.difference[t])));
-        const double bound = 1.01 * (is_complex ? 4 : 1) *
-                             (adds * (s + r) / 2 + 2 * adds * adds * s + ((k < 256 ? k : 256) + 5) * e * s +
-                              (k / 8 + 2 * (double)height + 4 * size + 64) * 0x1p-53 * s);
-        found |= !(by <= 2 * bound + 4 * tiny);
-    }
-    free(sums.difference);
-    free(sums.terms);
-    free(sums.result);
-    return found;
 }
 
 struct counts {
@@ -369,7 +240,7 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     /* processes outside the grid check nothing */
     int found = (int)world_reduce(info.guard_found - false_alarms, MPI_MAX);
     int repaired = (int)world_reduce(info.guard_repaired, MPI_MAX), changed = gemm_hash_of_c(c, &local[2]) != hash;
-    int beyond = !found && exceeds(plan, c, &local[2], &reference[2]);
+    int beyond = !found && guard_exceeds(plan, c, &local[2], &reference[2]);
     int wrong = status != HSUMMA_OK || false_alarms || (kind == MESSAGE && planted != found) ||
                 (found && (changed || gemm_changed(c, local) || repaired != found || !planted));
     counts->planted += planted;

@@ -3,6 +3,7 @@
  * that rank and the call; with on_timeout=error the call fails on all ranks. The last rank comes when rank 0's report
  * has been written, so the test does not depend on the machine's speed.
  */
+#include "support/product/stage.h"
 #include "support/product/tuned_plan.h"
 
 #include <hsumma_coll.h>
@@ -52,31 +53,10 @@ static void restore(int screen)
     close(screen);
 }
 
-/* What a call needs. */
-struct stage {
-    hsumma_context *ctx;
-    hsumma_plan *plan;
-    struct gemm_case c;
-    struct gemm_part local[3];
-};
-
-static hsumma_status multiply(struct stage *stage)
-{
-    return gemm_begin(stage->plan, &stage->c, stage->local, 1);
-}
-
-static hsumma_status add_up(struct stage *stage)
+static hsumma_status add_up(struct call_stage *stage)
 {
     double in = 1, out = 0;
     return hsumma_allreduce(stage->ctx, &in, &out, 1, HSUMMA_DOUBLE, HSUMMA_SUM);
-}
-
-static hsumma_status make_another_grid(struct stage *stage)
-{
-    hsumma_grid *grid = NULL;
-    hsumma_status status = hsumma_grid_create(stage->ctx, 1, size, 'R', NULL, &grid);
-    hsumma_grid_free(&grid);
-    return status;
 }
 
 static MPI_Comm other; /* of all ranks: a creation that has been given up leaves an incomplete barrier in it */
@@ -89,13 +69,13 @@ static hsumma_status create(const char *options, char *text, size_t bytes)
     return status;
 }
 
-static hsumma_status create_late(struct stage *stage)
+static hsumma_status create_late(struct call_stage *stage)
 {
     (void)stage;
     return create("timeout=1", NULL, 0);
 }
 
-static hsumma_status create_or_fail(struct stage *stage)
+static hsumma_status create_or_fail(struct call_stage *stage)
 {
     (void)stage;
     char text[600] = "";
@@ -105,21 +85,21 @@ static hsumma_status create_or_fail(struct stage *stage)
 
 enum { CALLS = 4, CREATE = CALLS, CREATE_OR_FAIL };
 static const struct {
-    hsumma_status (*run)(struct stage *stage);
+    hsumma_status (*run)(struct call_stage *stage);
     const char *call, *awaited, *before; /* before: the call before it in test_reports */
 } calls[] = {
-    {multiply, "in execution 1 of a product with m = 20, n = 20, k = 20: ", "has not begun this call",
+    {stage_multiply, "in execution 1 of a product with m = 20, n = 20, k = 20: ", "has not begun this call",
      "hsumma_plan_create"},
     {add_up, "in a collective call, the first of its kind: ", "has not begun this call", "execution 1 of a product"},
     {add_up, "in allreduce: ", "", "hsumma_allreduce"},
-    {make_another_grid, "in hsumma_grid_create: ", "has not begun this call", ""},
+    {stage_make_grid, "in hsumma_grid_create: ", "has not begun this call", ""},
     {create_late, "in hsumma_create: ", "no progress of other processes", ""},
     {create_or_fail, "in hsumma_create: ", "no progress of other processes", ""},
 };
 
 /* Runs call i, which the last rank enters after rank 0's report, or with `all` after any. text: the report, on rank 0.
  */
-static hsumma_status run_late(struct stage *stage, int i, int all, char *text, size_t bytes)
+static hsumma_status run_late(struct call_stage *stage, int i, int all, char *text, size_t bytes)
 {
     int screen = redirect(all), most = i != MOST_REPORTS ? 600 : 20;
     for (int tenths = 0; rank == size - 1 && tenths < most && !read_report(text, bytes); tenths++)
@@ -131,23 +111,18 @@ static hsumma_status run_late(struct stage *stage, int i, int all, char *text, s
     return status;
 }
 
-static int open_stage(struct stage *stage, const char *options)
+static int open_stage(struct call_stage *stage, const char *options)
 {
-    hsumma_grid *grid = NULL;
-    int good = tuned_open(NULL, options, &stage->ctx, &grid);
-    if (!good)
+    if (!tuned_open(NULL, options, &stage->ctx, &stage->grid))
         return 0;
-    stage->c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 20, 20, 20, 4);
+    stage->c = gemm_case_of(stage->grid, HSUMMA_D, 'N', 'N', 20, 20, 20, 4);
     gemm_make(&stage->c, stage->local);
-    good = !gemm_plan_create(stage->ctx, &stage->c, &stage->plan);
-    hsumma_grid_free(&grid);
-    return everywhere(good);
+    return everywhere(!gemm_plan_create(stage->ctx, &stage->c, &stage->plan));
 }
 
-static void close_stage(struct stage *stage)
+static void close_stage(struct call_stage *stage)
 {
-    hsumma_plan_free(&stage->plan);
-    hsumma_free(&stage->ctx);
+    stage_close(stage);
     gemm_drop(stage->local);
 }
 
@@ -173,7 +148,7 @@ static int reports(const char *text, int i)
 
 static void test_reports(void)
 {
-    struct stage stage = {0};
+    struct call_stage stage = {0};
     if (!tap_ok(open_stage(&stage, "timeout=1"), "a context with timeout=1"))
         return;
     for (int i = 0; i < CALLS; i++) {
@@ -189,7 +164,7 @@ static void test_reports(void)
 /* The last rank is late for hsumma_create, when it shares nothing with the others. */
 static void test_create(int i)
 {
-    struct stage none = {0};
+    struct call_stage none = {0};
     char text[2048] = "";
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     hsumma_status status = run_late(&none, i, i == CREATE_OR_FAIL, text, sizeof text);
@@ -208,7 +183,7 @@ static void keep_report(const char *text, void *state)
 /* A function receives the report instead of standard error, and the log receives it too. */
 static void test_receiver(void)
 {
-    struct stage stage = {0};
+    struct call_stage stage = {0};
     char options[TUNED_PATH + 40], printed[2048] = "", logged[2048] = "", text[600] = "";
     snprintf(options, sizeof options, "timeout=1 log=%s", path);
     if (!tap_ok(open_stage(&stage, options), "a context with timeout=1 and a log"))
@@ -230,7 +205,7 @@ static void test_receiver(void)
 
 static void test_error(int i)
 {
-    struct stage stage = {0};
+    struct call_stage stage = {0};
     char text[2048] = "";
     if (!tap_ok(open_stage(&stage, "timeout=1 on_timeout=error"), "a context with on_timeout=error"))
         return;

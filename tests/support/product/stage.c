@@ -24,7 +24,7 @@ void stage_close(struct call_stage *stage)
     hsumma_free(&stage->ctx);
 }
 
-static hsumma_status multiply(struct call_stage *stage)
+hsumma_status stage_multiply(struct call_stage *stage)
 {
     return gemm_begin(stage->plan, &stage->c, stage->local, 1);
 }
@@ -60,7 +60,7 @@ static hsumma_status test_sum(struct call_stage *stage)
     return status;
 }
 
-static hsumma_status make_grid(struct call_stage *stage)
+hsumma_status stage_make_grid(struct call_stage *stage)
 {
     hsumma_grid *grid = NULL;
     hsumma_status status = hsumma_grid_create(stage->ctx, 1, size, 'R', NULL, &grid);
@@ -100,9 +100,10 @@ static hsumma_status create(struct call_stage *stage)
     return status;
 }
 
-static const struct stage_call stage_calls[] = {{"multiply", multiply}, {"test", test_product}, {"sum", add_up},
-                                                {"testsum", test_sum},  {"grid", make_grid},    {"plan", make_plan},
-                                                {"malloc", allocate},   {"redistribute", move}, {"create", create}};
+static const struct stage_call stage_calls[] = {
+    {"multiply", stage_multiply}, {"test", test_product},    {"sum", add_up},
+    {"testsum", test_sum},        {"grid", stage_make_grid}, {"plan", make_plan},
+    {"malloc", allocate},         {"redistribute", move},    {"create", create}};
 
 const struct stage_call *stage_call_named(const char *name)
 {

@@ -29,6 +29,9 @@ struct stage_call {
     hsumma_status (*run)(struct call_stage *stage);
 };
 
+hsumma_status stage_multiply(struct call_stage *stage);
+hsumma_status stage_make_grid(struct call_stage *stage);
+
 /* NULL if there is none of this name. */
 const struct stage_call *stage_call_named(const char *name);
 

@@ -197,8 +197,10 @@ static void destroy(hsumma_context *ctx)
     hs_roster_leave(&ctx->comm.roster);
     ctx->comm.mates.own &= !ctx->broken; /* MPI_Comm_free is collective */
     ctx->comm.host.own &= !ctx->broken;
-    if (ctx->broken) /* MPI may still write to it */
+    if (ctx->broken) { /* MPI may still write to it */
+        hs_keep(ctx->comm.shm);
         ctx->comm.shm = NULL;
+    }
     hs_comm_forget(&ctx->comm, &ctx->memory);
     hs_block_free(ctx->comm.block, !finalised && !ctx->broken, &ctx->memory);
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
@@ -215,7 +217,9 @@ static void destroy(hsumma_context *ctx)
     hs_context_close_device(ctx);
     hs_put(&ctx->memory, ctx->spare);
     hs_put(&ctx->memory, ctx->compute);
-    if (!ctx->broken) /* else MPI may still write to the results of agreements in it */
+    if (ctx->broken) /* MPI may still write to the results of agreements in it */
+        hs_keep(ctx);
+    else
         hs_put(&hs_heap, ctx);
 }
 

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 static void *heap_get(void *state, size_t bytes)
 {
@@ -53,4 +56,14 @@ void hs_put(const struct hs_allocator *to, void *memory)
 {
     if (memory)
         to->put(to->state, memory);
+}
+
+void hs_keep(const void *memory)
+{
+#ifdef __SANITIZE_ADDRESS__
+    if (memory)
+        __lsan_ignore_object(memory);
+#else
+    (void)memory;
+#endif
 }

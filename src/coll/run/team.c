@@ -54,9 +54,11 @@ static void end(struct hs_team *team, hsumma_status status)
 {
     team->broken = 1;
     team->status = status;
-    for (struct hs_operation *operation = team->first; operation; operation = operation->next)
+    for (struct hs_operation *operation = team->first; operation; operation = operation->next) {
         *operation->ticket = (struct hs_ticket){.done = 1, .status = status};
-    team->first = team->last = NULL; /* the operations are never freed, since MPI may still write to them */
+        hs_keep(operation); /* MPI may still write to it */
+    }
+    team->first = team->last = NULL;
 }
 
 void hs_team_fail(struct hs_team *team, hsumma_status status)

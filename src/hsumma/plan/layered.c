@@ -275,16 +275,18 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     if (!layered)
         return;
     hs_plan_destroy(layered->inner);
-    if (!ctx->broken) { /* after an MPI error MPI may still write to the memory that is freed here */
-        for (int x = 0; x < 3; x++)
-            hs_redistribution_free(&layered->move[x], &ctx->memory);
-        hs_put(&ctx->bulk, layered->memory);
-        hs_put(&ctx->memory, layered->partial);
-    }
     for (int l = 0; layered->grid && l < layered->count; l++)
         if (layered->grid[l])
             hs_grid_release(layered->grid[l]);
     hs_put(&ctx->memory, layered->grid);
+    if (ctx->broken) { /* after an MPI error MPI may still write to the rest */
+        hs_keep(layered);
+        return;
+    }
+    for (int x = 0; x < 3; x++)
+        hs_redistribution_free(&layered->move[x], &ctx->memory);
+    hs_put(&ctx->bulk, layered->memory);
+    hs_put(&ctx->memory, layered->partial);
     hs_put(&ctx->memory, layered);
 }
 

@@ -474,7 +474,9 @@ void hs_plan_destroy(hsumma_plan *plan)
         hs_workspace_leave(ctx);
     for (int x = 0; x < 3; x++)
         hs_grid_release(plan->held[x]);
-    if (!ctx->broken) {
+    if (ctx->broken) {
+        hs_keep(plan);
+    } else {
         hs_put(&ctx->memory, plan->ranks);
         forget_plan(ctx, plan);
     }

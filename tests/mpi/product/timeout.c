@@ -3,6 +3,7 @@
  * that rank and the call; with on_timeout=error the call fails on all ranks. The last rank comes when rank 0's report
  * has been written, so the test does not depend on the machine's speed.
  */
+#include "support/left_in_mpi.h"
 #include "support/product/stage.h"
 #include "support/product/tuned_plan.h"
 

@@ -4,6 +4,7 @@
  * process has died ends a call with HSUMMA_ERR_PEER, another failure with HSUMMA_ERR_MPI.
  */
 #include "coll/node/agree_mpi.h"
+#include "support/left_in_mpi.h"
 #include "support/tap.h"
 #include "support/world.h"
 

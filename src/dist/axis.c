@@ -55,7 +55,12 @@ int64_t hs_axis_count(const struct hs_axis *axis, int proc)
 /* No process owns more than the owner of the first block, whose length is arbitrary, or the owner of the second. */
 int64_t hs_axis_count_max(const struct hs_axis *axis)
 {
-    int64_t first = hs_axis_count(axis, axis->src), second = hs_axis_count(axis, (axis->src + 1) % axis->nprocs);
+    if (axis->nprocs == 1 || axis->n <= axis->first)
+        return axis->n;
+    int64_t whole = (axis->n - axis->first) / axis->nb, last = axis->n - axis->first - whole * axis->nb;
+    int64_t turns = whole / axis->nprocs, more = whole - turns * axis->nprocs;
+    int64_t first = axis->first + turns * axis->nb + (more == axis->nprocs - 1 ? last : 0);
+    int64_t second = turns * axis->nb + (more > 0 ? axis->nb : last);
     return first > second ? first : second;
 }
 

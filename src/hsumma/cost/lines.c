@@ -299,23 +299,32 @@ static void add_busy_cells(const struct hs_line_table *lines, int axis, int stri
     }
 }
 
-/* The line that represents a level of cells: any line would do, because all its cells are on different nodes. */
-static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size)
+/* The largest weight of busy cells on a node. */
+static double most_busy_cells(const struct hs_line_table *lines, int axis, int stride)
+{
+    int nodes = lines->topology->division[HS_NODE].parts;
+    double most = 1;
+    memset(lines->on_node, 0, (size_t)nodes * sizeof *lines->on_node);
+    memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
+    for (int line = 0; line < lines->grid->extent[1 - axis]; line++)
+        add_busy_cells(lines, axis, stride, line, lines->weight[line]);
+    for (int node = 0; node < nodes; node++)
+        most = lines->flow[node] > most ? lines->flow[node] : most;
+    return most;
+}
+
+/* The line that represents a level of cells: any line would do, because all its cells are on different nodes.  alike: a
+ * known line that differs in its size at most; or NULL. */
+static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, int axis, int stride, int size,
+                                             const struct hs_line *alike)
 {
     const struct hs_grid *grid = lines->grid;
-    int nodes = lines->topology->division[HS_NODE].parts;
     struct hs_line line = {.axis = axis,
                            .nodes = size,
                            .cells = 1,
                            .group = {.table = grid->rank, .stride = stride, .size = size},
                            .where = 3,
-                           .sharing = 1};
-    memset(lines->on_node, 0, (size_t)nodes * sizeof *lines->on_node);
-    memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
-    for (int other = 0; other < grid->extent[1 - axis]; other++)
-        add_busy_cells(lines, axis, stride, other, lines->weight[other]);
-    for (int node = 0; node < nodes; node++)
-        line.sharing = lines->flow[node] > line.sharing ? lines->flow[node] : line.sharing;
+                           .sharing = alike ? alike->any_root : most_busy_cells(lines, axis, stride)};
     for (int i = 0; i < size; i++)
         line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);
     return line;
@@ -408,18 +417,21 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
     int axis = role->line_axis, step = cells ? stride : stride * hs_grid_stride(lines->grid, axis);
     const struct hs_exchanged *exchanged = role->exchanged && lines->topology ? hs_exchanged_of(lines, role) : NULL;
     const struct hs_axis *own = exchanged && exchanged->owners > 0 ? role->own : NULL;
+    const struct hs_line *alike = NULL;
     for (int i = 0; i < lines->known; i++) {
         const struct hs_line *line = &lines->line[i];
-        if (line->axis == axis && line->cells == cells && line->group.stride == step && line->group.size == size &&
-            weigh_alike(line->want, role->want) && line->own == own)
+        if (line->axis != axis || line->cells != cells || line->group.stride != step ||
+            !weigh_alike(line->want, role->want))
+            continue;
+        if (line->group.size == size && line->own == own)
             return *line;
+        alike = line;
     }
-    if (lines->known == HS_LINES)
-        lines->known = 0;
     if (lines->topology)
         weigh(lines, axis, role->want);
     struct hs_line line =
-        cells ? look_at_cells_of_level(lines, axis, stride, size) : look_at(lines, axis, stride, size);
+        cells ? look_at_cells_of_level(lines, axis, stride, size, alike) : look_at(lines, axis, stride, size);
+    line.any_root = line.sharing;
     line.want = role->want;
     line.own = own;
     line.crowd = line.sharing;
@@ -433,6 +445,8 @@ struct hs_line hs_line_of(struct hs_line_table *lines, int cells, const struct h
         for (int other = 0; role->want && other < lines->grid->extent[1 - axis]; other++)
             line.where = hs_mix(line.where, (uint64_t)(lines->weight[other] * (1 << 20)));
     }
+    if (lines->known == HS_LINES)
+        lines->known = 0;
     return lines->line[lines->known++] = line;
 }
 

@@ -23,7 +23,7 @@ struct hs_line {
     const struct hs_axis *own, *want;
     /* The largest number, over this line's nodes, of busy lines that share the node's outgoing link, including this
      * one.  Each line is weighted by its data relative to the longest line's. */
-    double sharing;
+    double sharing, any_root; /* any_root: that of lines with any roots, at most */
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
      * roots are on different nodes. */
     double crowd;

@@ -16,8 +16,12 @@ struct movement_cost {
     struct {
         double first, rounds, times;
     } level[HS_LEVELS_MAX + 1];
-    int uses; /* number of levels whose messages use known links */
-    struct hs_link_use use[HS_LEVELS_MAX];
+};
+
+/* The levels of all operands whose messages use known links. */
+struct links_used {
+    int count;
+    struct hs_link_use use[3 * HS_LEVELS_MAX];
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -131,8 +135,9 @@ double hs_late(struct hs_pace pace, double first, double rounds, double times)
 {
     static const double MOST = 0.65, HALF = 1.5; /* with lookahead 1; of the most, half is lost at x = HALF */
     double polls = rounds > 1 ? (rounds - 1) * pace.poll : 0, share = pace.lookahead / times;
-    double x = (polls + first) / (pace.lookahead * pace.gemm), half = HALF * pow(pace.lookahead, -0.2);
-    double late = MOST * pow(pace.lookahead, -0.4) * pace.gemm * x * x / (x * x + half * half);
+    double fewer = pow(pace.lookahead, -0.2), half = HALF * fewer;
+    double x = (polls + first) / (pace.lookahead * pace.gemm);
+    double late = MOST * fewer * fewer * pace.gemm * x * x / (x * x + half * half);
     return (share < 1 ? share : 1) * late; /* outer panels are late once for all their inner ones */
 }
 
@@ -209,12 +214,12 @@ static double gathered(const struct hs_mover *mover)
     return panels * (mover->members - 1) / mover->members;
 }
 
-static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_line_table *lines,
-                                       const struct hs_mover *mover, const struct hs_variant *variant,
-                                       const struct hs_spec *spec, const struct hs_pairs *pairs, struct hs_pace pace,
-                                       hsumma_movement *movement, hsumma_status *status)
+/* Sets *cost, which is zero. */
+static void add_mover(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_mover *mover,
+                      const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                      struct hs_pace pace, struct movement_cost *cost, struct links_used *links,
+                      hsumma_movement *movement, hsumma_status *status)
 {
-    struct movement_cost cost = {0};
     const struct hs_role *role = mover->role;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
@@ -224,40 +229,39 @@ static struct movement_cost mover_cost(struct hs_clock_memo *memo, struct hs_lin
         struct hs_cost level =
             level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
                        (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
-        cost.seconds += level.seconds;
+        cost->seconds += level.seconds;
         struct hs_pipeline flight = hs_pipeline_of(memo->profile, variant, spec, pairs, mover->operand,
                                                    mover->factors.stride[l], spec->width[mover->tier[l]]);
         struct hs_busy busy = hs_busy_in_pipeline(&level, flight);
-        cost.port += busy.port * (1 - 1 / flight.window);
-        cost.busy += busy.any * (1 - 1 / flight.window);
+        cost->port += busy.port * (1 - 1 / flight.window);
+        cost->busy += busy.any * (1 - 1 / flight.window);
         if (level.link[0] > 0 && !(mover->alg[l]->flags & HS_BY_MPI))
-            cost.use[cost.uses++] =
+            links->use[links->count++] =
                 (struct hs_link_use){line, mover->alg[l], mover->with[l], (int64_t)mover->problem->scalar->size,
                                      busy.any * (1 - 1 / flight.window)};
-        cost.part += hs_part_in_pipeline(&level, flight);
-        cost.first += first;
-        cost.level[cost.levels].first = first;
-        cost.level[cost.levels].times = flight.times;
+        cost->part += hs_part_in_pipeline(&level, flight);
+        cost->first += first;
+        cost->level[cost->levels].first = first;
+        cost->level[cost->levels].times = flight.times;
         if (pace.lookahead > 0) {
             int64_t width = hs_min(spec->width[mover->tier[l]], pairs->width_max > 0 ? pairs->width_max : 1);
             int64_t unit = (int64_t)mover->problem->scalar->size;
-            cost.level[cost.levels].rounds =
+            cost->level[cost->levels].rounds =
                 hs_poll_rounds(memo, lines, &line, mover->alg[l], &mover->with[l], hs_bytes_of(width, length, unit),
                                unit, spec->segment, status);
         }
-        cost.levels++;
+        cost->levels++;
     }
     const struct hs_machine *machine = &memo->profile->machine;
     double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
     double share = line * (double)hs_axis_count_max(role->own) / role->looped->nprocs;
     if (mover->operand == HS_C) /* partial panels are written beside C, added up in the cell, and added to C */
-        cost.copy = line * (double)length + 2 * share + gathered(mover) * machine->gamma;
+        cost->copy = line * (double)length + 2 * share + gathered(mover) * machine->gamma;
     else if (!pairs->in_place[mover->index] || mover->members > 1)
-        cost.copy = share;
+        cost->copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged)
-        *movement = exchange_cost(memo, mover, variant, spec, pairs, lines, &cost, status);
-    return cost;
+        *movement = exchange_cost(memo, mover, variant, spec, pairs, lines, cost, status);
 }
 
 struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
@@ -317,22 +321,18 @@ double hs_together(const struct hs_profile *profile, const struct hs_spec *spec,
 
 /* The work of the busiest port or link with the panels of all operands in flight. */
 static double busy_together(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                            const struct movement_cost moved[3], hsumma_status *status)
+                            const struct movement_cost moved[3], const struct links_used *links, hsumma_status *status)
 {
-    struct hs_link_use use[3 * HS_LEVELS_MAX];
     double port = 0, busy = 0, apart = 0, together = 0;
-    int uses = 0;
     for (int x = 0; x < 3; x++) {
         port += moved[x].port;
         busy += moved[x].busy;
-        for (int u = 0; u < moved[x].uses; u++) {
-            apart += moved[x].use[u].seconds;
-            use[uses++] = moved[x].use[u];
-        }
     }
-    if (uses < 2 || uses > HS_KNOWN_LOADS)
+    for (int u = 0; u < links->count; u++)
+        apart += links->use[u].seconds;
+    if (links->count < 2 || links->count > HS_KNOWN_LOADS)
         return busy;
-    hsumma_status mine = hs_links_together(lines, use, uses, memo->memory, &together);
+    hsumma_status mine = hs_links_together(lines, links->use, links->count, memo->memory, &together);
     *status = mine ? mine : *status;
     busy -= apart - together;
     if (memo->profile->machine.ports > 1) /* a port for each link, which works as long as its link */
@@ -370,35 +370,11 @@ static double start_of(struct hs_pace pace, double first, double all)
     return first > window ? first : window;
 }
 
-hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
-                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                         int threads, struct hs_prediction *prediction)
+/* Sets the fields `gemm` and `seconds` of a prediction that has the others.  first: the first panels alone. */
+static void add_products(const struct hs_clock_memo *memo, const struct hs_spec *spec, struct hs_pace pace,
+                         const struct movement_cost moved[3], double first, struct hs_prediction *prediction)
 {
-    static const double PARTLY = 0.25; /* the waits for two operands partly add up (doc/results/simulator.md) */
-    hsumma_status status = HSUMMA_OK;
-    double all = 0, part = 0, first = 0, copy = 0;
-    struct movement_cost moved[3] = {{0}};
-    struct hs_pace pace = hs_pace_of(memo->profile, problem, variant, spec, pairs, threads);
-    int exchanges = 0;
-    hsumma_movement movement[3];
-    for (int x = 0; x < 3; x++) {
-        movement[x] = (hsumma_movement){.how = "stays"};
-        if (!variant->role[x].moves)
-            continue;
-        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
-        exchanges |= x != HS_C && mover.role->exchanged;
-        const struct movement_cost *cost = &moved[x];
-        moved[x] = mover_cost(memo, lines, &mover, variant, spec, pairs, pace, &movement[x], &status);
-        all += cost->seconds;
-        part = cost->part > part ? cost->part + PARTLY * part : part + PARTLY * cost->part;
-        first += cost->first;
-        copy += cost->copy;
-    }
-    if (window_of(memo->profile, spec, 1) > 1) {
-        double busy = busy_together(memo, lines, moved, &status);
-        double together = first + (busy + part) * (1 - 1 / pace.panels);
-        all -= together < all ? memo->profile->pipelining * (all - together) : 0;
-    }
+    double all = prediction->comm, copy = prediction->copy;
     double gemm = pace.panels * pace.gemm, in_time = all > gemm ? all : gemm;
     if (pace.lookahead > 0) {
         double started = gemm + start_of(pace, first, all);
@@ -406,11 +382,50 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
     }
     in_time += copy;
     double together = hs_together(memo->profile, spec, all, first, gemm, copy);
-    *prediction = (struct hs_prediction){.seconds = together > in_time ? together : in_time,
-                                         .comm = all,
-                                         .gemm = gemm,
-                                         .copy = copy,
-                                         .exchanges = exchanges,
-                                         .operand = {movement[0], movement[1], movement[2]}};
+    prediction->gemm = gemm;
+    prediction->seconds = together > in_time ? together : in_time;
+}
+
+hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
+                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+                         int threads, struct hs_prediction *prediction, struct hs_prediction *whole)
+{
+    static const double PARTLY = 0.25; /* the waits for two operands partly add up (doc/results/simulator.md) */
+    hsumma_status status = HSUMMA_OK;
+    double all = 0, part = 0, first = 0, copy = 0;
+    struct movement_cost moved[3] = {{0}};
+    struct links_used links;
+    struct hs_pace pace = hs_pace_of(memo->profile, problem, variant, spec, pairs, threads);
+    *prediction = (struct hs_prediction){.exchanges = 0};
+    links.count = 0;
+    for (int x = 0; x < 3; x++) {
+        hsumma_movement *movement = &prediction->operand[x];
+        movement->how = "stays";
+        if (!variant->role[x].moves)
+            continue;
+        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
+        prediction->exchanges |= x != HS_C && mover.role->exchanged;
+        const struct movement_cost *cost = &moved[x];
+        add_mover(memo, lines, &mover, variant, spec, pairs, pace, &moved[x], &links, movement, &status);
+        all += cost->seconds;
+        part = cost->part > part ? cost->part + PARTLY * part : part + PARTLY * cost->part;
+        first += cost->first;
+        copy += cost->copy;
+    }
+    if (window_of(memo->profile, spec, 1) > 1) {
+        double busy = busy_together(memo, lines, moved, &links, &status);
+        double together = first + (busy + part) * (1 - 1 / pace.panels);
+        all -= together < all ? memo->profile->pipelining * (all - together) : 0;
+    }
+    prediction->comm = all;
+    prediction->copy = copy;
+    if (whole) {
+        struct hs_spec unsliced = *spec;
+        unsliced.slice = INT64_MAX;
+        *whole = *prediction;
+        add_products(memo, &unsliced, hs_pace_of(memo->profile, problem, variant, &unsliced, pairs, threads), moved,
+                     first, whole);
+    }
+    add_products(memo, spec, pace, moved, first, prediction);
     return status;
 }

@@ -19,11 +19,12 @@ struct hs_prediction {
  * the rest of the slowest operand's time a part: one window-th.  The share hs_profile.pipelining of the ideal saving is
  * counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With lookahead
  * between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the
- * communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.
+ * communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.  whole: if not
+ * NULL, is set to the prediction of the spec without slices of the local GEMM.
  */
 hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                         int threads, struct hs_prediction *prediction);
+                         int threads, struct hs_prediction *prediction, struct hs_prediction *whole);
 
 /*
  * An operand's mover on the line that represents all lines, without panels; with cells, as seen from the largest cell.

@@ -21,14 +21,14 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
 }
 
 /* The slot with a key or, if there is none, the free slot to fill. */
-static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_entry *key)
+static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_key *key)
 {
     uint64_t hash = hs_mix(
         hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
         hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment * HS_CLOCK_KINDS + key->kind));
     for (unsigned i = (unsigned)(hash >> 40);; i++) {
         uint16_t *slot = &memo->slot[i % HS_CLOCK_SLOTS];
-        const struct hs_clock_entry *entry = *slot ? &memo->entry[*slot - 1] : NULL;
+        const struct hs_clock_key *entry = *slot ? &memo->entry[*slot - 1].key : NULL;
         if (!entry || (entry->kind == key->kind && entry->alg == key->alg && entry->where == key->where &&
                        entry->size == key->size && entry->bytes == key->bytes && entry->unit == key->unit &&
                        entry->segment == key->segment && hs_same_parameters(&entry->with, &key->with)))
@@ -130,7 +130,7 @@ static int typical_roots(const struct hs_line_table *lines, const struct hs_line
     return mates == 2 ? 2 : 1;
 }
 
-static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *entry)
+static void remember(struct hs_clock_memo *memo, const struct hs_clock_key *key, const struct hs_cost *cost)
 {
     if (!memo->entry)
         return;
@@ -138,8 +138,8 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *en
         memset(memo->slot, 0, sizeof memo->slot);
         memo->count = 0;
     }
-    uint16_t *slot = slot_of(memo, entry);
-    memo->entry[memo->count++] = *entry;
+    uint16_t *slot = slot_of(memo, key);
+    memo->entry[memo->count++] = (struct hs_clock_entry){*key, *cost};
     *slot = (uint16_t)memo->count;
 }
 
@@ -150,29 +150,30 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_entry *en
 static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                 const struct hs_link_use *use, int64_t bytes, struct hs_cost *cost)
 {
-    struct hs_clock_entry key = {.kind = HS_LINKS_ENTRY,
-                                 .alg = use->alg,
-                                 .where = use->line.where,
-                                 .size = use->line.group.size,
-                                 .unit = use->unit,
-                                 .with = use->with};
+    struct hs_clock_key key = {.kind = HS_LINKS_ENTRY,
+                               .alg = use->alg,
+                               .where = use->line.where,
+                               .size = use->line.group.size,
+                               .unit = use->unit,
+                               .with = use->with};
     const uint16_t *slot = slot_of(memo, &key);
+    struct hs_cost byte = {.seconds = 0};
     if (*slot) {
-        key = memo->entry[*slot - 1];
+        byte = memo->entry[*slot - 1].cost;
     } else {
-        hsumma_status status = hs_link_loads(lines, use, memo->memory, key.cost.link, &key.cost.seconds);
+        hsumma_status status = hs_link_loads(lines, use, memo->memory, byte.link, &byte.seconds);
         if (status)
             return status;
-        remember(memo, &key);
+        remember(memo, &key, &byte);
     }
     const struct hs_link *network = &memo->profile->machine.network;
     double beta = network->eager > 0 && network->beta_long > 0 ? network->beta_long : network->beta;
     double scale = (double)bytes * beta;
-    double waits = (key.cost.link[0] - key.cost.seconds) * scale, works = key.cost.link[0] * scale - cost->seconds;
+    double waits = (byte.link[0] - byte.seconds) * scale, works = byte.link[0] * scale - cost->seconds;
     cost->beside = lines->topology->fabric->kind == HS_TORUS ? waits : works > 0 ? works : 0;
     cost->seconds += cost->beside;
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
-        cost->link[i] = key.cost.link[i] * scale;
+        cost->link[i] = byte.link[i] * scale;
     return HSUMMA_OK;
 }
 
@@ -194,20 +195,19 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
                                const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
                                hsumma_status *status)
 {
-    struct hs_clock_entry key = {.kind = kind,
-                                 .alg = alg,
-                                 .where = line->where,
-                                 .size = shape->size,
-                                 .bytes = shape->bytes,
-                                 .unit = shape->unit,
-                                 .segment = shape->segment,
-                                 .with = shape->with};
+    struct hs_clock_key key = {.kind = kind,
+                               .alg = alg,
+                               .where = line->where,
+                               .size = shape->size,
+                               .bytes = shape->bytes,
+                               .unit = shape->unit,
+                               .segment = shape->segment,
+                               .with = shape->with};
     const uint16_t *slot = slot_of(memo, &key);
     if (*slot)
         return memo->entry[*slot - 1].cost;
     int roots[2], count = typical_roots(lines, line, roots);
-    struct hs_cost none = {.seconds = 0};
-    key.cost = none;
+    struct hs_cost none = {.seconds = 0}, cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
         hsumma_status mine = kind == HS_ROUNDS_ENTRY ? count_rounds(memo, lines, line, roots[i], shape, alg, &one)
@@ -216,10 +216,10 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
             *status = mine;
             return none;
         }
-        key.cost = hs_cost_add(key.cost, one, 1.0 / count);
+        cost = hs_cost_add(cost, one, 1.0 / count);
     }
-    remember(memo, &key);
-    return key.cost;
+    remember(memo, &key, &cost);
+    return cost;
 }
 
 /* The price of MPI's own collective, whose algorithm is unknown: the least price of the algorithms that MPI may use. */
@@ -252,11 +252,24 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
         size[1] = 2 * PIPELINE * piece;
         return;
     }
-    int64_t step = unit;
-    while (bytes / step >= 2)
+    int64_t units = bytes / unit, step = unit;
+    for (; units >= 2; units /= 2)
         step *= 2;
-    size[0] = bytes / step * step;
+    size[0] = bytes < unit ? 0 : step;
     size[1] = size[0] == bytes ? bytes : size[0] + step;
+}
+
+/* The cost of a size at `part` of the way from the size of one cost to that of another. */
+static struct hs_cost between(const struct hs_cost *a, const struct hs_cost *b, double part)
+{
+    struct hs_cost cost = {.seconds = a->seconds + part * (b->seconds - a->seconds),
+                           .beside = a->beside + part * (b->beside - a->beside)};
+    for (int i = 0; i < HS_LOAD_ROOTS; i++) {
+        cost.load.most[i] = a->load.most[i] + part * (b->load.most[i] - a->load.most[i]);
+        cost.link[i] = a->link[i] + part * (b->link[i] - a->link[i]);
+    }
+    cost.load.mean = a->load.mean + part * (b->load.mean - a->load.mean);
+    return cost;
 }
 
 /* The entry for any size. */
@@ -265,7 +278,6 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
                                    const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes,
                                    int64_t unit, int64_t segment, hsumma_status *status)
 {
-    struct hs_cost cost[2] = {{.seconds = 0}, {.seconds = 0}};
     struct hs_shape shape[2];
     int64_t size[2];
     segment = alg->flags & HS_USES_SEGMENT ? segment : 0;
@@ -280,10 +292,10 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
         shape[0].bytes = bytes;
         return clock_at(memo, kind, lines, line, &shape[0], alg, status);
     }
-    for (int i = 0; i < 2; i++)
-        cost[i] = clock_at(memo, kind, lines, line, &shape[i], alg, status);
+    const struct hs_cost low = clock_at(memo, kind, lines, line, &shape[0], alg, status);
+    const struct hs_cost high = clock_at(memo, kind, lines, line, &shape[1], alg, status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
-    return hs_cost_add(hs_cost_add(cost[0], cost[0], -part), cost[1], part);
+    return between(&low, &high, part);
 }
 
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,

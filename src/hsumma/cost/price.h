@@ -52,13 +52,16 @@ static inline double hs_part_in_pipeline(const struct hs_cost *cost, struct hs_p
 
 /* What an entry of the memo has: the cost of a collective; the load of links by one byte; the rounds of polls. */
 enum hs_clock_kind { HS_COST_ENTRY, HS_LINKS_ENTRY, HS_ROUNDS_ENTRY, HS_CLOCK_KINDS };
-struct hs_clock_entry {
+struct hs_clock_key {
     enum hs_clock_kind kind;
     const struct hs_alg *alg;
     uint64_t where;
     int size;
     int64_t bytes, unit, segment;
     struct hs_parameters with;
+};
+struct hs_clock_entry {
+    struct hs_clock_key key;
     struct hs_cost cost;
 };
 

@@ -307,27 +307,21 @@ static int64_t choose_slice(const struct hs_chooser *chooser, const struct hs_sp
     return flops < (double)profile->slice ? (flops < 1 ? 1 : (int64_t)flops) : profile->slice;
 }
 
-static hsumma_status predict(struct hs_chooser *chooser, struct hs_choice *choice)
-{
-    return hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
-                      &chooser->pairs, chooser->planner->threads, &choice->prediction);
-}
-
 /* Chooses algorithms, and whether the local GEMM is sliced, and prices them.  Between nodes, panels that few processes
  * forward need no polls. */
 static hsumma_status price_slices(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
 {
     choice->spec.slice = choose_slice(chooser, &choice->spec);
+    struct hs_prediction whole;
+    int both = !chooser->settings->slice && choice->spec.slice != INT64_MAX && !chooser->profile->one_node;
     hsumma_status status = choose_algs(chooser, sketch, choice);
     if (!status)
-        status = predict(chooser, choice);
-    if (status || chooser->settings->slice || choice->spec.slice == INT64_MAX || chooser->profile->one_node)
-        return status;
-    struct hs_choice whole = *choice;
-    whole.spec.slice = INT64_MAX;
-    status = predict(chooser, &whole);
-    if (!status && whole.prediction.seconds <= choice->prediction.seconds)
-        *choice = whole;
+        status = hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
+                            &chooser->pairs, chooser->planner->threads, &choice->prediction, both ? &whole : NULL);
+    if (!status && both && whole.seconds <= choice->prediction.seconds) {
+        choice->spec.slice = INT64_MAX;
+        choice->prediction = whole;
+    }
     return status;
 }
 

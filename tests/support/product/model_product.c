@@ -55,7 +55,7 @@ struct hs_prediction model_price(const struct hs_problem *problem, const struct 
     if (!status && spec->cells)
         status = hs_line_table_share(&lines, &hs_heap);
     if (!status)
-        status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction);
+        status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction, NULL);
     if (workspace)
         *workspace = hs_need_of(&lines, problem, &variant, spec, &pairs).workspace;
     hs_line_table_free(&lines, &hs_heap);

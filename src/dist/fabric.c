@@ -217,7 +217,7 @@ int hs_fabric_coordinate(const struct hs_fabric *fabric, int dim, int position)
 /* The distance from one coordinate to another, with its sign; half of the ring counts as forward. */
 static int distance(int extent, int from, int to)
 {
-    int forward = (to - from + extent) % extent;
+    int forward = to < from ? to - from + extent : to - from;
     return 2 * forward <= extent ? forward : forward - extent;
 }
 
@@ -233,17 +233,19 @@ int hs_fabric_hops(const struct hs_fabric *fabric, int from, int to)
 static void route_in_torus(const struct hs_fabric *fabric, int from, int to, double amount,
                            struct hs_fabric_traffic *traffic)
 {
-    int stride = 1;
+    int stride = 1, source = from, target = to; /* their coordinates from d on */
     for (int d = 0; d < fabric->dims; d++) {
-        int extent = fabric->extent[d], here = from / stride % extent;
-        int left = distance(extent, here, to / stride % extent), step = left < 0 ? -1 : 1;
+        int extent = fabric->extent[d], here = source % extent;
+        int left = distance(extent, here, target % extent), step = left < 0 ? -1 : 1;
         for (; left != 0; left -= step) {
             hs_fabric_add(traffic, 2 * (from * fabric->dims + d) + (step < 0), amount);
-            int next = (here + step + extent) % extent;
+            int next = here + step == extent ? 0 : here + step < 0 ? extent - 1 : here + step;
             from += (next - here) * stride;
             here = next;
         }
         stride *= extent;
+        source /= extent;
+        target /= extent;
     }
 }
 

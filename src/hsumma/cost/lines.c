@@ -25,7 +25,7 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     lines->grid = grid;
     lines->topology = node && node->parts > 1 ? topology : NULL;
     lines->one_node = node ? node->parts == 1 : one_node;
-    lines->node = lines->on_node = NULL;
+    lines->node = NULL;
     lines->weighed = NULL;
     lines->weighed_axis = -1;
     lines->weight = NULL;
@@ -43,15 +43,13 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
     const int processes = grid->extent[0] * grid->extent[1];
     lines->node = hs_get(memory, (size_t)processes, sizeof *lines->node);
     lines->weight = hs_get(memory, (size_t)grid->extent[grid->extent[1] > grid->extent[0]], sizeof *lines->weight);
-    lines->on_node = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->on_node);
     lines->flow = hs_get(memory, (size_t)node->parts, 2 * sizeof *lines->flow);
     lines->roots = hs_get(memory, HS_EXCHANGED * (size_t)longest_roots(grid), sizeof *lines->roots);
     if (topology->fabric)
         lines->links = hs_get_zero(memory, 1, sizeof *lines->links);
     for (int i = 0; i < processes && lines->node; i++)
         lines->node[i] = hs_part_of(node, hs_grid_rank(grid, i));
-    if (lines->node && lines->weight && lines->on_node && lines->flow && lines->roots &&
-        (lines->links || !topology->fabric))
+    if (lines->node && lines->weight && lines->flow && lines->roots && (lines->links || !topology->fabric))
         return HSUMMA_OK;
     hs_line_table_free(lines, memory);
     return HSUMMA_ERR_MEMORY;
@@ -68,16 +66,17 @@ uint64_t hs_placement_hash(uint64_t hash, const struct hs_topology *topology, co
 
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
 {
-    for (int axis = 0; axis < 2 && lines->shares; axis++)
+    for (int axis = 0; axis < 2 && lines->shares; axis++) {
         hs_cells_free(&lines->cells[axis].most, memory);
+        hs_put(memory, lines->cells[axis].walks);
+    }
     hs_link_table_free(lines->links, memory);
     hs_put(memory, lines->node);
     hs_put(memory, lines->weight);
-    hs_put(memory, lines->on_node);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
     lines->links = NULL;
-    lines->node = lines->on_node = lines->roots = NULL;
+    lines->node = lines->roots = NULL;
     lines->weight = lines->flow = NULL;
     lines->shares = 0;
 }
@@ -102,9 +101,11 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
 {
     struct line_shape shape = {0, 0, 0};
     int size = lines->grid->extent[axis], blocks = 0, largest = 0, smallest = size;
+    int *walk = cells->walks + lines->grid->extent[1 - axis] + (size_t)line * (size_t)size;
     for (int m = 0; m < size; m++) {
         int node = hs_line_node(lines, axis, line, m);
-        shape.cells += share[node].members++ == 0;
+        if (share[node].members++ == 0)
+            walk[shape.cells++] = node;
         blocks += m == 0 || hs_line_node(lines, axis, line, m - 1) != node;
     }
     for (int m = 0; m < size; m++) {
@@ -125,6 +126,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
     }
     cells->least = smallest < cells->least ? smallest : cells->least;
     shape.together = smallest == largest && blocks == shape.cells ? smallest : 0;
+    cells->walks[line] = shape.cells;
     return shape;
 }
 
@@ -148,6 +150,9 @@ static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, 
     int size = lines->grid->extent[axis], others = lines->grid->extent[1 - axis], most = 0;
     struct hs_grid grid = *lines->grid;
     *cells = (struct hs_line_cells){.together = 1, .least = size};
+    cells->walks = hs_get(memory, (size_t)others + (size_t)others * (size_t)size, sizeof *cells->walks);
+    if (!cells->walks)
+        return HSUMMA_ERR_MEMORY;
     for (int line = 0; line < others; line++) {
         struct line_shape shape = shape_of(lines, axis, line, share, cells);
         if (shape.together == 0)
@@ -284,30 +289,16 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
     }
 }
 
-/* Adds a line's weight to the nodes of its busy cells: every stride-th cell.  A line of one cell sends nothing. */
-static void add_busy_cells(const struct hs_line_table *lines, int axis, int stride, int line, double weight)
-{
-    int *seen = lines->on_node;
-    int size = lines->grid->extent[axis], cells = 0, alone = 1;
-    for (int m = 1; m < size && alone; m++)
-        alone = hs_line_node(lines, axis, line, m) == hs_line_node(lines, axis, line, 0);
-    for (int m = 0; m < size && !alone; m++) {
-        int node = hs_line_node(lines, axis, line, m);
-        if (seen[node] != line + 1)
-            lines->flow[node] += cells++ % stride == 0 ? weight : 0;
-        seen[node] = line + 1;
-    }
-}
-
 /* The largest weight of busy cells on a node. */
 static double most_busy_cells(const struct hs_line_table *lines, int axis, int stride)
 {
-    int nodes = lines->topology->division[HS_NODE].parts;
+    int nodes = lines->topology->division[HS_NODE].parts, all = lines->grid->extent[1 - axis];
+    const int *count = lines->cells[axis].walks, *walk = count + all;
     double most = 1;
-    memset(lines->on_node, 0, (size_t)nodes * sizeof *lines->on_node);
     memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
-    for (int line = 0; line < lines->grid->extent[1 - axis]; line++)
-        add_busy_cells(lines, axis, stride, line, lines->weight[line]);
+    for (int line = 0; line < all; line++, walk += lines->grid->extent[axis])
+        for (int c = 0; c < count[line] && count[line] > 1; c += stride) /* a line of one cell sends nothing */
+            lines->flow[walk[c]] += lines->weight[line];
     for (int node = 0; node < nodes; node++)
         most = lines->flow[node] > most ? lines->flow[node] : most;
     return most;
@@ -350,32 +341,27 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
     return first.nodes >= last.nodes ? first : last;
 }
 
-/* Adds a line's weight to the nodes of its busy members and, separately, to the nodes of its groups' roots. */
+/* Adds a line's weight to the nodes of its busy members or cells and, separately, to the nodes of its groups' roots. */
 static void add_rooted(const struct hs_line_table *lines, const struct hs_line *line, int stride, int number, int root,
                        double weight)
 {
-    int nodes = lines->topology->division[HS_NODE].parts, count = 0, size = lines->grid->extent[line->axis];
-    const int *of = lines->node + hs_grid_index(lines->grid, line->axis, 0, number);
-    const int step = hs_grid_stride(lines->grid, line->axis);
-    int *place = lines->on_node;
-    double *busy = lines->flow, *rooted = busy + nodes;
-    for (int m = 0; m < size; m++)
-        place[of[m * step]] = -1;
-    for (int m = 0; line->cells && m < size; m++) {
-        int *here = &place[of[m * step]];
-        *here = *here < 0 ? count++ : *here;
+    const int axis = line->axis, size = lines->grid->extent[axis];
+    const int *of = lines->node + hs_grid_index(lines->grid, axis, 0, number);
+    int step = hs_grid_stride(lines->grid, axis), count = size, from = root;
+    if (line->cells) {
+        count = lines->cells[axis].walks[number];
+        of = lines->cells[axis].walks + lines->grid->extent[1 - axis] + (size_t)number * (size_t)size;
+        step = 1;
+        for (from = 0; of[from] != hs_line_node(lines, axis, number, root);)
+            from++;
     }
+    double *busy = lines->flow, *rooted = busy + lines->topology->division[HS_NODE].parts;
     if (count == 1) /* a line of one cell sends nothing */
         return;
-    int from = line->cells ? place[of[root * step]] : root;
-    for (int m = 0; m < size; m++) {
-        int node = of[m * step], at = line->cells ? place[node] : m;
-        if (at < 0 || (at - from) % stride)
-            continue;
-        busy[node] += weight;
-        rooted[node] += (at - from) % (stride * line->group.size) ? 0 : weight;
-        place[node] = -1;
-    }
+    for (int m = from % stride; m < count; m += stride)
+        busy[of[m * step]] += weight;
+    for (int m = from % (stride * line->group.size); m < count; m += stride * line->group.size)
+        rooted[of[m * step]] += weight;
 }
 
 /* Reduces sharing and crowd of a line: lines with different roots crowd their nodes less than lines whose roots have

@@ -39,6 +39,7 @@ struct hs_line_cells {
     int least, least_of_several;
     /* Maxima over nodes: number of lines with several members on the node; number of these members. */
     int lines, members;
+    int *walks; /* the number of cells of each line, followed by `extent` nodes of each: those of its cells in order */
 };
 
 /* The time of an exchange per byte of the operand, in seconds (exchange_pace.h). */
@@ -73,7 +74,7 @@ struct hs_known_loads {
     int *link;    /* link[0 .. links): the links that carry something */
     double *load; /* load[i]: that of link[i]; NULL if nothing is known */
 };
-enum { HS_WALKS = 4, HS_KNOWN_LOADS = 2 * HS_LEVELS_MAX + 4 };
+enum { HS_WALKS = 4, HS_KNOWN_LOADS = 64 };
 struct hs_link_table {
     /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each:
      * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
@@ -94,7 +95,6 @@ struct hs_line_table {
     const struct hs_axis *weighed; /* what the lines that have `weight` want, and their axis; -1: none yet */
     int weighed_axis;
     double *weight;                /* weight[line]: data of a line relative to the longest line's */
-    int *on_node;                  /* scratch of two numbers per node */
     double *flow;                  /* scratch of two numbers per node */
     uint64_t placement;            /* a hash of the processes' positions in the fabric; 0 if it is unknown */
     struct hs_link_table *links;   /* NULL if the fabric is unknown */

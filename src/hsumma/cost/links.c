@@ -4,21 +4,6 @@
 
 #include <string.h>
 
-/* Finds the positions of the cells of a line.  seen[node]: the number, plus 1, of the last line on which the node was
- * seen. */
-static int find_places(const struct hs_line_table *lines, int axis, int number, int *seen, int *position)
-{
-    int count = 0;
-    for (int m = 0; m < lines->grid->extent[axis]; m++) {
-        int node = hs_line_node(lines, axis, number, m);
-        if (seen[node] == number + 1)
-            continue;
-        seen[node] = number + 1;
-        position[count++] = hs_fabric_at(lines->topology->fabric, node);
-    }
-    return count;
-}
-
 /* The walks along all lines of an axis, which are found once (hs_line_table.walks); NULL if there is no memory. */
 static const int *walks_of(const struct hs_line_table *lines, int axis, int in_fabric,
                            const struct hs_allocator *memory)
@@ -26,14 +11,15 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     const struct hs_topology *topology = lines->topology;
     int **walks = &lines->links->walks[2 * in_fabric + axis];
     size_t size = (size_t)lines->grid->extent[axis], all = (size_t)lines->grid->extent[1 - axis];
-    size_t nodes = (size_t)topology->division[HS_NODE].parts;
+    const int *in_nodes = lines->cells[axis].walks;
     if (*walks)
         return *walks;
     int *made = hs_get(memory, all + all * size, sizeof *made);
-    int *room = hs_get_zero(memory, nodes + 3 * size, sizeof *room);
-    for (size_t number = 0; made && room && number < all; number++) {
-        int *position = made + all + number * size, *order = room + nodes, *found = order + size;
-        int count = made[number] = find_places(lines, axis, (int)number, room, position);
+    int *order = hs_get(memory, 3 * size, sizeof *order);
+    for (size_t number = 0; made && order && number < all; number++) {
+        int *position = made + all + number * size, *found = order + size, count = made[number] = in_nodes[number];
+        for (int c = 0; c < count; c++)
+            position[c] = hs_fabric_at(topology->fabric, in_nodes[all + number * size + (size_t)c]);
         if (!in_fabric)
             continue;
         memcpy(found, position, (size_t)count * sizeof *found);
@@ -42,11 +28,11 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
         for (int c = 0; c < count; c++)
             position[c] = found[order[c]];
     }
-    if (room)
+    if (order)
         *walks = made;
     else
         hs_put(memory, made);
-    hs_put(memory, room);
+    hs_put(memory, order);
     return *walks;
 }
 
@@ -166,16 +152,34 @@ void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *
     hs_put(memory, table);
 }
 
+/* The entry for the loads of so many links: a free one, or else, also if many links are stored, that used least
+ * recently. */
+static struct hs_known_loads *entry_for(struct hs_known_loads known[HS_KNOWN_LOADS], int links)
+{
+    enum { AT_ONCE = 3 * HS_LEVELS_MAX, STORED = 1 << 18 }; /* entries that one sum may need; links */
+    struct hs_known_loads *oldest = NULL, *unused = NULL;
+    int entries = 0;
+    int64_t stored = links;
+    for (int i = 0; i < HS_KNOWN_LOADS; i++) {
+        if (!known[i].load) {
+            unused = &known[i];
+            continue;
+        }
+        entries++;
+        stored += known[i].links;
+        oldest = !oldest || known[i].used < oldest->used ? &known[i] : oldest;
+    }
+    return unused && (entries < AT_ONCE || stored <= STORED) ? unused : oldest;
+}
+
 /* The loads of one root, relative to the busiest link.  Those used last are kept. */
 static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs_link_use *use,
                               const struct hs_allocator *memory, const struct hs_known_loads **found)
 {
-    struct hs_known_loads *known = lines->links->known, *oldest = known;
+    struct hs_known_loads *known = lines->links->known;
     int64_t last = 0;
-    for (int i = 0; i < HS_KNOWN_LOADS; i++) {
+    for (int i = 0; i < HS_KNOWN_LOADS; i++)
         last = known[i].used > last ? known[i].used : last;
-        oldest = known[i].used < oldest->used ? &known[i] : oldest;
-    }
     for (int i = 0; i < HS_KNOWN_LOADS; i++)
         if (known[i].load && known[i].alg == use->alg && known[i].where == use->line.where &&
             known[i].size == use->line.group.size && known[i].unit == use->unit &&
@@ -191,27 +195,28 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
     add_lines(lines, use, &of, 0, NULL);
     hs_put(memory, of.flow);
     struct hs_fabric_traffic *scratch = of.scratch;
-    forget(oldest, memory);
     int links = scratch->links;
-    *oldest = (struct hs_known_loads){use->alg,
-                                      use->line.where,
-                                      use->line.group.size,
-                                      use->unit,
-                                      use->with,
-                                      last + 1,
-                                      links,
-                                      hs_get(memory, (size_t)links + 1, sizeof *oldest->link),
-                                      hs_get(memory, (size_t)links + 1, sizeof *oldest->load)};
+    struct hs_known_loads *entry = entry_for(known, links);
+    forget(entry, memory);
+    *entry = (struct hs_known_loads){use->alg,
+                                     use->line.where,
+                                     use->line.group.size,
+                                     use->unit,
+                                     use->with,
+                                     last + 1,
+                                     links,
+                                     hs_get(memory, (size_t)links + 1, sizeof *entry->link),
+                                     hs_get(memory, (size_t)links + 1, sizeof *entry->load)};
     double most = hs_busiest_link(scratch);
-    for (int i = 0; oldest->link && oldest->load && i < links; i++) {
-        oldest->link[i] = scratch->link[i];
-        oldest->load[i] = scratch->load[scratch->link[i]] / most;
+    for (int i = 0; entry->link && entry->load && i < links; i++) {
+        entry->link[i] = scratch->link[i];
+        entry->load[i] = scratch->load[scratch->link[i]] / most;
     }
     hs_link_clear(scratch);
-    *found = oldest;
-    if (oldest->link && oldest->load)
+    *found = entry;
+    if (entry->link && entry->load)
         return HSUMMA_OK;
-    forget(oldest, memory);
+    forget(entry, memory);
     return HSUMMA_ERR_MEMORY;
 }
 

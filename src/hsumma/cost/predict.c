@@ -330,7 +330,7 @@ static double busy_together(const struct hs_clock_memo *memo, const struct hs_li
     }
     for (int u = 0; u < links->count; u++)
         apart += links->use[u].seconds;
-    if (links->count < 2 || links->count > HS_KNOWN_LOADS)
+    if (links->count < 2)
         return busy;
     hsumma_status mine = hs_links_together(lines, links->use, links->count, memo->memory, &together);
     *status = mine ? mine : *status;

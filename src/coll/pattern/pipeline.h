@@ -40,10 +40,7 @@ static inline struct hs_ref hs_pipe_place(const struct hs_pipe *pipeline, int64_
     return hs_shared((segment % pipeline->slots * pipeline->places + place) * pipeline->pitch);
 }
 
-/* A range of bytes of the vector. */
-struct hs_span {
-    int64_t at, count;
-};
+/* The range of bytes of one segment. */
 struct hs_span hs_pipe_span(const struct hs_pipe *pipeline, int64_t segment);
 /* The range of bytes of one segment of a rank's part. */
 struct hs_span hs_pipe_part(const struct hs_pipe *pipeline, int rank, int64_t segment);

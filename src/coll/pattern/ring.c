@@ -8,6 +8,11 @@ enum { POSTED = 2 };
  */
 enum { BUFFERS = 3 };
 
+static int around(int i, int size)
+{
+    return i < 0 ? i + size : i;
+}
+
 void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int (*held)(int rank, int size),
                   enum hs_slot own, int after)
 {
@@ -15,18 +20,19 @@ void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int 
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int mine = held ? held(rank, size) : 1, theirs = held ? held(next, size) : 1;
     int received = -1, posted[POSTED] = {-1, -1}, receives = 0;
+    const struct hs_parts parts = hs_parts_make(shape);
+    struct hs_span sent = hs_parts_span(&parts, rank), part;
 
     /* In round i rank r sends part r - i + 1, which it had at the start or received in round i - 1. */
-    for (int i = 1; i < size; i++) {
-        int out = (rank - i + 1 + size) % size, in = (rank - i + size) % size;
-        if ((out - next + size) % size >= theirs) {
-            struct hs_ref source = out == rank && own == HS_IN ? hs_in(0) : hs_out(hs_part_at(shape, out));
-            hs_emit_send_next(builder, next, source, hs_part_bytes(shape, out), received, &after);
+    for (int i = 1; i < size; i++, sent = part) {
+        part = hs_parts_span(&parts, around(rank - i, size));
+        if (size - i >= theirs) { /* the part sent is so many ranks behind the next rank's */
+            struct hs_ref source = i == 1 && own == HS_IN ? hs_in(0) : hs_out(sent.at);
+            hs_emit_send_next(builder, next, source, sent.count, received, &after);
         }
         received = -1;
-        if ((in - rank + size) % size >= mine) {
-            received = hs_emit_recv(builder, previous, hs_out(hs_part_at(shape, in)), hs_part_bytes(shape, in),
-                                    posted[receives % POSTED]);
+        if (size - i >= mine) {
+            received = hs_emit_recv(builder, previous, hs_out(part.at), part.count, posted[receives % POSTED]);
             if (received >= 0)
                 posted[receives++ % POSTED] = received;
         }
@@ -39,20 +45,19 @@ int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, 
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int64_t longest = hs_longest_part(shape);
     int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read[i]: the last SEND from buffer i */
+    const struct hs_parts parts = hs_parts_make(shape);
+    struct hs_span out = hs_parts_span(&parts, previous), in;
 
     /* In round i rank r sends the sum of part r - i: the sum received in round i - 1 plus its own contribution. */
-    for (int i = 1; i < size; i++) {
-        int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
+    for (int i = 1; i < size; i++, out = in) {
+        in = hs_parts_span(&parts, around(rank - i - 1, size));
         struct hs_ref buffer = hs_scratch(i % BUFFERS * longest), before = hs_scratch((i - 1) % BUFFERS * longest);
-        int send = hs_emit_send_next(builder, next, i == 1 ? hs_in(hs_part_at(shape, out)) : before,
-                                     hs_part_bytes(shape, out), reduced, &sent);
+        int send = hs_emit_send_next(builder, next, i == 1 ? hs_in(out.at) : before, out.count, reduced, &sent);
         if (send >= 0)
             read[(i - 1) % BUFFERS] = send;
 
-        int64_t count = hs_part_bytes(shape, in);
-        int receive = hs_emit_recv(builder, previous, buffer, count, read[i % BUFFERS]);
-        reduced =
-            hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(hs_part_at(shape, in)), count, receive);
+        int receive = hs_emit_recv(builder, previous, buffer, in.count, read[i % BUFFERS]);
+        reduced = hs_emit_reduce(builder, i + 1 < size ? buffer : sum, buffer, hs_in(in.at), in.count, receive);
     }
     return reduced < 0 ? sent : reduced;
 }

@@ -150,8 +150,8 @@ int64_t hs_part_at(const struct hs_shape *shape, int i)
 
 int64_t hs_longest_part(const struct hs_shape *shape)
 {
-    int64_t longest = 0;
-    for (int i = 0; i < shape->size; i++)
+    int64_t longest = hs_part_bytes(shape, 0);
+    for (int i = 1; shape->part && i < shape->size; i++)
         longest = longest < hs_part_bytes(shape, i) ? hs_part_bytes(shape, i) : longest;
     return longest;
 }

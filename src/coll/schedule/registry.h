@@ -187,6 +187,27 @@ static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 {
     return hs_part_at(shape, i + 1) - hs_part_at(shape, i);
 }
+/* A range of bytes of the vector. */
+struct hs_span {
+    int64_t at, count;
+};
+/* The parts of a shape, for loops over many: no division for each. */
+struct hs_parts {
+    const int64_t *at; /* hs_shape.part */
+    int64_t unit, each, longer;
+};
+static inline struct hs_parts hs_parts_make(const struct hs_shape *shape)
+{
+    int64_t elements = shape->bytes / shape->unit, each = elements / shape->size;
+    return (struct hs_parts){shape->part, shape->unit, each, elements - each * shape->size};
+}
+static inline struct hs_span hs_parts_span(const struct hs_parts *parts, int i)
+{
+    if (parts->at)
+        return (struct hs_span){parts->at[i], parts->at[i + 1] - parts->at[i]};
+    return (struct hs_span){(i * parts->each + hs_least(i, parts->longer)) * parts->unit,
+                            (parts->each + (i < parts->longer)) * parts->unit};
+}
 int64_t hs_longest_part(const struct hs_shape *shape);
 /* The bytes of a true (unrotated) rank's HS_IN or HS_OUT; see "Buffers by collective" above. */
 int64_t hs_buffer_bytes(enum hs_collective collective, const struct hs_shape *shape, int rank, enum hs_slot slot);

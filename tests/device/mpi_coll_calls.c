@@ -3,6 +3,7 @@
  * cannot be shared, devices that fail.
  */
 #include "support/device/coll_device.h"
+#include "support/left_in_mpi.h"
 
 #include <unistd.h>
 

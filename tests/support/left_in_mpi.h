@@ -3,7 +3,7 @@
 #ifndef HS_TESTS_SUPPORT_LEFT_IN_MPI_H
 #define HS_TESTS_SUPPORT_LEFT_IN_MPI_H
 
-/* LeakSanitizer calls this function (sanitizer/lsan_interface.h). */
+/* LeakSanitizer calls this function. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

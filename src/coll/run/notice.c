@@ -8,7 +8,6 @@ static int notice_tag(hsumma_status status)
     return hs_tag(HS_CHANNEL_AGREE, status == HSUMMA_ERR_PEER ? HS_NOTICE_OF_LOSS : HS_NOTICE);
 }
 
-/* The copy of the notice is never freed, since MPI may still read it. */
 void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
                     const struct hs_allocator *memory)
 {
@@ -16,6 +15,7 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
     if (!copy)
         return;
     *copy = notice;
+    hs_keep(copy);
     for (int i = 0; i < group->size; i++) {
         MPI_Request request;
         int rank = hs_group_rank(group, i);

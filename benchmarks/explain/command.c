@@ -99,6 +99,20 @@ static hsumma_status make_hierarchies(explanation *e)
     return HSUMMA_OK;
 }
 
+/* Plans with more memory than the limit allows. A plan that the library refuses is none. */
+static void plan_with_memory(explanation *e)
+{
+    hsumma_plan *plan = NULL;
+    hsumma_plan_info info;
+
+    if (make_plan(e, "workspace_limit=100%", &plan) == HSUMMA_OK) {
+        hsumma_plan_query(plan, &info);
+        if (info.workspace_limit_bytes > e->info.workspace_limit_bytes)
+            e->more = (with_memory){info.predicted_seconds, plan->choice.workspace_bytes, info.lookahead};
+    }
+    hsumma_plan_free(&plan);
+}
+
 /* Replaces the profile of this machine by that of the explained machine. */
 static void adopt(hsumma_context *ctx, const struct hs_profile *profile)
 {
@@ -259,6 +273,8 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         status = explain_entering(e, message);
     if (!status)
         status = explain_layers(e, message);
+    if (!status)
+        plan_with_memory(e);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");
     if (!status && e->args->timing)

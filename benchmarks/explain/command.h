@@ -123,6 +123,13 @@ typedef struct entering {
     double seconds;            /* predicted seconds of the product */
 } entering;
 
+/* The plan with workspace_limit=100%: a copy of the process's part of A, B and C. */
+typedef struct with_memory {
+    double seconds; /* predicted; 0: not planned */
+    int64_t workspace_bytes;
+    int lookahead;
+} with_memory;
+
 typedef struct explanation {
     const explain_arguments *args;
     int whole[2];                /* shape of the whole grid */
@@ -149,6 +156,7 @@ typedef struct explanation {
     product_bounds bounds;
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
+    with_memory more;
     entering enters[ORDERS]; /* not counted if `order` is 0, for example on one node */
     int64_t workspace_max;   /* most bytes of a process; if not counted, by the search's formula */
     picture *pictures;

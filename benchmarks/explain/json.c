@@ -134,6 +134,12 @@ static json_t *picture_json(const explanation *e, const picture *p)
                      "map", map, "stages", stages);
 }
 
+/* The plan with workspace_limit=100%. */
+static const report_column memory_columns[] = {{"predicted_s", REPORT_VALUE(with_memory, seconds)},
+                                               {"workspace_bytes", REPORT_VALUE(with_memory, workspace_bytes)},
+                                               {"lookahead", REPORT_VALUE(with_memory, lookahead)},
+                                               REPORT_END};
+
 int explain_json(const explanation *e, FILE *file)
 {
     static const report_column columns[] = {{"panels", REPORT_VALUE(explanation, panels)},
@@ -161,6 +167,8 @@ int explain_json(const explanation *e, FILE *file)
                   e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null()));
     explain_entering_json(e, object);
     json_object_set_new(object, "layers", explain_layers_json(e));
+    json_object_set_new(object, "with_memory",
+                        e->more.seconds > 0 ? report_object(memory_columns, &e->more, REPORT_ALL) : json_null());
     if (e->args->timing)
         json_object_set_new(object, "planning",
                             json_pack("{s:I,s:o,s:o}", "plans", (json_int_t)e->args->timing, "cold",

@@ -98,6 +98,19 @@ static void print_sent(const explanation *e, FILE *file)
     explain_print_entering(e, file);
 }
 
+/* What a larger limit would save, if that is a hundredth or more. */
+static void print_more_memory(const explanation *e, FILE *file)
+{
+    char bytes[32];
+
+    if (e->more.seconds <= 0 || e->more.seconds > 0.99 * e->info.predicted_seconds)
+        return;
+    fprintf(file, "            with workspace_limit=100%%: about %s, lookahead=%d",
+            report_bytes(bytes, sizeof bytes, e->more.workspace_bytes), e->more.lookahead);
+    print_seconds(file, "; ", e->more.seconds);
+    fprintf(file, ", %.2f of the time\n", e->more.seconds / e->info.predicted_seconds);
+}
+
 void explain_plan(const explanation *e, FILE *file)
 {
     const hsumma_plan_info *info = &e->info;
@@ -121,6 +134,7 @@ void explain_plan(const explanation *e, FILE *file)
     fprintf(file, "workspace   %s%s (maximum over processes); limit %s\n", e->counted ? "" : "about ",
             report_bytes(most, sizeof most, e->workspace_max),
             report_bytes(all, sizeof all, (int64_t)e->info.workspace_limit_bytes));
+    print_more_memory(e, file);
     fprintf(file, "panels      %lld, each at most %lld indices %c, in %d pair%s of owners\n\n", (long long)e->panels,
             (long long)e->info.level[e->info.nlevels - 1].block, "mnk"[e->variant.looped], pairs, report_plural(pairs));
 }

@@ -746,6 +746,19 @@ def test_layers():
         ok(explain(line + " --nodes 1")["layers"] == [], "  none on one node")
 
 
+def test_more_memory():
+    """What a larger workspace would save: the figures of the plan with that limit."""
+    for line, worth in (("--grid 32x32 --nodes 64 -m 65536 --nb 64", True), ("--grid 4x4 --nodes 4 -m 8192", False)):
+        report, roomy = explain(line), explain(line + " --workspace-limit 100%")
+        found = report["with_memory"]
+        ok(found["predicted_s"] == roomy["predicted_s"] and found["lookahead"] == roomy["lookahead"] and
+           (found["predicted_s"] < 0.99 * report["predicted_s"]) == worth, f"explain {line}: with more memory", found)
+        ok(0.8 < found["workspace_bytes"] / roomy["workspace_bytes_max"] < 1.25, "  its workspace", found, roomy["workspace_bytes_max"])
+        ok(roomy["with_memory"] is None, "  none with that limit", roomy["with_memory"])
+        text = table(line + " --show plan").stdout
+        ok(("\n            with workspace_limit=100%: about " in text) == worth, "  in the table if it saves a hundredth", text)
+
+
 def test_table():
     for line in ("", "-m 16k --grid 8x8 --nodes 4", "-m 64k --ranks 1024 --nodes 64"):
         process = table(line)
@@ -789,6 +802,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_entering, test_orders, test_torus, test_scattered_cells, test_switches, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_more_memory, test_entering, test_orders, test_torus, test_scattered_cells, test_switches, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_devices, test_table,
                  test_errors, test_document, names=sys.argv[1:]))

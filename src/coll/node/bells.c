@@ -85,7 +85,7 @@ static int can_ring(struct hs_bells *bells, int m)
  */
 void hs_bells_ring(struct hs_bells *bells)
 {
-    if (!bells)
+    if (!bells || !bells->sleeper)
         return;
     atomic_thread_fence(memory_order_seq_cst);
     for (int m = 0; m < bells->members; m++) {

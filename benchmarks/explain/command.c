@@ -273,7 +273,7 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         status = explain_entering(e, message);
     if (!status)
         status = explain_layers(e, message);
-    if (!status)
+    if (!status && (e->args->show & SHOW_PLAN || e->args->common.format == REPORT_JSON))
         plan_with_memory(e);
     if (!status && e->args->show & SHOW_GROUPS && make_hierarchies(e))
         status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the hierarchies");

@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) /* clang; gcc defines __SANITIZE_ADDRESS__ */
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #endif

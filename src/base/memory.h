@@ -26,8 +26,8 @@ void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
 /* Frees memory; ignores NULL. */
 void hs_put(const struct hs_allocator *to, void *memory);
-/* Keeps memory, and all that it points to, for good: after an error, MPI may still write to it.  Tells LeakSanitizer.
- */
+/* Tells LeakSanitizer that memory, and all that it points to, is left allocated on purpose: after an error, MPI may
+ * still access it. */
 void hs_keep(const void *memory);
 
 /* a * b * c bytes, for factors that are not negative.  Saturates at 2^58, more than any machine has; a few such values

@@ -88,15 +88,17 @@ hsumma_status hs_mpi_barrier(MPI_Comm comm, const struct hs_watch *watch)
     return wait_for(code, &request, comm, watch);
 }
 
-/* Waits for a call of MPI that works on the copy, then frees the copy, unless MPI may still access it. */
+/* Waits for a call of MPI that works on the copy, then frees the copy; keeps it if the wait fails. */
 static hsumma_status finish(int code, MPI_Request *request, MPI_Comm comm, const struct hs_watch *watch, void *copy,
                             void *to, size_t bytes)
 {
     hsumma_status status = wait_for(code, request, comm, copy ? watch : NULL);
-    if (!status && copy) {
+    if (!status && copy)
         memcpy(to, copy, bytes);
+    if (status && code == MPI_SUCCESS)
+        hs_keep(copy);
+    else
         hs_put(&hs_heap, copy);
-    }
     return status;
 }
 

@@ -134,7 +134,9 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
     on->device->kind->free_event(on->device, on->pulse);
     if (on->mates != MPI_COMM_NULL && !finalised && !broken)
         MPI_Comm_free(&on->mates);
-    if (!broken)
+    if (broken)
+        hs_keep(on);
+    else
         hs_put(on->memory, on);
 }
 

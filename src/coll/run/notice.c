@@ -15,7 +15,7 @@ void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, st
     if (!copy)
         return;
     *copy = notice;
-    hs_keep(copy);
+    hs_keep(copy); /* MPI may still read it after this call */
     for (int i = 0; i < group->size; i++) {
         MPI_Request request;
         int rank = hs_group_rank(group, i);

@@ -68,7 +68,7 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
 {
     for (int axis = 0; axis < 2 && lines->shares; axis++) {
         hs_cells_free(&lines->cells[axis].most, memory);
-        hs_put(memory, lines->cells[axis].walks);
+        hs_put(memory, lines->cells[axis].nodes);
     }
     hs_link_table_free(lines->links, memory);
     hs_put(memory, lines->node);
@@ -101,7 +101,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
 {
     struct line_shape shape = {0, 0, 0};
     int size = lines->grid->extent[axis], blocks = 0, largest = 0, smallest = size;
-    int *walk = cells->walks + lines->grid->extent[1 - axis] + (size_t)line * (size_t)size;
+    int *walk = cells->nodes + lines->grid->extent[1 - axis] + (size_t)line * (size_t)size;
     for (int m = 0; m < size; m++) {
         int node = hs_line_node(lines, axis, line, m);
         if (share[node].members++ == 0)
@@ -126,7 +126,7 @@ static struct line_shape shape_of(const struct hs_line_table *lines, int axis, i
     }
     cells->least = smallest < cells->least ? smallest : cells->least;
     shape.together = smallest == largest && blocks == shape.cells ? smallest : 0;
-    cells->walks[line] = shape.cells;
+    cells->nodes[line] = shape.cells;
     return shape;
 }
 
@@ -150,8 +150,8 @@ static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, 
     int size = lines->grid->extent[axis], others = lines->grid->extent[1 - axis], most = 0;
     struct hs_grid grid = *lines->grid;
     *cells = (struct hs_line_cells){.together = 1, .least = size};
-    cells->walks = hs_get(memory, (size_t)others + (size_t)others * (size_t)size, sizeof *cells->walks);
-    if (!cells->walks)
+    cells->nodes = hs_get(memory, (size_t)others + (size_t)others * (size_t)size, sizeof *cells->nodes);
+    if (!cells->nodes)
         return HSUMMA_ERR_MEMORY;
     for (int line = 0; line < others; line++) {
         struct line_shape shape = shape_of(lines, axis, line, share, cells);
@@ -292,13 +292,14 @@ static void describe(const struct hs_line_table *lines, struct hs_line *line)
 /* The largest weight of busy cells on a node. */
 static double most_busy_cells(const struct hs_line_table *lines, int axis, int stride)
 {
-    int nodes = lines->topology->division[HS_NODE].parts, all = lines->grid->extent[1 - axis];
-    const int *count = lines->cells[axis].walks, *walk = count + all;
+    int nodes = lines->topology->division[HS_NODE].parts, count;
     double most = 1;
     memset(lines->flow, 0, (size_t)nodes * sizeof *lines->flow);
-    for (int line = 0; line < all; line++, walk += lines->grid->extent[axis])
-        for (int c = 0; c < count[line] && count[line] > 1; c += stride) /* a line of one cell sends nothing */
-            lines->flow[walk[c]] += lines->weight[line];
+    for (int line = 0; line < lines->grid->extent[1 - axis]; line++) {
+        const int *of = hs_line_cell_nodes(lines, axis, line, &count);
+        for (int c = 0; c < count && count > 1; c += stride) /* a line of one cell sends nothing */
+            lines->flow[of[c]] += lines->weight[line];
+    }
     for (int node = 0; node < nodes; node++)
         most = lines->flow[node] > most ? lines->flow[node] : most;
     return most;
@@ -345,12 +346,11 @@ static struct hs_line look_at(const struct hs_line_table *lines, int axis, int s
 static void add_rooted(const struct hs_line_table *lines, const struct hs_line *line, int stride, int number, int root,
                        double weight)
 {
-    const int axis = line->axis, size = lines->grid->extent[axis];
+    const int axis = line->axis;
     const int *of = lines->node + hs_grid_index(lines->grid, axis, 0, number);
-    int step = hs_grid_stride(lines->grid, axis), count = size, from = root;
+    int step = hs_grid_stride(lines->grid, axis), count = lines->grid->extent[axis], from = root;
     if (line->cells) {
-        count = lines->cells[axis].walks[number];
-        of = lines->cells[axis].walks + lines->grid->extent[1 - axis] + (size_t)number * (size_t)size;
+        of = hs_line_cell_nodes(lines, axis, number, &count);
         step = 1;
         for (from = 0; of[from] != hs_line_node(lines, axis, number, root);)
             from++;

@@ -23,7 +23,8 @@ struct hs_line {
     const struct hs_axis *own, *want;
     /* The largest number, over this line's nodes, of busy lines that share the node's outgoing link, including this
      * one.  Each line is weighted by its data relative to the longest line's. */
-    double sharing, any_root; /* any_root: that of lines with any roots, at most */
+    double sharing;
+    double any_root; /* the same before the roots are looked at, and not rounded: equal for lines of any size */
     /* Like `sharing`, but for the first messages, which leave the roots of the lines.  Smaller than `sharing` if the
      * roots are on different nodes. */
     double crowd;
@@ -39,7 +40,7 @@ struct hs_line_cells {
     int least, least_of_several;
     /* Maxima over nodes: number of lines with several members on the node; number of these members. */
     int lines, members;
-    int *walks; /* the number of cells of each line, followed by `extent` nodes of each: those of its cells in order */
+    int *nodes; /* number of cells of each line, followed by `extent` nodes of each line: those of its cells in order */
 };
 
 /* The time of an exchange per byte of the operand, in seconds (exchange_pace.h). */
@@ -91,7 +92,7 @@ struct hs_line_table {
     /* Topology of all ranks; NULL if all ranks are on one node, or each rank on its own. */
     const struct hs_topology *topology;
     int one_node;                  /* if topology is NULL: 1 if all ranks are on one node, 0 if each is on its own */
-    int *node;                     /* of each process of the grid; NULL, as the next four, if topology is NULL */
+    int *node;                     /* of each process of the grid; NULL, as weight and flow, if topology is NULL */
     const struct hs_axis *weighed; /* what the lines that have `weight` want, and their axis; -1: none yet */
     int weighed_axis;
     double *weight;                /* weight[line]: data of a line relative to the longest line's */
@@ -109,6 +110,14 @@ struct hs_line_table {
 static inline int hs_line_node(const struct hs_line_table *lines, int axis, int line, int member)
 {
     return lines->node[hs_grid_index(lines->grid, axis, member, line)];
+}
+
+/* The nodes of the cells of a line, and their number.  Only with cells. */
+static inline const int *hs_line_cell_nodes(const struct hs_line_table *lines, int axis, int line, int *count)
+{
+    const int *nodes = lines->cells[axis].nodes, *extent = lines->grid->extent;
+    *count = nodes[line];
+    return nodes + extent[1 - axis] + (size_t)line * (size_t)extent[axis];
 }
 
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,

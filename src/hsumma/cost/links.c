@@ -11,15 +11,16 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     const struct hs_topology *topology = lines->topology;
     int **walks = &lines->links->walks[2 * in_fabric + axis];
     size_t size = (size_t)lines->grid->extent[axis], all = (size_t)lines->grid->extent[1 - axis];
-    const int *in_nodes = lines->cells[axis].walks;
     if (*walks)
         return *walks;
     int *made = hs_get(memory, all + all * size, sizeof *made);
     int *order = hs_get(memory, 3 * size, sizeof *order);
     for (size_t number = 0; made && order && number < all; number++) {
-        int *position = made + all + number * size, *found = order + size, count = made[number] = in_nodes[number];
+        int *position = made + all + number * size, *found = order + size, count;
+        const int *node = hs_line_cell_nodes(lines, axis, (int)number, &count);
+        made[number] = count;
         for (int c = 0; c < count; c++)
-            position[c] = hs_fabric_at(topology->fabric, in_nodes[all + number * size + (size_t)c]);
+            position[c] = hs_fabric_at(topology->fabric, node[c]);
         if (!in_fabric)
             continue;
         memcpy(found, position, (size_t)count * sizeof *found);
@@ -152,24 +153,29 @@ void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *
     hs_put(memory, table);
 }
 
-/* The entry for the loads of so many links: a free one, or else, also if many links are stored, that used least
- * recently. */
-static struct hs_known_loads *entry_for(struct hs_known_loads known[HS_KNOWN_LOADS], int links)
+/* An unused entry, for the loads of so many links.  Forgets those used least recently while there is none, or while
+ * more than STORED links are stored and not needed at once. */
+static struct hs_known_loads *make_room(struct hs_known_loads known[HS_KNOWN_LOADS], int links,
+                                        const struct hs_allocator *memory)
 {
-    enum { AT_ONCE = 3 * HS_LEVELS_MAX, STORED = 1 << 18 }; /* entries that one sum may need; links */
-    struct hs_known_loads *oldest = NULL, *unused = NULL;
-    int entries = 0;
-    int64_t stored = links;
-    for (int i = 0; i < HS_KNOWN_LOADS; i++) {
-        if (!known[i].load) {
-            unused = &known[i];
-            continue;
+    enum { STORED = 1 << 18 };
+    for (;;) {
+        struct hs_known_loads *oldest = NULL, *unused = NULL;
+        int64_t stored = links;
+        int entries = 0;
+        for (int i = 0; i < HS_KNOWN_LOADS; i++) {
+            if (!known[i].load) {
+                unused = &known[i];
+                continue;
+            }
+            entries++;
+            stored += known[i].links;
+            oldest = !oldest || known[i].used < oldest->used ? &known[i] : oldest;
         }
-        entries++;
-        stored += known[i].links;
-        oldest = !oldest || known[i].used < oldest->used ? &known[i] : oldest;
+        if (unused && (entries < HS_LINKS_TOGETHER || stored <= STORED))
+            return unused;
+        forget(oldest, memory);
     }
-    return unused && (entries < AT_ONCE || stored <= STORED) ? unused : oldest;
 }
 
 /* The loads of one root, relative to the busiest link.  Those used last are kept. */
@@ -196,8 +202,7 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
     hs_put(memory, of.flow);
     struct hs_fabric_traffic *scratch = of.scratch;
     int links = scratch->links;
-    struct hs_known_loads *entry = entry_for(known, links);
-    forget(entry, memory);
+    struct hs_known_loads *entry = make_room(known, links, memory);
     *entry = (struct hs_known_loads){use->alg,
                                      use->line.where,
                                      use->line.group.size,
@@ -223,7 +228,7 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
 hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds)
 {
-    const struct hs_known_loads *known[HS_KNOWN_LOADS];
+    const struct hs_known_loads *known[HS_LINKS_TOGETHER];
     hsumma_status status = HSUMMA_OK;
     for (int u = 0; !status && u < uses; u++)
         status = loads_of(lines, &use[u], memory, &known[u]);

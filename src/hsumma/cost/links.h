@@ -35,8 +35,9 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
 
 /*
  * The work, in seconds, of the busiest link if several uses are in progress together.  It is less than the sum of
- * use[].seconds if their busiest links are not the same.  Errors: those of hs_build.
+ * use[].seconds if their busiest links are not the same.  uses: at most HS_LINKS_TOGETHER.  Errors: those of hs_build.
  */
+enum { HS_LINKS_TOGETHER = 3 * HS_LEVELS_MAX };
 hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds);
 

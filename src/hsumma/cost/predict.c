@@ -21,7 +21,7 @@ struct movement_cost {
 /* The levels of all operands whose messages use known links. */
 struct links_used {
     int count;
-    struct hs_link_use use[3 * HS_LEVELS_MAX];
+    struct hs_link_use use[HS_LINKS_TOGETHER];
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -214,7 +214,7 @@ static double gathered(const struct hs_mover *mover)
     return panels * (mover->members - 1) / mover->members;
 }
 
-/* Sets *cost, which is zero. */
+/* Fills *cost, which must be zero, and appends to *links. */
 static void add_mover(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_mover *mover,
                       const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
                       struct hs_pace pace, struct movement_cost *cost, struct links_used *links,

@@ -260,7 +260,7 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
 }
 
 /* The cost of a size at `part` of the way from the size of one cost to that of another. */
-static struct hs_cost between(const struct hs_cost *a, const struct hs_cost *b, double part)
+static struct hs_cost interpolate(const struct hs_cost *a, const struct hs_cost *b, double part)
 {
     struct hs_cost cost = {.seconds = a->seconds + part * (b->seconds - a->seconds),
                            .beside = a->beside + part * (b->beside - a->beside)};
@@ -295,7 +295,7 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
     const struct hs_cost low = clock_at(memo, kind, lines, line, &shape[0], alg, status);
     const struct hs_cost high = clock_at(memo, kind, lines, line, &shape[1], alg, status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
-    return between(&low, &high, part);
+    return interpolate(&low, &high, part);
 }
 
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,

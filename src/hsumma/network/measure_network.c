@@ -214,7 +214,10 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const stru
         status = hs_agreed(comm->comm, b.status, comm->watch);
     }
     *seconds = budget - b.left;
-    if (!hs_status_is_final(status)) { /* else MPI may still access them */
+    if (hs_status_is_final(status)) {
+        hs_keep(in);
+        hs_keep(out);
+    } else {
         hs_put(memory, in);
         hs_put(memory, out);
     }

@@ -45,12 +45,13 @@ static hsumma_status exchange(hsumma_context *ctx, const void *data, void *into,
     hsumma_status status = await(ctx, &request,
                                  data ? MPI_Isend(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request)
                                       : MPI_Irecv(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request));
-    if (status)
-        return status;
-    if (into)
+    if (!status && into)
         memcpy(into, copy, bytes);
-    hs_put(&ctx->memory, copy);
-    return HSUMMA_OK;
+    if (status)
+        hs_keep(copy);
+    else
+        hs_put(&ctx->memory, copy);
+    return status;
 }
 
 static hsumma_status transmit(hsumma_context *ctx, const void *data, size_t bytes, int to)

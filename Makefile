@@ -333,7 +333,8 @@ check-sim: ## the tests inside SimGrid's simulator, in three minutes; skipped wi
 
 # MPICH loads hwloc, whose PCI component leaks in libpciaccess and is unloaded before the leak is reported, so no
 # suppression can name it: under sanitizers that component is off.
-sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 \
+# Libraries are preloaded into programs with AddressSanitizer, and libraries with it loaded into programs without.
+sanitizer_environment = HWLOC_COMPONENTS=-pci UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=verify_asan_link_order=0 \
     LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 check-built: everything # SHORT: --short for the short suite, --rest for the others
 	@MPIEXEC='$(MPIEXEC)' SANITIZE='$(SANITIZE)' $(if $(SANITIZE),$(sanitizer_environment)) \

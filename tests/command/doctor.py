@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from command import BENCH, bench, csv_rows, helps, object_of, prints, read, refuses, said, write
-from launch import BUILD, MPI, MPIEXEC, mpiexec, preloaded
+from launch import BUILD, MPI, MPIEXEC, mpiexec
 from tap import ok, run, skip
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -43,7 +43,7 @@ def doctor(root, *args, ranks=0, bind=True, settings=(), preload=(), head=()):
         launch = mpiexec(ranks, preload=preload)
         launch[len(MPIEXEC):len(MPIEXEC)] = BIND if bind else []
     elif preload:
-        settings = [*settings, *preloaded(*preload)]
+        settings = [*settings, f"LD_PRELOAD={':'.join(preload)}"]
     process = subprocess.run([*head, *launch, "env", *CLEAN, *settings, BENCH, "doctor", *place, "--format", "json", *args],
                              capture_output=True, text=True, timeout=120)
     return process, object_of(process)

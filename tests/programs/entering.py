@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 from command import options_of
-from launch import BUILD, MPI, mpiexec, preloaded
+from launch import BUILD, MPI, mpiexec
 from tap import ok, run, skip
 
 # MAPS: for each name the node of each rank.
@@ -105,7 +105,7 @@ class Cluster(Machine):
 
     def command(self, file):
         return ["/usr/bin/env", *(f"{name}={self.environment[name]}" for name in ("EMU_DIR", "EMU_MAP")), EMUCLUSTER,
-                "run", str(self.ranks), "env", f"NODE_COUNTS={file}", *preloaded(COUNTS, self.shim)]
+                "run", str(self.ranks), "env", f"NODE_COUNTS={file}", f"LD_PRELOAD={COUNTS}:{self.shim}"]
 
     def received(self):
         lines = self.control("counters").stdout.splitlines()

@@ -11,18 +11,13 @@ MPIEXEC = os.environ.get("MPIEXEC", f"mpiexec.{MPI}").split()
 _YIELD = os.path.join(BUILD, "tests", "mpich_yield.so")
 
 
-def preloaded(*libraries):
-    """The settings that preload libraries, also into a program with AddressSanitizer."""
-    return [f"LD_PRELOAD={':'.join(libraries)}", f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"]
-
-
 def mpiexec(ranks, *settings, preload=()):
     """The start of a command line that runs `ranks` ranks, with preloaded libraries and NAME=VALUE settings.
 
     Both apply to the ranks only, whatever the launcher passes on. Tests often have more ranks than processors: MPICH's
     calls are made to yield by a preloaded library, Open MPI's yield themselves."""
     libraries = [*preload] + [_YIELD] * (MPI == "mpich" and os.path.exists(_YIELD))
-    return [*MPIEXEC, "-n", str(ranks), "env", *(preloaded(*libraries) if libraries else []), *settings]
+    return [*MPIEXEC, "-n", str(ranks), "env", *[f"LD_PRELOAD={':'.join(libraries)}"] * bool(libraries), *settings]
 
 
 def scalapack_testers(mpi=MPI):

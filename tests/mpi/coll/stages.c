@@ -2,6 +2,7 @@
  * Stages between nodes by MPI and by functions of the caller. The functions count their calls and the ranks of their
  * communicators, so a stage that another algorithm performs is found. Sums are of small integers, exact in any order.
  */
+#include "support/left_in_mpi.h"
 #include "support/tap.h"
 #include "support/world.h"
 

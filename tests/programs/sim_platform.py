@@ -141,7 +141,7 @@ def test_maps_explained():
 
 def plan_of(line):
     """The plan and the grid in the JSON report of a command."""
-    process = simulate(line, HSUMMA_SIM_BENCH=BENCH, HSUMMA_SIM_EXPLAIN=os.path.join(BUILD, "hsumma"))
+    process = simulate(line, HSUMMA_SIM_BENCH=BENCH)
     try:
         report = json.loads(process.stdout)
         return report.get("bench", report)["plan"], report.get("bench", report)["grid"]

@@ -16,7 +16,7 @@ BENCH = os.path.join(BUILD, "sim", "hsumma")
 def simulate(line, *args, timeout=200, **env):
     """Runs "hsumma_sim LINE ARGS", with a time limit, and returns the finished process."""
     return subprocess.run([SCRIPT, "--timeout", str(timeout), *line.split(), *args], capture_output=True, text=True,
-                          env={**os.environ, "HSUMMA_SIM_BENCH": "", **env})
+                          env={**os.environ, "HSUMMA_SIM_BENCH": "", "HSUMMA_SIM_EXPLAIN": os.path.join(BUILD, "hsumma"), **env})
 
 
 def lacks(program=BENCH):

@@ -30,12 +30,13 @@ static int64_t part_at(const struct halving *h, int acting)
     return hs_part_at(h->shape, real_rank(h, acting));
 }
 
-static int reversed(const struct halving *h, int acting)
+/* The acting rank that follows in bit-reversed order: adds one from the highest bit on. */
+static int next_reversed(const struct halving *h, int acting)
 {
-    int result = 0;
-    for (int b = 0; b < h->bits; b++)
-        result |= (acting >> b & 1) << (h->bits - 1 - b);
-    return result;
+    int bit = 1 << h->bits >> 1;
+    for (; acting & bit; bit >>= 1)
+        acting ^= bit;
+    return acting | bit;
 }
 
 /* Makes the bit-reversed copy, adding the vector of the pair's other rank if there is one. Returns the last step. */
@@ -46,9 +47,8 @@ static int reorder(const struct halving *h)
     int last = -1;
     if (h->me < h->pairs)
         last = hs_emit_recv(builder, h->shape->rank + 1, hs_scratch(bytes), bytes, -1);
-    for (int j = 0; j < 1 << h->bits; j++) {
-        int acting = reversed(h, j);
-        int64_t at = part_at(h, acting), count = part_at(h, acting + 1) - at;
+    for (int j = 0, acting = 0; j < 1 << h->bits; j++, acting = next_reversed(h, acting)) {
+        int64_t at = part_at(h, acting), count = h->place[j + 1] - h->place[j];
         struct hs_ref dst = hs_scratch(h->place[j]);
         /* Each step depends on the previous one, so the last one depends on all. */
         int step = h->me < h->pairs ? hs_emit_reduce(builder, dst, hs_in(at), hs_scratch(bytes + at), count, last)
@@ -116,8 +116,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     } else {
         h.me = rank < 2 * h.pairs ? rank / 2 : rank - h.pairs;
         h.place = hs_builder_get(builder, ((size_t)1 << h.bits) + 1, sizeof *h.place);
-        for (int j = 0; h.place && j < 1 << h.bits; j++)
-            h.place[j + 1] = h.place[j] + part_at(&h, reversed(&h, j) + 1) - part_at(&h, reversed(&h, j));
+        for (int j = 0, acting = 0; h.place && j < 1 << h.bits; j++, acting = next_reversed(&h, acting))
+            h.place[j + 1] = h.place[j] + part_at(&h, acting + 1) - part_at(&h, acting);
         if (h.place)
             halve(&h);
     }

@@ -1,6 +1,9 @@
 /* hsumma explain: makes the plans and returns the exit status. One process plans for a grid of which it is not a
  * member. */
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,6 +337,9 @@ int explain_run(const void *args, const char *options, MPI_Comm comm)
 {
     int rank, code = COMMAND_OK;
 
+#ifdef __GLIBC__ /* else it returns and clears the memory for the lists of each process */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
         code = carry_out(args, options);

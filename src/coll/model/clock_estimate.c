@@ -165,9 +165,8 @@ static double go_on(const double value[WAITS], int doublings)
     return sum > 0 ? sum : 0;
 }
 
-/* Sets *seconds to the waiting time at the real number of nodes, extrapolated from three smaller numbers; to that of a
- * smaller number if it is already `enough`, since it grows with the number. */
-static hsumma_status waiting(const struct estimator *e, int halvings, double enough, double *seconds)
+/* Sets *seconds to the waiting time at the real number of nodes, extrapolated from three smaller numbers. */
+static hsumma_status waiting(const struct estimator *e, int halvings, double *seconds)
 {
     double waits[WAITS];
     for (int i = 0; i < WAITS; i++) {
@@ -181,9 +180,7 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double eno
         thinned_free(&thin, e->memory);
         if (status)
             return status;
-        *seconds = waits[i] = whole - work;
-        if (*seconds >= enough)
-            return HSUMMA_OK;
+        waits[i] = whole - work;
     }
     *seconds = go_on(waits, halvings);
     return HSUMMA_OK;
@@ -234,7 +231,7 @@ hsumma_status hs_clock_estimate(const struct hs_alg *alg, const struct hs_shape 
     if (!status && halvings == 0)
         return clock_whole(&e, shape, &estimate->seconds);
     if (!status)
-        status = waiting(&e, halvings, enough - work, &waits);
+        status = waiting(&e, halvings, &waits);
     estimate->seconds = status ? 0 : work + waits;
     return status;
 }

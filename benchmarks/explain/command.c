@@ -339,6 +339,7 @@ int explain_run(const void *args, const char *options, MPI_Comm comm)
 
 #ifdef __GLIBC__ /* else it returns and clears the memory for the lists of each process */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc allows */
 #endif
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)

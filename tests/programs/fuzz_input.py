@@ -1,7 +1,7 @@
 """TAP: random input for everything that reads options, words, files, step lists and descriptors (tests/fuzz), by clang's
 libFuzzer under AddressSanitizer and UBSan; builds in BUILD/fuzz. "make fuzz-input" is the long form.
 
-    fuzz_input.py [--runs N] [--seed N] [--keep] [TARGET...]
+    fuzz_input.py [--runs N | --seconds N] [--seed N] [--keep] [TARGET...]
 
 Each target begins with its inputs in tests/fuzz/corpus, one a line: text with the escapes \\\\, \\n and \\xNN; a line that
 begins with "##" is a comment. --keep: rewrites these files with the inputs, at most some KB, that reach most code; the
@@ -90,7 +90,8 @@ def run_target(target, args):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as scratch:
         folder = os.path.join(scratch, "inputs")
         write_seeds(target, folder)
-        command = [os.path.join(BUILD, "tests/fuzz", target), f"-runs={args.runs}", f"-seed={args.seed}", f"-max_len={MOST_LENGTH}",
+        amount = f"-max_total_time={args.seconds}" if args.seconds else f"-runs={args.runs}"
+        command = [os.path.join(BUILD, "tests/fuzz", target), amount, f"-seed={args.seed}", f"-max_len={MOST_LENGTH}",
                    f"-timeout={INPUT_SECONDS}", f"-artifact_prefix={FOUND}/{target}-", "-print_final_stats=1", folder]
         start = time.monotonic()
         result = subprocess.run(command, cwd=scratch, env=ENVIRONMENT, capture_output=True, text=True, errors="replace")
@@ -100,13 +101,14 @@ def run_target(target, args):
     runs = re.search(r"stat::number_of_executed_units: (\d+)", result.stderr)
     reached = re.findall(r" cov: (\d+) ", result.stderr)
     line = f"{target}: {runs[1] if runs else 'unknown'} inputs, {reached[-1] if reached else 'unknown'} edges, seed {args.seed}"
-    enough = runs and int(runs[1]) >= args.runs
+    enough = runs and int(runs[1]) >= (1 if args.seconds else args.runs)
     return not result.returncode and enough, line, [f"{seconds:.0f} s", *result.stderr.splitlines()[-60:]]
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=SHORT_RUNS)
+    parser.add_argument("--seconds", type=int, default=0, help="of each target, instead of a number of inputs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("targets", nargs="*")

@@ -20,13 +20,13 @@ void hs_emit_ring(struct hs_builder *builder, const struct hs_shape *shape, int 
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int mine = held ? held(rank, size) : 1, theirs = held ? held(next, size) : 1;
     int received = -1, posted[POSTED] = {-1, -1}, receives = 0;
-    const struct hs_parts parts = hs_parts_make(shape);
+    const struct hs_parts parts = hs_parts_of(shape);
     struct hs_span sent = hs_parts_span(&parts, rank), part;
 
     /* In round i rank r sends part r - i + 1, which it had at the start or received in round i - 1. */
     for (int i = 1; i < size; i++, sent = part) {
         part = hs_parts_span(&parts, around(rank - i, size));
-        if (size - i >= theirs) { /* the part sent is so many ranks behind the next rank's */
+        if (size - i >= theirs) { /* of its first `theirs` parts the next rank has all; this is number size - i */
             struct hs_ref source = i == 1 && own == HS_IN ? hs_in(0) : hs_out(sent.at);
             hs_emit_send_next(builder, next, source, sent.count, received, &after);
         }
@@ -45,7 +45,7 @@ int hs_emit_ring_sums(struct hs_builder *builder, const struct hs_shape *shape, 
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int64_t longest = hs_longest_part(shape);
     int reduced = -1, sent = -1, read[BUFFERS] = {-1, -1, -1}; /* read[i]: the last SEND from buffer i */
-    const struct hs_parts parts = hs_parts_make(shape);
+    const struct hs_parts parts = hs_parts_of(shape);
     struct hs_span out = hs_parts_span(&parts, previous), in;
 
     /* In round i rank r sends the sum of part r - i: the sum received in round i - 1 plus its own contribution. */

@@ -14,6 +14,7 @@
 struct halving {
     struct hs_builder *builder;
     const struct hs_shape *shape;
+    struct hs_parts parts;
     /* 2^bits ranks act, the first `pairs` of them for two ranks each; me: this rank's number among the acting ranks. */
     int bits, pairs, me;
     int64_t *place; /* place[j]: offset of the j-th part in the bit-reversed copy; 2^bits + 1 entries */
@@ -27,7 +28,7 @@ static int real_rank(const struct halving *h, int acting)
 
 static int64_t part_at(const struct halving *h, int acting)
 {
-    return hs_part_at(h->shape, real_rank(h, acting));
+    return hs_parts_at(&h->parts, real_rank(h, acting));
 }
 
 /* The acting rank that follows in bit-reversed order: adds one from the highest bit on. */
@@ -105,7 +106,7 @@ static void halve(const struct halving *h)
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct halving h = {.builder = builder, .shape = shape};
+    struct halving h = {.builder = builder, .shape = shape, .parts = hs_parts_of(shape)};
     int rank = shape->rank;
     while ((int64_t)2 << h.bits <= shape->size)
         h.bits++;

@@ -128,8 +128,8 @@ hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, c
 
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i)
 {
-    int64_t elements = bytes / unit, each = elements / parts, longer = elements % parts;
-    return (i * each + (i < longer ? i : longer)) * unit;
+    const struct hs_parts equal = hs_parts_equal(bytes, unit, parts);
+    return hs_parts_at(&equal, i);
 }
 
 int64_t hs_segments(const struct hs_shape *shape)
@@ -145,7 +145,8 @@ int64_t hs_segments(const struct hs_shape *shape)
 
 int64_t hs_part_at(const struct hs_shape *shape, int i)
 {
-    return shape->part ? shape->part[i] : hs_part_equal(shape->bytes, shape->unit, shape->size, i);
+    const struct hs_parts parts = hs_parts_of(shape);
+    return hs_parts_at(&parts, i);
 }
 
 int64_t hs_longest_part(const struct hs_shape *shape)

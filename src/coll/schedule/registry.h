@@ -191,22 +191,28 @@ static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 struct hs_span {
     int64_t at, count;
 };
-/* The parts of a shape, for loops over many: no division for each. */
+/* The parts of a vector, for loops over many: no division for each. */
 struct hs_parts {
-    const int64_t *at; /* hs_shape.part */
+    const int64_t *at; /* hs_shape.part; NULL for equal parts: */
     int64_t unit, each, longer;
 };
-static inline struct hs_parts hs_parts_make(const struct hs_shape *shape)
+static inline struct hs_parts hs_parts_equal(int64_t bytes, int64_t unit, int64_t parts)
 {
-    int64_t elements = shape->bytes / shape->unit, each = elements / shape->size;
-    return (struct hs_parts){shape->part, shape->unit, each, elements - each * shape->size};
+    int64_t elements = bytes / unit, each = elements / parts;
+    return (struct hs_parts){.unit = unit, .each = each, .longer = elements - each * parts};
 }
-static inline struct hs_span hs_parts_span(const struct hs_parts *parts, int i)
+static inline struct hs_parts hs_parts_of(const struct hs_shape *shape)
 {
-    if (parts->at)
-        return (struct hs_span){parts->at[i], parts->at[i + 1] - parts->at[i]};
-    return (struct hs_span){(i * parts->each + hs_least(i, parts->longer)) * parts->unit,
-                            (parts->each + (i < parts->longer)) * parts->unit};
+    return shape->part ? (struct hs_parts){.at = shape->part} : hs_parts_equal(shape->bytes, shape->unit, shape->size);
+}
+static inline int64_t hs_parts_at(const struct hs_parts *parts, int64_t i)
+{
+    return parts->at ? parts->at[i] : (i * parts->each + hs_least(i, parts->longer)) * parts->unit;
+}
+static inline struct hs_span hs_parts_span(const struct hs_parts *parts, int64_t i)
+{
+    int64_t at = hs_parts_at(parts, i);
+    return (struct hs_span){at, hs_parts_at(parts, i + 1) - at};
 }
 int64_t hs_longest_part(const struct hs_shape *shape);
 /* The bytes of a true (unrotated) rank's HS_IN or HS_OUT; see "Buffers by collective" above. */

@@ -153,8 +153,8 @@ void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *
     hs_put(memory, table);
 }
 
-/* An unused entry, for the loads of so many links.  Forgets those used least recently while there is none, or while
- * more than STORED links are stored and not needed at once. */
+/* Returns an unused entry for the loads of `links` links.  Before that, entries used least recently are forgotten: one
+ * if all are used; more if they have more than STORED links together, but never those that one sum may need. */
 static struct hs_known_loads *make_room(struct hs_known_loads known[HS_KNOWN_LOADS], int links,
                                         const struct hs_allocator *memory)
 {

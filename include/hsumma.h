@@ -213,7 +213,7 @@ typedef struct hsumma_plan_info {
                         process owns nothing */
     int steps_run; /**< number of those panels that an execution multiplies (option steps) */
     int64_t guard_checked;   /**< with a guard, checked executions of this plan so far (guard=panels: sections) */
-    int64_t guard_found;     /**< of these, executions with a wrong C or a damaged message, and sections with a right C
+    int64_t guard_found;     /**< of these, executions with a wrong C or damaged data, and sections with a right C
                                   before which A or B was restored */
     int64_t guard_repaired;  /**< of these, executions whose C was correct once recomputed, and those sections */
     int64_t guard_unchecked; /**< columns of C that the last check left out, because the sums of absolute values in

@@ -276,7 +276,7 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     hs_context_enter(ctx, HS_ENTERED_LAYOUTS, ++ctx->entered, 0);
     hsumma_status status = hs_options_apply(&words, options, HS_BY_PLAN, &ctx->message);
     if (!status)
-        status = hs_obey_guard(ctx, &words, &ctx->message);
+        status = hs_check_guard(ctx, &words.settings, &ctx->message);
     struct hs_settings *settings = &words.settings;
     if (status || settings->layers <= 1) {
         int count = 1;

@@ -77,13 +77,19 @@ __attribute__((target("sse4.2"))) static inline uint32_t hs_crc32c_sse42(uint32_
 }
 #endif
 
-static inline uint32_t hs_crc32c(const void *data, size_t count)
+/* The CRC32C of bytes whose first part has the CRC32C `before` (0 if there is none), and `data` is the rest. */
+static inline uint32_t hs_crc32c_after(uint32_t before, const void *data, size_t count)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
     if (__builtin_cpu_supports("sse4.2"))
-        return ~hs_crc32c_sse42(~0u, data, count);
+        return ~hs_crc32c_sse42(~before, data, count);
 #endif
-    return ~hs_crc32c_portable(~0u, data, count);
+    return ~hs_crc32c_portable(~before, data, count);
+}
+
+static inline uint32_t hs_crc32c(const void *data, size_t count)
+{
+    return hs_crc32c_after(0, data, count);
 }
 
 #endif

@@ -24,6 +24,9 @@ enum { HS_LINE_TEXT = 2 * HS_LEVELS * HS_WORD_TEXT + HS_OPTION_TEXT };
 /* How the processes of a node share panels (hs_settings.node). */
 enum { HS_NODE_AUTO = -1, HS_NODE_MESSAGES, HS_NODE_SHARED, HS_NODE_DEVICE, HS_NODE_EVEN };
 
+/* The parts of a guard (hs_settings.guard).  HS_GUARD_PANELS: the product is checked in sections. */
+enum { HS_GUARD_PRODUCT = 1, HS_GUARD_MESSAGES = 2, HS_GUARD_PANELS = 4 };
+
 /* A number of layers over k that stands for the planner's choice (hs_settings.layers). */
 enum { HS_LAYERS_AUTO = 0 };
 
@@ -82,7 +85,7 @@ struct hs_settings {
     int64_t segment; /* bytes per segment of pipelined broadcasts; 0: choose */
     int exchange;    /* panels that are not aligned go to a root (0) or to all that need them (1); -1: choose */
     int bits;        /* 1: every plan gives the same bits (summa/local/ordered.h) */
-    int guard;       /* a sum of HS_GUARD_... (hsumma/guard/guard.h), or 0 */
+    int guard;       /* a sum of HS_GUARD_..., or 0 */
     int layers;      /* layers over k; 1: no layering; or HS_LAYERS_AUTO */
     int lookahead;   /* panels in flight beyond the one that is multiplied; -1: choose */
     int owners;      /* pairs of owners per batch; 0: choose */

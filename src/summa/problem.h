@@ -100,6 +100,7 @@ struct hs_spec {
     int64_t slice; /* flops of the local GEMM between two progress calls; INT64_MAX if the GEMM is not sliced */
     int steps;     /* number of outermost panels that an execution multiplies; 0 for all */
     int threads;   /* number of threads of the local BLAS; 0 if its setting stays as it is */
+    int checked;   /* 1 if panels in shared memory have room for CRCs (summa/shared_crc.h) */
     /* 1 if the members of a line on one node share the line's panels instead of sending them to each other.
      * Exceptions: operands for which hs_spec_shares is 0 or `spread` applies, and levels that hs_cells_factors cannot
      * convert. */

@@ -161,7 +161,8 @@ static int draw_spec(struct job *job, int one_node, uint64_t *random)
     struct hs_problem problem = job_problem(job, 0);
     struct hs_variant variant;
     struct hs_message message;
-    job->spec[0] = job->spec[1] = (struct hs_spec){.stationary = draw_of(random, 3), .slice = INT64_MAX, .chunked = -1};
+    job->spec[0] = job->spec[1] = (struct hs_spec){
+        .stationary = draw_of(random, 3), .slice = INT64_MAX, .chunked = -1, .checked = draw_of(random, 2)};
     job->specs = 1;
     if (hs_variant_make(&problem, job->spec[0].stationary, &variant, &message))
         return 0;
@@ -253,6 +254,8 @@ static size_t describe_spec(const struct hs_spec *spec, char *text, size_t room)
                                  " turn %" PRId64 ", lookahead %d, owners %d, spread %d, segment %" PRId64 "%s",
                                  spec->turn == HS_WHOLE_TURN ? 0 : spec->turn, spec->lookahead, spec->owners,
                                  spec->spread, spec->segment, spec->cells ? ", cells" : "");
+    if (used < room)
+        used += (size_t)snprintf(text + used, room - used, "%s", spec->checked ? " with CRCs" : "");
     return used;
 }
 

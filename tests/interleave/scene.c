@@ -80,6 +80,9 @@ static void start_span(struct scene *scene, int r, int process, const struct hs_
     memset(rank->buffers, POISON, loop->buffer_bytes);
     hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &execution, 0, rank->span ? half : 0,
                   spans > 1 && rank->span == 0 ? half : panels);
+    for (int i = 0; i < 2; i++) /* CRCs in shared memory only: the network has no datatypes for those of messages */
+        if (job->spec[which].checked && loop->conveyor[i].mover.members > 1)
+            loop->conveyor[i].checks = &rank->comm;
 }
 
 /* Starts an execution, or its second span, on process `process` of the job's grid. */
@@ -101,8 +104,8 @@ static void start(struct scene *scene, int r, int process)
                            : (struct hs_where){-1, 0};
     }
     if (job_by_node(job))
-        hs_node_start(&seat->node, memory_of(scene, r), NULL, count(scene, r, job), &job->alpha, matrix, where,
-                      &job->beta, 0);
+        hs_node_start(&seat->node, memory_of(scene, r), job->spec[0].checked ? &rank->comm : NULL, NULL,
+                      count(scene, r, job), &job->alpha, matrix, where, &job->beta, 0);
     else
         start_span(scene, r, process, matrix);
 }
@@ -123,6 +126,8 @@ static void finish(struct scene *scene, int r, int process)
     if (wrong && !scene->fault[0])
         snprintf(scene->fault, sizeof scene->fault, "rank %d: %d elements of C are wrong after turn %d", r, wrong,
                  rank->turn);
+    if (rank->comm.damaged && !scene->fault[0])
+        snprintf(scene->fault, sizeof scene->fault, "rank %d: %s", r, rank->comm.damage.text);
     for (int x = 0; x < 3; x++)
         memset(rank->matrix[x], POISON, job->part[process][x].elements * sizeof(double));
     leave_turn(rank);

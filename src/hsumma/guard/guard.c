@@ -465,7 +465,7 @@ hsumma_status hs_guard_settle(hsumma_plan *plan, int *again)
     guard->figures.found += !guard->repeated && verdict.value != C_RIGHT;
     guard->figures.repaired += (guard->repeated || verdict.value == C_MENDED) && !verdict.status;
     if (verdict.value == C_WRONG && !guard->figures.news.text[0])
-        hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: a message to another process has arrived damaged");
+        hs_fail(&guard->figures.news, HSUMMA_OK, "guard=messages: what another process received or read was damaged");
     if (guard->mended && !guard->repeated && !verdict.status && !*again)
         fprintf(stderr, "hsumma: %s\n", guard->figures.news.text);
     if (verdict.value == C_WRONG && !guard->repeated && guard->explains &&

@@ -13,9 +13,9 @@
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
- * guard=messages: all panels move as messages, also inside a node, and each carries its CRC32C.  A receiver that finds
- * another CRC goes on, since other processes wait for what it sends.  After the product all processes agree on whether
- * it is computed again, as above.
+ * guard=messages: each message carries its CRC32C, and so does what processes of a node put into shared memory for each
+ * other (summa/shared_crc.h).  A process that finds another CRC goes on, since others wait for what it sends.  After
+ * the product all processes agree on whether it is computed again, as above.
  *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.
@@ -25,9 +25,6 @@
 
 #include "coll/run/agree.h"
 #include "summa/checksum.h"
-
-/* The parts of a guard.  HS_GUARD_PANELS: the product is checked in sections (sections.h). */
-enum { HS_GUARD_PRODUCT = 1, HS_GUARD_MESSAGES = 2, HS_GUARD_PANELS = 4 };
 
 struct hs_guard;
 

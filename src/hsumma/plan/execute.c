@@ -54,7 +54,8 @@ static void begin(hsumma_plan *plan, const void *alpha, const struct hs_matrix m
         struct hs_where where[2];
         for (int x = 0; x < 2; x++)
             where[x] = where_is(plan, x, &matrix[x]);
-        hs_node_start(&plan->node, execution.shared, NULL, execution.number, alpha, matrix, where, beta, plan->began);
+        hs_node_start(&plan->node, execution.shared, hs_checking(&plan->ctx->comm, plan->choice.spec.checked), NULL,
+                      execution.number, alpha, matrix, where, beta, plan->began);
         return;
     }
     plan->workspace = hs_workspace_hold(plan->ctx->workspace);

@@ -90,8 +90,8 @@ void hs_plan_begin_on_device(hsumma_plan *plan, uint64_t execution)
     device->tiles->outside = plan->ctx->stream;
     device->tiles->to_host = plan->from_host;
     hs_staging_panels(plan, device->tiles->host);
-    hs_node_start(&device->node, &plan->grid->shared, device->tiles, execution, &plan->alpha, plan->matrix, nowhere,
-                  &plan->beta, plan->began);
+    hs_node_start(&device->node, &plan->grid->shared, NULL, device->tiles, execution, &plan->alpha, plan->matrix,
+                  nowhere, &plan->beta, plan->began);
 }
 
 hsumma_status hs_plan_end(hsumma_plan *plan)

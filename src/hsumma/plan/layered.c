@@ -155,12 +155,13 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     char *options = hs_get(&ctx->memory, room, 1);
     if (!options)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
-    snprintf(options, room, "%s layers=1 guard=off workspace_limit=%" PRId64 "%s", words, limit > 0 ? limit : 1,
-             settings->node == HS_NODE_MESSAGES ? " node=messages" : "");
+    snprintf(options, room, "%s layers=1 guard=%s workspace_limit=%" PRId64, words,
+             settings->guard & HS_GUARD_MESSAGES ? "messages" : "off", limit > 0 ? limit : 1);
     struct hs_request one = *request;
     one.options = options;
     one.alone = 1;
     one.silent = silent;
+    one.unguarded = 1;
     one.layers = 1;
     for (int x = 0; x < 3; x++)
         one.desc[x] = &desc[x];

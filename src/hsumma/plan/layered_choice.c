@@ -120,13 +120,13 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
 {
     struct hs_problem problem;
     struct hs_scalar scalar;
-    struct hs_options options = ctx->options;
-    hsumma_status status = hs_obey_guard(ctx, &options, &ctx->message);
+    const struct hs_settings *settings = &ctx->options.settings;
+    hsumma_status status = hs_check_guard(ctx, settings, &ctx->message);
     if (status)
         return status;
-    hs_plan_problem(request, &options.settings, &scalar, &problem);
+    hs_plan_problem(request, settings, &scalar, &problem);
     const struct question question = {
-        .request = request, .settings = &options.settings, .problem = &problem, .limit = limit, .enough = -1};
+        .request = request, .settings = settings, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 

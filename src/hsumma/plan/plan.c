@@ -235,6 +235,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
+    plan->choice.spec.checked = (settings->guard & HS_GUARD_MESSAGES) != 0;
     plan->choice.spec.steps = settings->steps;
     if (!status && settings->steps && hs_compute_is_real(ctx->compute))
         status =
@@ -260,12 +261,13 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->local_rows[x] = hs_axis_count(&rows, request->desc[x]->grid->grid.coord[0]);
     }
     status = hs_plan_check_local(plan, ld, message, about);
-    if (!status && (!request->alone || settings->guard)) { /* hs_plan_run makes no agreement without a guard */
+    const int guard = request->unguarded ? 0 : settings->guard;
+    if (!status && (!request->alone || guard)) { /* hs_plan_run makes no agreement without a guard */
         *about = HS_ABOUT_MEMORY;
         status = hs_plan_agreement_init(plan, &plan->agreement, HS_AGREE_PLAN);
     }
-    if (!status && settings->guard)
-        status = hs_guard_create(plan, settings->guard, request->first, message);
+    if (!status && guard)
+        status = hs_guard_create(plan, guard, request->first, message);
     if (plan->layered)
         return status;
     if (!status && plan->member && plan->by_node)
@@ -376,7 +378,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     struct hs_message mine = {""};
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
-        status = hs_obey_guard(ctx, &options, &mine);
+        status = hs_check_guard(ctx, &options.settings, &mine);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);

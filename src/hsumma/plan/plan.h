@@ -27,6 +27,7 @@ struct hs_request {
     int silent;                     /* 1 if the plan's `line` and `why` are not needed */
     const struct hs_choice *choice; /* the choice, if it has been made; NULL otherwise */
     int afresh;                     /* 1 if remembered plans are ignored */
+    int unguarded;                  /* 1 if the guard of another plan, of which this is a layer, checks this one */
     int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
     int priced;                     /* 1 if the plan is only made to know its price, and has no sections */
@@ -109,9 +110,8 @@ hsumma_status hs_request_check(const struct hs_request *request, const hsumma_co
 hsumma_status hs_request_check_bits(const struct hs_request *request, const hsumma_context *ctx,
                                     const struct hs_settings *settings, struct hs_message *message);
 
-/* Refuses what a guard does not support: HSUMMA_ERR_UNSUPPORTED.  With guard=messages, processes of a node send
- * messages too, because panels in shared memory have no CRC. */
-hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *options, struct hs_message *message);
+/* Refuses what a guard does not support: HSUMMA_ERR_UNSUPPORTED. */
+hsumma_status hs_check_guard(const hsumma_context *ctx, const struct hs_settings *settings, struct hs_message *message);
 
 /* Hashes the fields of a descriptor that must agree on all processes; layout: as for hs_request_hash. */
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout);

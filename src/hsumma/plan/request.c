@@ -107,9 +107,8 @@ hsumma_status hs_request_check_bits(const struct hs_request *request, const hsum
     return expected ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "bits=anywhere: expected %s", expected) : HSUMMA_OK;
 }
 
-hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *options, struct hs_message *message)
+hsumma_status hs_check_guard(const hsumma_context *ctx, const struct hs_settings *settings, struct hs_message *message)
 {
-    struct hs_settings *settings = &options->settings;
     if (!settings->guard)
         return HSUMMA_OK;
     if (!hs_compute_is_real(ctx->compute))
@@ -128,13 +127,6 @@ hsumma_status hs_obey_guard(const hsumma_context *ctx, struct hs_options *option
     if (ctx->device)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "guard=messages does not check device memory; expected guard=product, or device=none");
-    if (settings->node != HS_NODE_AUTO && settings->node != HS_NODE_MESSAGES)
-        return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "guard=messages does not check panels in shared memory; expected guard=product, or node=auto or "
-                       "messages");
-    settings->node = HS_NODE_MESSAGES;
-    if (options->said_by[HS_OPT_NODE] == HS_BY_DEFAULT)
-        options->said_by[HS_OPT_NODE] = options->said_by[HS_OPT_GUARD];
     return HSUMMA_OK;
 }
 

@@ -377,6 +377,7 @@ static hsumma_status share_panels(const struct hs_chooser *chooser, struct hs_ch
     struct hs_spec *spec = &choice->spec;
     int any = 0;
     spec->cells = chooser->cells;
+    spec->checked = (chooser->settings->guard & HS_GUARD_MESSAGES) != 0;
     for (int x = 0; x < 3; x++)
         any |= chooser->variant.role[x].moves && hs_spec_shares(spec, x);
     if (!chooser->cells || any)

@@ -339,6 +339,7 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     spec->node = sizes->on_device ? HS_NODE_DEVICE : sizes->even ? HS_NODE_EVEN : HS_NODE_SHARED;
     spec->levels = 1;
     spec->slice = INT64_MAX;
+    spec->checked = (sizes->settings->guard & HS_GUARD_MESSAGES) != 0;
     spec->segment = sizes->settings->segment;
     for (int axis = 0; axis < 2; axis++)
         hs_factors_make(&spec->factors[axis], sizes->problem->grid.extent[axis], 0, NULL);
@@ -385,7 +386,7 @@ static struct sizes sizes_on_host(const struct hs_problem *problem, const struct
                           .sacrifices = of_host,
                           .most = (uint64_t)most > planner->sharing.bytes ? (int64_t)planner->sharing.bytes : most,
                           .profile = planner->memo->profile,
-                          .in_place = planner->sharing.in_place,
+                          .in_place = planner->sharing.in_place && !(settings->guard & HS_GUARD_MESSAGES),
                           .threads = planner->threads,
                           .times = 1};
 }

@@ -110,12 +110,20 @@ static int node_rings(const struct hs_mover *mover, int s)
     return is_drain(mover) && s == 0 ? mover->members : 1;
 }
 
+/* Bytes for the CRCs of a buffer in the node's memory, the same for all lines along an axis. */
+static int64_t crc_bytes_of(const struct hs_mover *mover, const struct hs_spec *spec)
+{
+    const size_t members = (size_t)mover->problem->grid.extent[mover->role->line_axis];
+    return spec->checked ? (int64_t)hs_aligned(members * sizeof(uint32_t)) : 0;
+}
+
 size_t hs_conveyor_shared_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                                 int lines, int members)
 {
     int64_t length = hs_axis_count_max(mover->role->want), most = 0, all = 0;
     for (int tier = 0; tier < spec->levels; tier++) {
-        int64_t ring = buffers_of(mover, spec, tier, 1) * hs_mover_buffer_bytes(mover, spec, pairs, tier, length);
+        int64_t ring = buffers_of(mover, spec, tier, 1) *
+                       (hs_mover_buffer_bytes(mover, spec, pairs, tier, length) + crc_bytes_of(mover, spec));
         most = ring > most ? ring : most;
         all += ring;
     }
@@ -132,7 +140,8 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
         int slots = reuses_ring(mover, spec, s) ? 0 : slots_of(mover, spec, pairs, s);
         int64_t panel = hs_mover_buffer_bytes(mover, spec, pairs, tier_of(mover, s), length);
         int of_cell = node_rings(mover, s) == 1; /* the cell shares the ring; a process counts its share */
-        bytes += scratch_panels(mover, s) * panel + slots * panel / (of_cell ? mover->members : 1);
+        int64_t buffer = panel + (node_rings(mover, s) ? crc_bytes_of(mover, spec) : 0);
+        bytes += scratch_panels(mover, s) * panel + slots * buffer / (of_cell ? mover->members : 1);
     }
     return bytes;
 }
@@ -161,6 +170,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
     memset(conveyor, 0, sizeof *conveyor);
     conveyor->mover = *mover;
     conveyor->channels = 1 + mover->levels + sums_in_cell(mover);
+    conveyor->crc_bytes = crc_bytes_of(mover, spec);
     conveyor->owners = spec->owners > 1 && !is_local(mover) ? spec->owners : 0;
     hsumma_status status = hs_mover_make_tables(&conveyor->mover, memory);
     for (int s = 0; s < conveyor->channels; s++) {
@@ -176,7 +186,8 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         else
             channel->slots = s == 0 && !mover->role->exchanged ? 1 : conveyor->ahead[s] + 1;
         conveyor->node_rings[s] = node_rings(mover, s);
-        conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length);
+        conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length) +
+                                  (conveyor->node_rings[s] ? conveyor->crc_bytes : 0);
         conveyor->reuses_ring[s] = reuses_ring(mover, spec, s);
         channel->list = hs_get(memory, (size_t)panels_of(conveyor, s) + 1, sizeof *channel->list);
         if (!status)
@@ -260,11 +271,13 @@ void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *ar
 }
 
 void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
-                       struct hs_node_execution *execution, int from, int to)
+                       struct hs_node_execution *execution, struct hs_comm *checks, int from, int to)
 {
+    conveyor->checks = conveyor->mover.members > 1 ? checks : NULL;
     conveyor->matrix = *matrix;
     conveyor->beta = beta;
     conveyor->execution = execution;
+    conveyor->from = from;
     conveyor->copy_seconds = 0;
     memset(conveyor->signalled, 0, sizeof conveyor->signalled);
     if (execution->shared)
@@ -280,6 +293,10 @@ void hs_conveyor_signal(struct hs_conveyor *conveyor)
     if (conveyor->mover.members == 1)
         return;
     for (int s = 0; s < conveyor->channels; s++) {
+        const int first = conveyor->mover.panels->tier[conveyor->channel[s].tier].of[conveyor->from];
+        for (int o = conveyor->signalled[s]; o < conveyor->channel[s].done && conveyor->checks; o++)
+            if (!is_drain(&conveyor->mover) && o >= first)
+                hs_feed_take_crc(conveyor, s, o);
         if (conveyor->channel[s].done > conveyor->signalled[s])
             hs_signal(&conveyor->execution->shared->directory, hs_done_of(conveyor->mover.index, s),
                       hs_node_progress(conveyor->execution->number, conveyor->channel[s].done));
@@ -426,12 +443,25 @@ static int messages_free(const struct hs_conveyor *conveyor, int s)
     return 1;
 }
 
+/* Whether this process has any work in the next panel of channel s. */
+static int takes_part(const struct hs_conveyor *conveyor, int s)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    const struct hs_channel *channel = &conveyor->channel[s];
+    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
+        return 1;
+    return level_of(mover, s) < 0 && !mover->role->exchanged &&
+           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
+}
+
 /* Starts the next panel of channel s: an instance, a local copy or sum, or nothing. */
 static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_comm *comm, const struct hs_cache *lists)
 {
     const struct hs_mover *mover = &conveyor->mover;
     struct hs_channel *channel = &conveyor->channel[s];
     int o = channel->next, collective = is_collective(mover, s);
+    if (conveyor->checks && s > 0 && is_cell_sum(mover, s - 1) && takes_part(conveyor, s))
+        hs_drain_check_sum(conveyor, o);
     if (channel->list[o] >= 0 && collective) {
         struct hs_binding binding = bind_level(conveyor, s);
         return hs_channel_start(channel, comm, &binding, lists);
@@ -452,17 +482,6 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
     }
     channel->next++; /* complete without an instance */
     return HSUMMA_OK;
-}
-
-/* Whether this process has any work in the next panel of channel s. */
-static int takes_part(const struct hs_conveyor *conveyor, int s)
-{
-    const struct hs_mover *mover = &conveyor->mover;
-    const struct hs_channel *channel = &conveyor->channel[s];
-    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
-        return 1;
-    return level_of(mover, s) < 0 && !mover->role->exchanged &&
-           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
 }
 
 static int may_start(const struct hs_conveyor *conveyor, int s, int now)

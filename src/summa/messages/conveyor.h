@@ -25,6 +25,7 @@
 
 #include "summa/messages/channel.h"
 #include "summa/messages/mover.h"
+#include "summa/shared_crc.h"
 
 /* The memory from which the root of a tier0 panel sends and multiplies. */
 struct hs_source {
@@ -46,8 +47,11 @@ struct hs_conveyor {
     /* Number of a channel's rings in the node's memory: 1 for the whole cell, or one per member.  0 if the ring is in
      * this process's memory. */
     int node_rings[HS_CONVEYOR_CHANNELS];
-    size_t shared_at;                    /* offset of the cell's rings in the node's memory */
+    int64_t crc_bytes;      /* at the end of each buffer in the node's memory, for CRCs (hs_spec.checked) */
+    struct hs_comm *checks; /* hs_checking */
+    size_t shared_at;       /* offset of the cell's rings in the node's memory */
     struct hs_node_execution *execution; /* hs_conveyor_reset sets execution, matrix and beta */
+    int from;                            /* the first innermost panel of the execution */
     int signalled[HS_CONVEYOR_CHANNELS]; /* for each channel, the value of `done` last signalled to the cell */
     char *outgoing, *incoming;           /* packed messages of the exchange */
     struct hs_matrix matrix;
@@ -89,9 +93,9 @@ size_t hs_conveyor_shared_part(const struct hs_conveyor *conveyor);
 int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *spec, const struct hs_pairs *pairs,
                           int64_t length);
 
-/* Begins an execution of the innermost panels from .. to - 1.  Only the drain uses beta. */
+/* Begins an execution of the innermost panels from .. to - 1.  Only the drain uses beta.  checks: hs_checking. */
 void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *matrix, const void *beta,
-                       struct hs_node_execution *execution, int from, int to);
+                       struct hs_node_execution *execution, struct hs_comm *checks, int from, int to);
 /* Signals to the cell how many instances of each channel are complete. */
 void hs_conveyor_signal(struct hs_conveyor *conveyor);
 /* Advances all instances in flight. */
@@ -109,14 +113,23 @@ int hs_conveyor_done(const struct hs_conveyor *conveyor);
 
 /* Implemented in feed.c.  1 if innermost panel t has arrived. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t);
-/* The rank of the root of innermost panel t on this line. */
+/* The root of innermost panel t on this line: its rank, and its coordinate on the line. */
 int hs_feed_root(const struct hs_conveyor *feed, int t);
+int hs_feed_root_on_line(const struct hs_conveyor *feed, int t);
+/* The channel through which this cell receives innermost panel t; 0 if the root is in this cell. */
+int hs_feed_channel(const struct hs_conveyor *feed, int t);
 /* The address of innermost panel t, which must be ready. */
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
 /* 1 if this process has completed its instances up to panel `now`, forwarding included, and none is in flight. */
 int hs_feed_settled(const struct hs_conveyor *feed, int now);
 /* 1 if all members of the cell have completed their instances up to panel t, forwarding included. */
 int hs_feed_forwarded(const struct hs_conveyor *feed, int t);
+
+/* Implemented in crcs.c, for cells of several members while a product is checked.  Compares the CRC of innermost panel
+ * t, which must be ready and is about to be multiplied. */
+void hs_feed_check_crc(const struct hs_conveyor *feed, int t);
+/* Takes the CRCs of this process's partial panels that end at innermost panel t. */
+void hs_drain_take_crcs(const struct hs_conveyor *drain, int t);
 
 /* Implemented in drain.c.  1 if the GEMM may write innermost panel t. */
 int hs_drain_open(const struct hs_conveyor *drain, int t);
@@ -140,6 +153,15 @@ int hs_conveyor_may_write(const struct hs_conveyor *conveyor);
 int hs_conveyor_all_done(const struct hs_conveyor *conveyor, int s, int count);
 /* Runs channel 0 of the drain in a cell of several members: computes this member's share of the sum of panel o. */
 void hs_drain_sum_cell(struct hs_conveyor *drain, int o);
+/* The bytes of a member's share of panel o of channel 0, from offset *from on. */
+int64_t hs_drain_share(const struct hs_conveyor *drain, int o, int member, int64_t *from);
+/* Implemented in crcs.c.  Takes the CRC of panel o of channel s if this process has written it for its cell. */
+void hs_feed_take_crc(const struct hs_conveyor *feed, int s, int o);
+/* Compares the CRCs of this member's share of the members' partial panels o. */
+void hs_drain_check_parts(const struct hs_conveyor *drain, int o);
+/* Takes the CRC of this member's share of the sum of panel o; compares those of all shares. */
+void hs_drain_take_crc_of_sum(const struct hs_conveyor *drain, int o);
+void hs_drain_check_sum(const struct hs_conveyor *drain, int o);
 /* The address of innermost panel t in the buffers of channel s. */
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t);
 /* Address of a local index of the looped dimension in this process's part of the operand. */

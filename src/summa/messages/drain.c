@@ -46,25 +46,36 @@ void hs_drain_add(struct hs_conveyor *drain, int o)
     hs_conveyor_copied(drain, mover->tier0, o, HS_TRACE_SUM, begin);
 }
 
+int64_t hs_drain_share(const struct hs_conveyor *drain, int o, int member, int64_t *from)
+{
+    const struct hs_mover *mover = &drain->mover;
+    const int64_t elements = hs_tier_width(mover->panels, drain->channel[0].tier, o) * mover->length;
+    const int64_t size = (int64_t)mover->problem->scalar->size;
+    *from = elements * member / mover->members * size;
+    return elements * (member + 1) / mover->members * size - *from;
+}
+
 /* Each element is summed in the order of the line, so the bits do not depend on how members divide the work. */
 void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     const struct hs_scalar *scalar = mover->problem->scalar;
     int first = mover->panels->tier[drain->channel[0].tier].first[o], members = mover->members;
-    int64_t elements = hs_tier_width(mover->panels, drain->channel[0].tier, o) * mover->length,
-            size = (int64_t)scalar->size;
     int me = hs_place_in_part(mover->cells->division, mover->line);
-    int64_t from = elements * me / members * size, bytes = elements * (me + 1) / members * size - from;
+    int64_t from, bytes = hs_drain_share(drain, o, me, &from);
     int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of consecutive members */
     const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;
     char *sum = hs_conveyor_panel(drain, 1, first).base + from;
     double begin = hs_now();
+    if (drain->checks)
+        hs_drain_check_parts(drain, o);
     if (bytes > 0 && hs_compute_bytes(scalar->compute, HS_WORK_SUM, bytes * (members - 1))) {
         scalar->add(sum, part, part + apart, bytes, NULL);
         for (int i = 2; i < members; i++)
             scalar->add(sum, sum, part + i * apart, bytes, NULL);
     }
+    if (drain->checks)
+        hs_drain_take_crc_of_sum(drain, o);
     hs_conveyor_copied(drain, drain->channel[0].tier, o, HS_TRACE_SUM, begin);
 }
 

@@ -2,7 +2,7 @@
 #include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
-static int root_of(const struct hs_conveyor *feed, int t)
+int hs_feed_root_on_line(const struct hs_conveyor *feed, int t)
 {
     return hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair);
 }
@@ -11,20 +11,19 @@ int hs_feed_root(const struct hs_conveyor *feed, int t)
 {
     const struct hs_grid *grid = &feed->mover.problem->grid;
     int along = feed->mover.role->line_axis;
-    return hs_grid_rank(grid, hs_grid_index(grid, along, root_of(feed, t), grid->coord[!along]));
+    return hs_grid_rank(grid, hs_grid_index(grid, along, hs_feed_root_on_line(feed, t), grid->coord[!along]));
 }
 
-/* The channel through which this cell receives innermost panel t; 0 if the root is in this cell. */
-static int channel_of(const struct hs_conveyor *feed, int t)
+int hs_feed_channel(const struct hs_conveyor *feed, int t)
 {
-    return 1 + hs_mover_level(&feed->mover, root_of(feed, t));
+    return 1 + hs_mover_level(&feed->mover, hs_feed_root_on_line(feed, t));
 }
 
 /* The panel is ready when the cell's carrier has it.  In the root's cell the carrier is the root. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
-    int s = channel_of(feed, t), root = root_of(feed, t);
+    int s = hs_feed_channel(feed, t), root = hs_feed_root_on_line(feed, t);
     int o = mover->panels->tier[feed->channel[s].tier].of[t];
     if (hs_mover_carries(mover, root))
         return o < feed->channel[s].done;
@@ -35,7 +34,7 @@ int hs_feed_ready(const struct hs_conveyor *feed, int t)
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
-    int s = channel_of(feed, t), slots = feed->slots[0] ? feed->slots[0] : 1;
+    int s = hs_feed_channel(feed, t), slots = feed->slots[0] ? feed->slots[0] : 1;
     const struct hs_source *source = &feed->source[mover->panels->tier[mover->tier0].of[t] % slots];
     if (s > 0 || mover->members > 1 || !source->in_place)
         return hs_conveyor_panel(feed, s, t);
@@ -115,7 +114,7 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
     int o = channel->next;
     if (o > window_end(feed, s, now))
         return 0;
-    int first = tier->first[o], from = channel_of(feed, first);
+    int first = tier->first[o], from = hs_feed_channel(feed, first);
     if (!is_next(feed, s, first))
         return 0;
     if (s == 0 && !hs_mover_takes(&feed->mover, hs_mover_pair(&feed->mover, channel->tier, o)))

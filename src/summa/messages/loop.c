@@ -234,6 +234,9 @@ static void multiply(struct hs_loop *loop, int *worked)
 {
     int done, panel = loop->now;
     if (!loop->multiplying) {
+        for (int f = 0; f < loop->feeds && loop->column == 0; f++)
+            if (loop->conveyor[f].checks)
+                hs_feed_check_crc(&loop->conveyor[f], loop->now);
         struct hs_product product = next_slice(loop);
         loop->flops = hs_product_flops(&product);
         loop->mark = hs_now();
@@ -325,6 +328,10 @@ static void signal_progress(struct hs_loop *loop)
         return;
     for (int i = 0; i < 2; i++)
         hs_conveyor_signal(&loop->conveyor[i]);
+    const struct hs_conveyor *drain = drain_of(loop);
+    for (int t = loop->signalled; t < loop->now && drain && drain->checks; t++)
+        if (t >= drain->from)
+            hs_drain_take_crcs(drain, t);
     if (loop->now > loop->signalled)
         hs_signal(&execution->shared->directory, HS_USED, hs_node_progress(execution->number, loop->now));
     loop->signalled = loop->now;
@@ -379,7 +386,7 @@ void hs_loop_start(struct hs_loop *loop, const void *alpha, const struct hs_matr
     loop->signalled = 0;
     for (int i = 0; i < 2; i++)
         hs_conveyor_reset(&loop->conveyor[i], &loop->matrix[loop->conveyor[i].mover.operand], &loop->beta,
-                          &loop->execution, from, loop->end);
+                          &loop->execution, hs_checking(loop->comm, loop->spec->checked), from, loop->end);
     if (loop->buffers != buffers)
         place(loop, buffers);
     loop->buffers = buffers;

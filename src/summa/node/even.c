@@ -35,13 +35,13 @@ int hs_even_owns(const struct hs_node_product *node, int x, const int coord[2])
     return 1;
 }
 
-/* Walks over the indices of a dimension that this process owns of C and the process at `coord` computes. */
-static struct hs_overlap shared_with(const struct hs_node_product *node, int axis, const int coord[2])
+/* Walks over the indices of a dimension that the process at `owner` owns of C and the process at `coord` computes. */
+static struct hs_overlap shared_with(const struct hs_node_product *node, int axis, const int coord[2],
+                                     const int owner[2])
 {
     const struct hs_axis *own = &node->problem->view[HS_C].axis[axis];
     struct hs_range range = part_of(node, hs_operand_dims[HS_C][axis], coord);
-    return hs_overlap_begin(own, hs_coord_on(own, node->problem->grid.coord[axis]), NULL, 0, range.begin,
-                            range.begin + range.length);
+    return hs_overlap_begin(own, hs_coord_on(own, owner[axis]), NULL, 0, range.begin, range.begin + range.length);
 }
 
 void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
@@ -54,12 +54,14 @@ void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
         int shares = hs_node_multiplies(node, coord) && !hs_even_owns(node, HS_C, coord);
         for (int axis = 0; axis < 2 && shares; axis++) {
-            struct hs_overlap walk = shared_with(node, axis, coord);
+            struct hs_overlap walk = shared_with(node, axis, coord, grid->coord);
             int64_t begin, length;
             shares = hs_overlap_next(&walk, INT64_MAX, &begin, &length);
         }
-        if (shares)
-            makers->rank[makers->count++] = hs_mate_index(mates, hs_grid_rank(grid, i));
+        if (shares) {
+            makers->rank[makers->count] = hs_mate_index(mates, hs_grid_rank(grid, i));
+            makers->place[makers->count++] = i;
+        }
     }
 }
 
@@ -88,6 +90,39 @@ int hs_even_locate(const struct hs_node_product *node, int x, const struct hs_ra
     return 1;
 }
 
+/* A walk over the blocks of C that the process at `owner` owns and the process at `coord` computes, by columns. */
+struct blocks {
+    struct hs_overlap columns, rows, all_rows;
+    int64_t first[2];       /* first row and column of what the process at `coord` computes */
+    int64_t at[2], size[2]; /* first row and column of the current block; its rows and columns */
+};
+
+static struct blocks blocks_begin(const struct hs_node_product *node, const int coord[2], const int owner[2])
+{
+    struct blocks blocks = {.columns = shared_with(node, 1, coord, owner),
+                            .all_rows = shared_with(node, 0, coord, owner)};
+    for (int axis = 0; axis < 2; axis++)
+        blocks.first[axis] = part_of(node, hs_operand_dims[HS_C][axis], coord).begin;
+    return blocks;
+}
+
+static int blocks_next(struct blocks *blocks)
+{
+    while (blocks->size[1] == 0 || !hs_overlap_next(&blocks->rows, INT64_MAX, &blocks->at[0], &blocks->size[0])) {
+        if (!hs_overlap_next(&blocks->columns, INT64_MAX, &blocks->at[1], &blocks->size[1]))
+            return 0;
+        blocks->rows = blocks->all_rows;
+    }
+    return 1;
+}
+
+/* The address of the current block in the tile of the process that computes it. */
+static const char *block_in(const struct blocks *blocks, const struct hs_matrix *tile, size_t size)
+{
+    return tile->base +
+           (size_t)(blocks->at[0] - blocks->first[0] + (blocks->at[1] - blocks->first[1]) * tile->ld) * size;
+}
+
 /* Collects the part of C that the process at `coord` has computed. */
 static int64_t collect_from(struct hs_node_product *node, const int coord[2])
 {
@@ -95,32 +130,65 @@ static int64_t collect_from(struct hs_node_product *node, const int coord[2])
     const struct hs_view *view = &node->problem->view[HS_C];
     const int *me = node->problem->grid.coord;
     const struct hs_matrix *c = &node->matrix[HS_C], tile = tile_of(node, coord);
-    int64_t first[2], j, cols, bytes = 0;
-    for (int axis = 0; axis < 2; axis++)
-        first[axis] = part_of(node, hs_operand_dims[HS_C][axis], coord).begin;
-    struct hs_overlap outer = shared_with(node, 1, coord);
-    while (hs_overlap_next(&outer, INT64_MAX, &j, &cols)) {
-        struct hs_overlap inner = shared_with(node, 0, coord);
-        int64_t i, rows;
-        while (hs_overlap_next(&inner, INT64_MAX, &i, &rows)) {
-            int64_t to = hs_axis_before(&view->axis[0], me[0], i) + hs_axis_before(&view->axis[1], me[1], j) * c->ld;
-            int64_t from = i - first[0] + (j - first[1]) * tile.ld;
-            hs_update(scalar, rows, cols, &node->beta, c->base + (size_t)to * scalar->size, c->ld,
-                      tile.base + (size_t)from * scalar->size, tile.ld);
-            bytes += rows * cols * (int64_t)scalar->size;
-        }
+    struct blocks blocks = blocks_begin(node, coord, me);
+    int64_t bytes = 0;
+    while (blocks_next(&blocks)) {
+        int64_t to = hs_axis_before(&view->axis[0], me[0], blocks.at[0]) +
+                     hs_axis_before(&view->axis[1], me[1], blocks.at[1]) * c->ld;
+        hs_update(scalar, blocks.size[0], blocks.size[1], &node->beta, c->base + (size_t)to * scalar->size, c->ld,
+                  block_in(&blocks, &tile, scalar->size), tile.ld);
+        bytes += blocks.size[0] * blocks.size[1] * (int64_t)scalar->size;
     }
     return bytes;
 }
 
 int64_t hs_even_collect(struct hs_node_product *node)
 {
-    const int *extent = node->problem->grid.extent;
+    const int cols = node->problem->grid.extent[1];
     int64_t bytes = 0;
-    for (int i = 0; i < extent[0] * extent[1]; i++) {
-        const int coord[2] = {i / extent[1], i % extent[1]};
-        if (hs_node_multiplies(node, coord) && !hs_even_owns(node, HS_C, coord))
-            bytes += collect_from(node, coord);
+    for (int i = 0; i < node->even.makers.count; i++) {
+        const int place = node->even.makers.place[i], coord[2] = {place / cols, place % cols};
+        bytes += collect_from(node, coord);
     }
     return bytes;
+}
+
+/* The CRC of what the process at `coord` has computed for the one at `owner`. */
+static uint32_t crc_of(const struct hs_node_product *node, const int coord[2], const int owner[2])
+{
+    const size_t size = node->problem->scalar->size;
+    const struct hs_matrix tile = tile_of(node, coord);
+    struct blocks blocks = blocks_begin(node, coord, owner);
+    uint32_t crc = 0;
+    while (blocks_next(&blocks))
+        crc = hs_crc32c_columns(crc, block_in(&blocks, &tile, size), (size_t)blocks.size[0] * size, blocks.size[1],
+                                (size_t)tile.ld * size);
+    return crc;
+}
+
+static uint32_t *crcs_of(const struct hs_node_product *node, const int coord[2])
+{
+    return (uint32_t *)(void *)(tile_of(node, coord).base + node->even.crcs);
+}
+
+void hs_even_take_crcs(struct hs_node_product *node)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    if (node->even.own[HS_C] || !hs_node_multiplies(node, grid->coord))
+        return;
+    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
+        const int owner[2] = {i / grid->extent[1], i % grid->extent[1]};
+        crcs_of(node, grid->coord)[i] = crc_of(node, grid->coord, owner);
+    }
+}
+
+void hs_even_check_crcs(struct hs_node_product *node)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    for (int i = 0; i < node->even.makers.count; i++) {
+        const int place = node->even.makers.place[i], coord[2] = {place / grid->extent[1], place % grid->extent[1]};
+        hs_shared_crc_compare(node->checks, HS_C, hs_grid_rank(grid, place), crc_of(node, coord, grid->coord),
+                              crcs_of(node, coord)[me]);
+    }
 }

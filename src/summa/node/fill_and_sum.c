@@ -1,4 +1,5 @@
-/* Copies from matrices into tiles, and sums of partial results from tiles into C, for any layout on both sides. */
+/* Copies from matrices into tiles, and sums of partial results from tiles into C, for any layout on both sides; and the
+ * CRCs of both. */
 #include "dist/overlap.h"
 #include "summa/node/on_device.h"
 #include "summa/node/shape.h"
@@ -72,6 +73,9 @@ struct strip {
 
 enum { STRIPS = 64 };
 
+/* What is done with each piece. */
+enum task { COPY, CRC_OF_MATRIX, CRC_OF_TILE };
+
 struct copying {
     struct hs_node_product *node;
     const struct hs_supply *supply;
@@ -82,6 +86,8 @@ struct copying {
     struct strip strip[STRIPS];
     int strips, real;
     int64_t bytes;
+    enum task task;
+    uint32_t crc;
 };
 
 /* Copies each strip for all columns of a run at once. */
@@ -99,11 +105,30 @@ static void copy_on_device(struct copying *copying, struct index_run columns, ch
     }
 }
 
+/* Continues the CRC of the matrix, or of the tile, with all strips, for the columns of a run. */
+static void take_crc(struct copying *copying, struct index_run columns, const char *tiles)
+{
+    const size_t size = copying->node->problem->scalar->size;
+    const struct hs_matrix *matrix = &copying->matrix;
+    for (int64_t j = 0; j < columns.length; j++)
+        for (int i = 0; i < copying->strips; i++) {
+            const struct strip *strip = &copying->strip[i];
+            const char *piece = copying->task == CRC_OF_TILE
+                                    ? tiles + (size_t)((columns.to + j) * copying->supply->ld) * size + strip->offset
+                                    : matrix->base + (size_t)(strip->from + (columns.from + j) * matrix->ld) * size;
+            copying->crc = hs_crc32c_after(copying->crc, piece, (size_t)strip->length * size);
+        }
+}
+
 /* Copies all strips, for the columns of a run. */
 static void copy_columns(struct copying *copying, struct index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
+    if (copying->task != COPY) {
+        take_crc(copying, columns, tiles);
+        return;
+    }
     if (copying->node->device) {
         copy_on_device(copying, columns, tiles);
         return;
@@ -271,6 +296,42 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
     return copying.bytes;
 }
 
+/* The CRC of what the process at `coord` has, or with CRC_OF_TILE has copied, for line p in a step. */
+static uint32_t crc_of(struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p,
+                       const int coord[2], enum task task)
+{
+    struct copying copying = {.node = node,
+                              .supply = supply,
+                              .matrix = node->matrix[supply->operand],
+                              .coord = {coord[0], coord[1]},
+                              .task = task};
+    copy_tiles(&copying, step, p, p + 1, hs_supply_slot(node, supply, step, p));
+    return copying.crc;
+}
+
+void hs_node_take_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    for (int p = 0; p < supply->role->want->nprocs; p++)
+        if (supply->gives[p])
+            hs_supply_crcs(node, supply, step, p)[me] = crc_of(node, supply, step, p, grid->coord, CRC_OF_MATRIX);
+}
+
+void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_peers *givers = &supply->givers;
+    const int owner = hs_panel_owner(node, supply, hs_panel_of(node, step)), p = hs_supply_line(supply, grid->coord);
+    for (int i = 0; i < givers->count && !hs_reads_own(node, supply, owner); i++) {
+        const int place = givers->place[i], coord[2] = {place / grid->extent[1], place % grid->extent[1]};
+        if (hs_peer_has(givers, i, owner))
+            hs_shared_crc_compare(node->checks, supply->operand, hs_grid_rank(grid, place),
+                                  crc_of(node, supply, step, p, coord, CRC_OF_TILE),
+                                  hs_supply_crcs(node, supply, step, p)[place]);
+    }
+}
+
 /* Computes beta C + the partial results of a line for one block of C, in the order of the line.  Processes that own no
  * index of k have no partial result. */
 static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
@@ -316,5 +377,55 @@ void hs_node_sum(struct hs_node_product *node, int64_t panel)
             while (runs_next(&inner, &looped))
                 sum_block(node, panel, p, pinned, looped);
         }
+    }
+}
+
+/* The CRC of what the process at `maker` has computed of a panel for the one at `owner`. */
+static uint32_t crc_of_sum(const struct hs_node_product *node, int64_t panel, const int maker[2], const int owner[2])
+{
+    const struct hs_supply *out = &node->out;
+    const struct hs_role *role = out->role;
+    const size_t size = node->problem->scalar->size;
+    const struct hs_range range = hs_node_panel(node, panel);
+    const int p = hs_supply_line(out, maker), place = hs_grid_index(&node->problem->grid, 0, maker[0], maker[1]);
+    const struct hs_range part = {0, hs_axis_count(role->want, p)};
+    const char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
+    struct index_run pinned, looped;
+    uint32_t crc = 0;
+    struct runs outer = pinned_runs(out, owner[role->own_axis], p, part);
+    while (runs_next(&outer, &pinned)) {
+        struct runs inner = looped_runs(role, owner, range);
+        while (runs_next(&inner, &looped)) {
+            const struct index_run rows = role->loop_axis == 0 ? looped : pinned;
+            const struct index_run cols = role->loop_axis == 0 ? pinned : looped;
+            crc = hs_crc32c_columns(crc, tile + (size_t)(rows.to + cols.to * out->ld) * size,
+                                    (size_t)rows.length * size, cols.length, (size_t)out->ld * size);
+        }
+    }
+    return crc;
+}
+
+void hs_node_take_crcs_of_sum(struct hs_node_product *node, int64_t panel)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_peers *owners = &node->out.givers;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    for (int i = 0; i < owners->count; i++) {
+        const int owner[2] = {owners->place[i] / grid->extent[1], owners->place[i] % grid->extent[1]};
+        hs_supply_crcs(node, &node->out, panel * node->chunks, me)[owners->place[i]] =
+            crc_of_sum(node, panel, grid->coord, owner);
+    }
+}
+
+void hs_node_check_crcs_of_sum(struct hs_node_product *node, int64_t panel)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const struct hs_peers *makers = &node->out.takers;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    for (int i = 0; i < makers->count; i++) {
+        const int place = makers->place[i], maker[2] = {place / grid->extent[1], place % grid->extent[1]};
+        hs_shared_crc_compare(node->checks, HS_C, hs_grid_rank(grid, place),
+                              crc_of_sum(node, panel, maker, grid->coord),
+                              hs_supply_crcs(node, &node->out, panel * node->chunks, place)[me]);
     }
 }

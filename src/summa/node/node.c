@@ -148,6 +148,8 @@ static int fill(struct hs_node_product *node)
                                          hs_supply_free_after(node, supply, step));
             if (due[i])
                 bytes += hs_node_fill(node, supply, step);
+            if (due[i] && node->checks)
+                hs_node_take_crcs(node, supply, step);
         }
         if (node->device)
             hs_node_device_mark(node, node->device->copies, HS_FILLED, step);
@@ -174,12 +176,11 @@ static int supplied(struct hs_node_product *node, const struct hs_supply *supply
 {
     const struct hs_peers *givers = &supply->givers;
     int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
-    if (node->even.own[supply->operand] || hs_owner_is_here(node, supply, owner))
+    if (hs_reads_own(node, supply, owner))
         return 1;
     for (int i = 0; i < givers->count; i++)
-        if ((owner < 0 || owner == givers->coord[i]) &&
-            !hs_signalled(&node->shared->directory, givers->rank[i], HS_FILLED,
-                          hs_node_progress(node->execution, step + 1)))
+        if (hs_peer_has(givers, i, owner) && !hs_signalled(&node->shared->directory, givers->rank[i], HS_FILLED,
+                                                           hs_node_progress(node->execution, step + 1)))
             return 0;
     return 1;
 }
@@ -192,7 +193,8 @@ static void publish(struct hs_node_product *node, const struct hs_where where[2]
         const struct hs_supply *supply = &node->in[i];
         struct hs_offer *offer = &mine->offer[supply->operand];
         struct hs_where at = where[supply->operand];
-        node->direct[supply->operand] = !hs_supply_resident(supply->role) && at.region >= 0 && !supply->role->exchanged;
+        node->direct[supply->operand] =
+            !node->checks && !hs_supply_resident(supply->role) && at.region >= 0 && !supply->role->exchanged;
         if (!node->direct[supply->operand])
             continue;
         atomic_store_explicit(&offer->execution, 0, memory_order_relaxed);
@@ -312,6 +314,11 @@ static int start(struct hs_node_product *node)
     struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
                      c = locate(node, HS_C, step, range);
     resume(node);
+    for (int i = 0; i < node->ins && node->checks; i++)
+        if (hs_supply_begins(node, &node->in[i], step))
+            hs_node_check_crcs(node, &node->in[i], step);
+    if (node->checks)
+        record(node, &node->times.copy, HS_TRACE_COPY, -1, hs_panel_of(node, step), 0);
     if (node->device) {
         hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
         record(node, &node->times.gemm, HS_TRACE_GEMM, -1, hs_panel_of(node, step), 0);
@@ -335,6 +342,21 @@ static int start(struct hs_node_product *node)
     return 1;
 }
 
+/* Takes the CRCs of what this process has computed for others, when the steps before `step` complete it. */
+static void take_crcs(struct hs_node_product *node)
+{
+    const int64_t panel = hs_panel_of(node, node->step - 1);
+    const int of_sum = node->outs && hs_chunk_of(node, node->step) == 0;
+    if (!of_sum && !(node->variant.even && node->step == node->steps))
+        return;
+    resume(node);
+    if (of_sum)
+        hs_node_take_crcs_of_sum(node, panel);
+    else
+        hs_even_take_crcs(node);
+    record(node, &node->times.copy, HS_TRACE_COPY, HS_C, panel, 0);
+}
+
 /* Computes the next step's product, or advances it on a device; returns 1 if the step is complete.  An error is only
  * returned at the end of the execution, because other processes wait for this one. */
 static int multiply(struct hs_node_product *node, int *worked)
@@ -352,6 +374,8 @@ static int multiply(struct hs_node_product *node, int *worked)
         return 0;
     *worked = 1;
     node->step++;
+    if (node->checks)
+        take_crcs(node);
     announce(node, HS_USED, node->step);
     return 1;
 }
@@ -366,6 +390,8 @@ static int sum(struct hs_node_product *node)
     if (node->device)
         hs_node_device_await_all(node, node->device->copies, &node->out.takers, -1, HS_USED,
                                  (panel + 1) * node->chunks);
+    if (node->checks)
+        hs_node_check_crcs_of_sum(node, panel);
     hs_node_sum(node, panel);
     if (node->device)
         hs_node_device_mark(node, node->device->copies, HS_SUMMED, panel);
@@ -381,6 +407,8 @@ static int collect(struct hs_node_product *node)
     if (node->even.collected || !all_signalled(node, &node->even.makers, HS_USED, node->steps))
         return 0;
     resume(node);
+    if (node->checks)
+        hs_even_check_crcs(node);
     int64_t bytes = hs_even_collect(node);
     record(node, &node->times.copy, HS_TRACE_SUM, HS_C, node->panels - 1, bytes);
     return node->even.collected = 1;
@@ -404,9 +432,9 @@ static void finish(struct hs_node_product *node)
     node->running = 0;
 }
 
-void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
-                   uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
-                   const struct hs_where where[2], const void *beta, double begin)
+void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_comm *checks,
+                   struct hs_node_device *device, uint64_t execution, const void *alpha,
+                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin)
 {
     size_t size = node->problem->scalar->size;
     memset(&node->times, 0, sizeof node->times);
@@ -414,6 +442,7 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
     node->mark = hs_now();
     node->times.wait = node->mark - begin; /* the time until all processes had arrived */
     node->shared = shared;
+    node->checks = checks;
     node->device = device;
     node->tiles = device ? hs_node_device_tiles(device) : shared->memory;
     node->execution = execution;

@@ -19,12 +19,13 @@
 #include "base/memory.h"
 #include "summa/node_memory.h"
 #include "summa/pack.h"
+#include "summa/shared_crc.h"
 
 /* Ranks that this process waits for: rank[] are indices in the directory, coord[] are coordinates on the grid axis of
- * the looped dimension. */
+ * the looped dimension, place[] are indices in the grid (hs_grid_index). */
 struct hs_peers {
     int count;
-    int *rank, *coord;
+    int *rank, *coord, *place;
 };
 
 /* A moving operand.  The owners of A or B fill tiles for the readers; the owners of C add up partial results. */
@@ -34,6 +35,7 @@ struct hs_supply {
     int lines;     /* number of parts of a tile: one per line of processes; for C one per process */
     int64_t ld;    /* leading dimension of a part */
     int64_t pitch; /* distance in bytes between consecutive parts */
+    size_t crcs;   /* offset of a part's CRCs in the part (hs_spec.checked) */
     int ring;      /* number of tiles in the ring */
     size_t at;     /* offset of the ring in the shared memory */
     /* The ranks that fill the part that this process reads; for C, the ranks that add up its partial result. */
@@ -59,6 +61,7 @@ struct hs_even {
     int own[3];             /* whether this process owns all of an operand that its part of the product needs */
     int64_t ld, pitch;      /* leading dimension of a part of C; distance in bytes between parts, one per process */
     size_t at;              /* offset of the parts in the shared memory */
+    size_t crcs;            /* offset of a part's CRCs in the part (hs_spec.checked) */
     struct hs_peers makers; /* the ranks that compute elements of C for this process */
     int collected;          /* state of the current execution: 1 once this process has added up the makers' parts */
 };
@@ -82,6 +85,7 @@ struct hs_node_product {
 
     /* State of the current execution. */
     struct hs_product_memory *shared;
+    struct hs_comm *checks;        /* hs_checking */
     struct hs_node_device *device; /* runs the execution; NULL if the host runs it */
     char *tiles;                   /* in shared memory, or in device memory */
     uint64_t execution;
@@ -129,13 +133,13 @@ int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
 
 /*
- * Begins an execution.  where: places of A and B from which other processes may read them.  device: NULL, or the device
- * that runs the execution and has the matrices in its memory.  begin: the time (hs_now) from which the execution is
- * timed.
+ * Begins an execution.  checks: hs_checking; if not NULL, nothing is read in place from another process.  where: places
+ * of A and B from which other processes may read them.  device: NULL, or the device that runs the execution and has the
+ * matrices in its memory.  begin: the time (hs_now) from which the execution is timed.
  */
-void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_node_device *device,
-                   uint64_t execution, const void *alpha, const struct hs_matrix matrix[3],
-                   const struct hs_where where[2], const void *beta, double begin);
+void hs_node_start(struct hs_node_product *node, struct hs_product_memory *shared, struct hs_comm *checks,
+                   struct hs_node_device *device, uint64_t execution, const void *alpha,
+                   const struct hs_matrix matrix[3], const struct hs_where where[2], const void *beta, double begin);
 /*
  * Advances the execution (an hs_advance function).  With a device, *done is set when all work has been enqueued or, if
  * other processes cannot wait for its events, completed; errors are only in node->failed, not returned, and the caller

@@ -99,6 +99,14 @@ static int64_t leading(int64_t rows, int64_t size)
     return (bytes % HARMFUL ? bytes : bytes + HS_CACHE_LINE) / size;
 }
 
+/* The distance in bytes between parts of `bytes` bytes.  Sets *crcs to the offset of a part's CRCs in the part. */
+static int64_t distance(const struct hs_problem *problem, const struct hs_spec *spec, int64_t bytes, size_t *crcs)
+{
+    const size_t processes = (size_t)problem->grid.extent[0] * (size_t)problem->grid.extent[1];
+    *crcs = hs_aligned((size_t)bytes);
+    return (int64_t)(*crcs + (spec->checked ? hs_aligned(processes * sizeof(uint32_t)) : 0));
+}
+
 /* Sets the sizes of a supply.  tiles: number of its tiles in an execution.  Returns 0 if the size exceeds MOST. */
 static int size_supply(struct hs_supply *supply, const struct hs_problem *problem, const struct hs_spec *spec,
                        int64_t length, int64_t tiles, int lines)
@@ -111,7 +119,7 @@ static int size_supply(struct hs_supply *supply, const struct hs_problem *proble
     if ((double)(width + 16) * (double)(length + 16) * (double)size * supply->ring * lines > MOST)
         return 0;
     supply->ld = leading(rows_looped ? width : length, size);
-    supply->pitch = supply->ld * (rows_looped ? length : width) * size;
+    supply->pitch = distance(problem, spec, supply->ld * (rows_looped ? length : width) * size, &supply->crcs);
     return 1;
 }
 
@@ -125,7 +133,7 @@ static size_t lay_out_c(struct hs_node_product *node, size_t bytes)
         return SIZE_MAX;
     node->even.at = bytes;
     node->even.ld = leading(rows, size);
-    node->even.pitch = (int64_t)hs_aligned((size_t)(node->even.ld * cols * size));
+    node->even.pitch = distance(problem, node->spec, node->even.ld * cols * size, &node->even.crcs);
     return bytes + (size_t)(node->even.pitch * parts);
 }
 
@@ -159,8 +167,7 @@ static size_t lay_out(struct hs_node_product *node)
         if (!size_supply(supply, problem, spec, length, x == spec->chunked ? node->steps : node->panels,
                          x == HS_C ? problem->grid.extent[0] * problem->grid.extent[1] : role->want->nprocs))
             return SIZE_MAX;
-        bytes += (size_t)supply->ring * (size_t)supply->lines * hs_aligned((size_t)supply->pitch);
-        supply->pitch = (int64_t)hs_aligned((size_t)supply->pitch);
+        bytes += (size_t)supply->ring * (size_t)supply->lines * (size_t)supply->pitch;
     }
     return node->variant.even ? lay_out_c(node, bytes) : bytes;
 }
@@ -224,9 +231,10 @@ static int is_read(const struct hs_node_product *node, const struct hs_supply *s
     return found;
 }
 
-static void add(struct hs_peers *peers, int rank, int coord)
+static void add(struct hs_peers *peers, int rank, int coord, int place)
 {
     peers->rank[peers->count] = rank;
+    peers->place[peers->count] = place;
     peers->coord[peers->count++] = coord;
 }
 
@@ -246,9 +254,9 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply, const s
         const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
         int rank = hs_mate_index(mates, hs_grid_rank(grid, i)), at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
-            add(&supply->givers, rank, at);
+            add(&supply->givers, rank, at, i);
         if (supply->gives[hs_supply_line(supply, coord)] && reads_tiles(node, supply, coord))
-            add(&supply->takers, rank, at);
+            add(&supply->takers, rank, at, i);
     }
 }
 
@@ -259,19 +267,21 @@ static hsumma_status meet_all(struct hs_node_product *node, const struct hs_mate
     size_t ranks = (size_t)extent[0] * (size_t)extent[1],
            lines = (size_t)(extent[0] > extent[1] ? extent[0] : extent[1]);
     struct hs_supply *all[3] = {&node->in[0], &node->in[1], &node->out};
-    node->peers_memory = hs_get(memory, (3 * 4 + 1) * ranks, sizeof *node->peers_memory);
+    node->peers_memory = hs_get(memory, (3 * 6 + 2) * ranks, sizeof *node->peers_memory);
     node->lines_memory = hs_get_zero(memory, 3 * lines, 1);
     if (!node->peers_memory || !node->lines_memory)
         return HSUMMA_ERR_MEMORY;
     for (int i = 0; i < 3; i++) {
-        int *numbers = node->peers_memory + (size_t)i * 4 * ranks;
-        all[i]->givers = (struct hs_peers){.rank = numbers, .coord = numbers + ranks};
-        all[i]->takers = (struct hs_peers){.rank = numbers + 2 * ranks, .coord = numbers + 3 * ranks};
+        int *numbers = node->peers_memory + (size_t)i * 6 * ranks;
+        all[i]->givers = (struct hs_peers){.rank = numbers, .coord = numbers + ranks, .place = numbers + 2 * ranks};
+        all[i]->takers =
+            (struct hs_peers){.rank = numbers + 3 * ranks, .coord = numbers + 4 * ranks, .place = numbers + 5 * ranks};
         all[i]->gives = node->lines_memory + (size_t)i * lines;
         if (all[i]->ring > 0)
             meet(node, all[i], mates);
     }
-    node->even.makers.rank = node->peers_memory + 3 * 4 * ranks;
+    node->even.makers.rank = node->peers_memory + 3 * 6 * ranks;
+    node->even.makers.place = node->peers_memory + (3 * 6 + 1) * ranks;
     if (node->variant.even)
         hs_even_meet(node, mates);
     return HSUMMA_OK;

@@ -53,6 +53,17 @@ static inline int hs_owner_is_here(const struct hs_node_product *node, const str
     return owner >= 0 && owner == hs_coord_on(supply->role->looped, node->problem->grid.coord[supply->role->loop_axis]);
 }
 
+/* Whether this process reads its own matrix in a panel of that owner (hs_panel_owner). */
+static inline int hs_reads_own(const struct hs_node_product *node, const struct hs_supply *supply, int owner)
+{
+    return node->even.own[supply->operand] || hs_owner_is_here(node, supply, owner);
+}
+/* Whether peer i has a part of a panel of that owner. */
+static inline int hs_peer_has(const struct hs_peers *peers, int i, int owner)
+{
+    return owner < 0 || owner == peers->coord[i];
+}
+
 /* Whether every process owns all data that it reads of an operand, so that nothing is copied. */
 int hs_supply_resident(const struct hs_role *role);
 /* Whether that holds for all operands, so that no process reads another's data. */
@@ -68,6 +79,14 @@ int64_t hs_supply_free_after(const struct hs_node_product *node, const struct hs
 /* Address of part p of a step's tile, in shared memory or device memory. */
 char *hs_supply_slot(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step, int p);
 
+/* The CRCs (summa/shared_crc.h) of part p of a step's tile, by index in the grid: of what each process fills, or for C
+ * adds up. */
+static inline uint32_t *hs_supply_crcs(const struct hs_node_product *node, const struct hs_supply *supply, int64_t step,
+                                       int p)
+{
+    return (uint32_t *)(void *)(hs_supply_slot(node, supply, step, p) + supply->crcs);
+}
+
 /* Whether the process at `coord` multiplies anything; if not, it reads nothing and makes no partial result. */
 int hs_node_multiplies(const struct hs_node_product *node, const int coord[2]);
 
@@ -80,10 +99,19 @@ void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates);
 int hs_even_locate(const struct hs_node_product *node, int x, const struct hs_range range[3], struct hs_matrix *at);
 /* Computes C = beta C + the makers' parts, for this process's part of C; returns the bytes read. */
 int64_t hs_even_collect(struct hs_node_product *node);
+/* Takes the CRCs of what this process has computed of others' parts of C; compares those of its own part. */
+void hs_even_take_crcs(struct hs_node_product *node);
+void hs_even_check_crcs(struct hs_node_product *node);
 
 /* Implemented in fill_and_sum.c.  Copies this process's part of a step's tile, for all lines that read it; returns the
  * bytes copied. */
 int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
+/* Takes the CRCs of what hs_node_fill has copied; compares the CRCs of what this process reads of a step's tile. */
+void hs_node_take_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
+void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
+/* Takes the CRCs of this process's partial result of a panel; compares those of the parts that it adds up. */
+void hs_node_take_crcs_of_sum(struct hs_node_product *node, int64_t panel);
+void hs_node_check_crcs_of_sum(struct hs_node_product *node, int64_t panel);
 /* Loads this process's part of the step's panel from host memory (hs_node_device.host). */
 void hs_node_load(struct hs_node_product *node, const struct hs_supply *supply, int64_t step);
 /* Computes C = beta C + the partial results of a panel, for this process's part of C. */

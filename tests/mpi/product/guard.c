@@ -2,14 +2,16 @@
  * guard=product: no false alarm for random products, also with badly scaled data; bits flipped in local products, in
  * panels as a local product reads them, and in the caller's A and B while a product runs are found if they change a
  * checksum by more than the documented bound, and C then has the bits of an undisturbed execution.
- * With guard=messages, every message with a flipped bit is found.  With guard=panels, all but the last in long
- * products, section by section.
+ * With guard=messages, every message with a flipped bit is found, and every flip in what a process has put into shared
+ * memory for others.  With guard=panels, all but the last in long products, section by section.
  *
- *     guard [TRIALS [SEED [PLANS]]] [OPTION=WORD ...]
+ *     guard [TRIALS [SEED [PLANS [KIND]]]] [OPTION=WORD ...]
  *
- * makes TRIALS of each kind of fault, and ten executions without a fault of each of PLANS plans (default: TRIALS).
+ * makes TRIALS of each kind of fault, and ten executions without a fault of each of PLANS plans (default: TRIALS). With
+ * KIND, a number of `enum kind`, only faults of that kind.
  *
- * The program's own cblas_?gemm and MPI_Isend plant the faults; they call the BLAS's and MPI's.
+ * The program's own cblas_?gemm and MPI_Isend plant the faults; they call the BLAS's and MPI's.  So do functions around
+ * those of the library that take CRCs of data in shared memory (the linker's --wrap; see the Makefile).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,9 +20,12 @@
 #include "support/product/gemm_random.h"
 #include "support/product/guard_bound.h"
 
+#include "summa/messages/conveyor.h"
+#include "summa/node/shape.h"
+
 #include <hsumma_coll.h>
 
-static int trials = 60, plans = 60;
+static int trials = 60, plans = 60, only;
 enum { MANY = 40 };     /* at least one of this many flips is found */
 static int in_sections; /* 1: products with guard=panels */
 
@@ -34,6 +39,7 @@ enum kind {
     OWN_B,
     IN_FLIGHT,
     MESSAGE,
+    SHARED,
     EVERY_RESULT,
     TWO_IN_A,
     EVERY_MESSAGE
@@ -45,7 +51,8 @@ static const char *const kind_name[] = {[RESULT] = "a local product's result",
                                         [OWN_A] = "the caller's A",
                                         [OWN_B] = "the caller's B",
                                         [IN_FLIGHT] = "a message without a CRC",
-                                        [MESSAGE] = "a message"};
+                                        [MESSAGE] = "a message",
+                                        [SHARED] = "shared memory, after its CRC was taken"};
 
 /* The fault to be planted in local product number `at` of this process, and what has happened. */
 static struct {
@@ -56,6 +63,7 @@ static struct {
     const struct gemm_case *c;
     struct gemm_part *local;
     int sent;         /* messages of the product */
+    int shared;       /* CRCs of data in shared memory */
     void *packed[64]; /* messages with a flipped bit */
     int flipped;
 } plant;
@@ -151,6 +159,98 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
+/* Whether data whose CRC has just been taken, and which other processes do not read yet, is to be damaged. */
+static int is_to_be_damaged(void)
+{
+    return is_in_phase(HS_PLAN_MULTIPLYING) && plant.shared++ == plant.at && plant.kind == SHARED;
+}
+
+static void damage(char *data, int64_t bytes)
+{
+    if (bytes > 0 && is_to_be_damaged())
+        flip(data, bytes, 1, bytes, 1, plant.bits);
+}
+
+/* The head of a function that the linker puts around one of the library. */
+#define AROUND(name, ...)            \
+    void __real_##name(__VA_ARGS__); \
+    void __wrap_##name(__VA_ARGS__); \
+    void __wrap_##name(__VA_ARGS__)
+
+/* Copies a matrix with a flipped bit into the tile, of which other processes fill parts. */
+AROUND(hs_node_take_crcs, struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
+{
+    const struct hs_role *role = supply->role;
+    const struct hs_view *view = &node->problem->view[supply->operand];
+    const struct hs_range panel = hs_node_panel(node, hs_panel_of(node, step));
+    const int own = hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]);
+    const int64_t begin = hs_axis_before(role->looped, own, panel.begin);
+    const int64_t count = hs_axis_before(role->looped, own, panel.begin + panel.length) - begin;
+    const struct hs_matrix *matrix = &node->matrix[supply->operand];
+    const size_t unit = node->problem->scalar->size;
+    const int by_rows = role->loop_axis == 0;
+    const int64_t rows = by_rows ? count : view->rows, cols = by_rows ? view->cols : count;
+    __real_hs_node_take_crcs(node, supply, step);
+    if (rows == 0 || cols == 0 || !is_to_be_damaged())
+        return;
+    char *part = matrix->base + (size_t)(begin * (by_rows ? 1 : matrix->ld)) * unit;
+    flip(part, rows, cols, matrix->ld, unit, plant.bits);
+    hs_node_fill(node, supply, step);
+    flip(part, rows, cols, matrix->ld, unit, plant.bits);
+}
+
+AROUND(hs_node_take_crcs_of_sum, struct hs_node_product *node, int64_t panel)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    __real_hs_node_take_crcs_of_sum(node, panel);
+    damage(hs_supply_slot(node, &node->out, panel * node->chunks, me), (int64_t)node->out.crcs);
+}
+
+AROUND(hs_even_take_crcs, struct hs_node_product *node)
+{
+    const struct hs_grid *grid = &node->problem->grid;
+    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    __real_hs_even_take_crcs(node);
+    damage(node->tiles + node->even.at + (size_t)(me * node->even.pitch),
+           node->even.own[HS_C] ? 0 : (int64_t)node->even.crcs);
+}
+
+static char *panel_of(const struct hs_conveyor *conveyor, int s, int o)
+{
+    return hs_conveyor_panel(conveyor, s, conveyor->mover.panels->tier[conveyor->channel[s].tier].first[o]).base;
+}
+
+AROUND(hs_feed_take_crc, const struct hs_conveyor *feed, int s, int o)
+{
+    const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
+    __real_hs_feed_take_crc(feed, s, o);
+    if (hs_feed_channel(feed, first) == s && hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
+        damage(panel_of(feed, s, o), feed->slot_bytes[s] - feed->crc_bytes);
+}
+
+/* What this member adds up itself is its own. */
+AROUND(hs_drain_take_crcs, const struct hs_conveyor *drain, int t)
+{
+    const struct hs_mover *mover = &drain->mover;
+    const int o = mover->panels->tier[drain->channel[0].tier].of[t];
+    const int other = (hs_place_in_part(mover->cells->division, mover->line) + 1) % mover->members;
+    int64_t from, bytes = hs_drain_share(drain, o, other, &from);
+    __real_hs_drain_take_crcs(drain, t);
+    if (mover->panels->tier[drain->channel[0].tier].first[o + 1] == t + 1)
+        damage(panel_of(drain, 0, o) + from, bytes);
+}
+
+AROUND(hs_drain_take_crc_of_sum, const struct hs_conveyor *drain, int o)
+{
+    const struct hs_mover *mover = &drain->mover;
+    const int root = hs_mover_root(mover, hs_mover_pair(mover, drain->channel[0].tier, o));
+    int64_t from, bytes = hs_drain_share(drain, o, hs_place_in_part(mover->cells->division, mover->line), &from);
+    __real_hs_drain_take_crc_of_sum(drain, o);
+    if (!hs_mover_carries(mover, root))
+        damage(panel_of(drain, 1, o) + from, bytes);
+}
+
 /* Whether the BLAS multiplies checksums. */
 static int is_checksum(void)
 {
@@ -229,7 +329,10 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     int victim = draw(size);
     uint64_t bits = draw_bits();
     hsumma_status status = execute(plan, c, reference, NOTHING, 0, 0, 0);
-    int64_t calls = kind >= IN_FLIGHT ? plant.sent : plant.calls, hash = gemm_hash_of_c(c, &reference[2]);
+    int64_t calls = kind == SHARED      ? plant.shared
+                    : kind >= IN_FLIGHT ? plant.sent
+                                        : plant.calls,
+            hash = gemm_hash_of_c(c, &reference[2]);
     int at = (int)(draw_bits() >> 8 & 0xffffff);
     const int64_t false_alarms = plan_query(plan).guard_found;
     /* a change in the caller's matrices has an effect only while panels still have to leave */
@@ -242,6 +345,7 @@ static void try_fault(hsumma_plan *plan, const struct gemm_case *c, enum kind ki
     int repaired = (int)world_reduce(info.guard_repaired, MPI_MAX), changed = gemm_hash_of_c(c, &local[2]) != hash;
     int beyond = !found && guard_exceeds(plan, c, &local[2], &reference[2]);
     int wrong = status != HSUMMA_OK || false_alarms || (kind == MESSAGE && planted != found) ||
+                (kind == SHARED && changed && !found) ||
                 (found && (changed || gemm_changed(c, local) || repaired != found || !planted));
     counts->planted += planted;
     counts->changed += world_reduce(changed, MPI_MAX) || found;
@@ -261,15 +365,18 @@ static void draw_options(const struct gemm_case *c, enum kind kind, char *text, 
 {
     char words[220] = "";
     const int sends = kind == MESSAGE || kind == IN_FLIGHT, layers = !sends && !in_sections && !draw(5);
-    if (!layers && draw(2))
+    const int even = kind == SHARED && !layers && !draw(3);
+    if (even)
+        snprintf(words, sizeof words, "node=even");
+    else if (!layers && draw(2))
         gemm_draw_hierarchy(c, draw(3), words, sizeof words);
     else if (!layers && draw(2))
         snprintf(words, sizeof words, "stationary=%c", gemm_stays[draw(3)]);
     snprintf(text, room, "guard=%s %s%s%s",
-             in_sections       ? "panels"
-             : kind != MESSAGE ? "product"
-             : draw(2)         ? "messages"
-                               : "all",
+             in_sections      ? "panels"
+             : kind < MESSAGE ? "product"
+             : draw(2)        ? "messages"
+                              : "all",
              words, layers ? " layers=2 workspace_limit=1M" : "", sends ? " node=messages" : "");
 }
 
@@ -304,9 +411,9 @@ static struct drawn draw_plan(hsumma_context *ctx, enum kind kind)
 
 static void test_faults(hsumma_context *ctx)
 {
-    for (enum kind kind = RESULT; kind <= (!in_sections && size > 1 ? MESSAGE : OWN_B); kind++) {
+    for (enum kind kind = RESULT; kind <= (!in_sections && size > 1 ? SHARED : OWN_B); kind++) {
         struct counts counts = {0};
-        if (kind == TILE && size == 1) /* it reads its own matrices in place */
+        if ((only && (int)kind != only) || (kind == TILE && size == 1)) /* it reads its own matrices in place */
             continue;
         const int tried = in_sections ? (trials + 1) / 2 : trials; /* long products take long to compare */
         for (int i = 0; i < tried; i++) {
@@ -408,8 +515,6 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
     static const struct refusal {
         const char *options, *word, *other;
     } refused[] = {{"guard=product tune=measure", "tune=measure", "guard"},
-                   {"guard=messages node=shared", "shared memory", "guard=product"},
-                   {"guard=all node=even", "shared memory", "guard=product"},
                    {"guard=messages bcast=mpi", "bcast=mpi", "guard=product"},
                    {"guard=all reduce=mpi", "reduce=mpi", "guard=product"},
                    {"guard=panels layers=2", "layers", "guard=product"}};
@@ -418,11 +523,6 @@ static void test_errors(hsumma_context *ctx, const hsumma_grid *grid)
         c.options = refused[i].options;
         gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, c.options, refused[i].word, refused[i].other);
     }
-    hsumma_plan *plan = NULL;
-    c.options = "guard=messages";
-    const int made = !gemm_plan_create(ctx, &c, &plan);
-    tap_ok(everywhere(made && !plan->by_node && !plan->choice.spec.cells), "guard=messages shares no panels");
-    hsumma_plan_free(&plan);
 }
 
 /* A rank that takes part in a sum, for which others come after the product, still begins the product's next section. */
@@ -466,6 +566,8 @@ static void test_sections(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     test_faults(ctx);
+    if (only)
+        return;
     in_sections = 1;
     test_sections(ctx, grid);
     test_faults(ctx);
@@ -481,6 +583,8 @@ int main(int argc, char **argv)
         trials = plans = atoi(argv[1]);
     if (argc > 3 && !strchr(argv[3], '='))
         plans = atoi(argv[3]);
+    if (argc > 4 && !strchr(argv[4], '='))
+        only = atoi(argv[4]);
     draw_seed(argc > 2 && !strchr(argv[2], '=') ? strtoull(argv[2], NULL, 10) : 1);
     return gemm_main(argc, argv, test_all);
 }

@@ -89,10 +89,10 @@ static void test_product(int nprow)
 static void test_refusal(int nprow)
 {
     char text[2000];
-    setenv("HSUMMA_NODE", "shared", 1);
+    setenv("HSUMMA_BCAST", "mpi", 1);
     int context = context_with("messages", nprow);
     multiply(context, 0, text, sizeof text);
-    tap_ok(everywhere(ended(HSUMMA_ERR_UNSUPPORTED)), "guard=messages node=shared: info = %d", pgemm_aborted.info);
+    tap_ok(everywhere(ended(HSUMMA_ERR_UNSUPPORTED)), "guard=messages bcast=mpi: info = %d", pgemm_aborted.info);
     Cblacs_gridexit(context);
 }
 

@@ -39,6 +39,17 @@ static inline int hs_grid_index(const struct hs_grid *grid, int axis, int on_axi
 {
     return axis == 0 ? on_axis * grid->extent[1] + on_other : on_other * grid->extent[1] + on_axis;
 }
+/* The place of this process, which must be in the grid. */
+static inline int hs_grid_me(const struct hs_grid *grid)
+{
+    return hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+}
+/* The coordinates of the process at a place. */
+static inline void hs_grid_coordinates(const struct hs_grid *grid, int place, int coord[2])
+{
+    coord[0] = place / grid->extent[1];
+    coord[1] = place % grid->extent[1];
+}
 /* The group of all processes of the grid.  Its `me` is meaningless in a process outside the grid. */
 struct hs_group hs_grid_all(const struct hs_grid *grid);
 

@@ -106,7 +106,7 @@ struct hs_spec {
      * convert. */
     int cells;
     /* HS_NODE_EVEN: hs_variant.even.  HS_NODE_MESSAGES if all fields above apply.  Otherwise node.h executes the
-     * product with one level; of these fields it uses stationary, width[0], lookahead and threads. */
+     * product with one level; of these fields it uses stationary, width[0], lookahead, threads and checked. */
     int node;
     int chunked;   /* in node.h, the operand whose pinned dimension is cut into chunks; negative if none is */
     int64_t chunk; /* number of indices of that dimension per chunk */

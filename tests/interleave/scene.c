@@ -80,8 +80,8 @@ static void start_span(struct scene *scene, int r, int process, const struct hs_
     memset(rank->buffers, POISON, loop->buffer_bytes);
     hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &execution, 0, rank->span ? half : 0,
                   spans > 1 && rank->span == 0 ? half : panels);
-    for (int i = 0; i < 2; i++) /* CRCs in shared memory only: the network has no datatypes for those of messages */
-        if (job->spec[which].checked && loop->conveyor[i].mover.members > 1)
+    for (int i = 0; i < 2; i++) /* not those of messages, for which the network has no datatypes */
+        if (spans == 1 && job->spec[which].checked && loop->conveyor[i].mover.members > 1)
             loop->conveyor[i].checks = &rank->comm;
 }
 

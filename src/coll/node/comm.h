@@ -60,8 +60,8 @@ struct hs_comm {
     struct hs_trace *trace;        /* timeline and waits; NULL if neither is recorded */
     const struct hs_watch *watch;  /* called during waits without progress (base/wait.h); NULL if none */
     struct hs_message failure;     /* the error of a function of the caller (hs_performer); "" if none */
-    int checks_messages;           /* 1 while a product runs here whose messages have checksums */
-    int64_t damaged;               /* messages with a wrong checksum; an executor only counts them */
+    int checks_messages;           /* 1 while a product runs here whose messages and shared panels have CRCs */
+    int64_t damaged;               /* messages and shared panels with another CRC, which are only counted */
     struct hs_message damage;      /* the first of them */
     struct hs_device_comm *device; /* resources for collectives on devices (device_comm.h); NULL without a device */
 };

@@ -14,7 +14,7 @@
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
  * guard=messages: each message carries its CRC32C, and so does what processes of a node put into shared memory for each
- * other (summa/shared_crc.h).  A process that finds another CRC goes on, since others wait for what it sends.  After
+ * other (summa/shared_crc.h).  A process that finds a different CRC goes on, since others wait for what it sends. After
  * the product all processes agree on whether it is computed again, as above.
  *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call

@@ -49,7 +49,8 @@ int hs_trial_recall(const hsumma_context *ctx, const struct hs_request *request,
                     struct hs_options *remembered)
 {
     char key[HS_TUNED_KEY];
-    if (ctx->tuned.count == 0 || options->settings.tune == HS_TUNE_OFF || hs_options_plan_said(options))
+    if (ctx->tuned.count == 0 || options->settings.tune == HS_TUNE_OFF || hs_options_plan_said(options) ||
+        options->settings.guard & HS_GUARD_MESSAGES) /* measured without CRCs, and perhaps an algorithm without any */
         return 0;
     make_key(ctx, request, options, key);
     const struct hs_tuned_entry *entry = hs_tuned_find(&ctx->tuned, key);

@@ -243,7 +243,7 @@ static void place_shared(struct hs_conveyor *conveyor, char *memory)
     for (int s = 0; mover->cells && s < conveyor->channels; s++) {
         size_t bytes = ring_bytes(conveyor, s), mine = 0;
         if (conveyor->node_rings[s] > 1)
-            mine = bytes * (size_t)hs_place_in_part(mover->cells->division, mover->line);
+            mine = bytes * (size_t)hs_mover_place(mover);
         if (conveyor->node_rings[s])
             conveyor->ring[s] = conveyor->reuses_ring[s]
                                     ? conveyor->ring[0]
@@ -277,7 +277,6 @@ void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *mat
     conveyor->matrix = *matrix;
     conveyor->beta = beta;
     conveyor->execution = execution;
-    conveyor->from = from;
     conveyor->copy_seconds = 0;
     memset(conveyor->signalled, 0, sizeof conveyor->signalled);
     if (execution->shared)
@@ -290,13 +289,12 @@ void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *mat
 
 void hs_conveyor_signal(struct hs_conveyor *conveyor)
 {
+    const int takes_crcs = conveyor->checks && !is_drain(&conveyor->mover);
     if (conveyor->mover.members == 1)
         return;
     for (int s = 0; s < conveyor->channels; s++) {
-        const int first = conveyor->mover.panels->tier[conveyor->channel[s].tier].of[conveyor->from];
-        for (int o = conveyor->signalled[s]; o < conveyor->channel[s].done && conveyor->checks; o++)
-            if (!is_drain(&conveyor->mover) && o >= first)
-                hs_feed_take_crc(conveyor, s, o);
+        for (int o = conveyor->signalled[s]; takes_crcs && o < conveyor->channel[s].done; o++)
+            hs_feed_take_crc(conveyor, s, o);
         if (conveyor->channel[s].done > conveyor->signalled[s])
             hs_signal(&conveyor->execution->shared->directory, hs_done_of(conveyor->mover.index, s),
                       hs_node_progress(conveyor->execution->number, conveyor->channel[s].done));
@@ -331,6 +329,11 @@ struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, in
                               mover->role->loop_axis == 0 ? mover->panels->panel[t].width : mover->length};
 }
 
+char *hs_conveyor_buffer(const struct hs_conveyor *conveyor, int s, int o)
+{
+    return hs_conveyor_panel(conveyor, s, conveyor->mover.panels->tier[conveyor->channel[s].tier].first[o]).base;
+}
+
 char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix *matrix, int64_t local)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -342,8 +345,7 @@ char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix 
 static char *outer_slabs(const struct hs_conveyor *conveyor, int o)
 {
     const struct hs_mover *mover = &conveyor->mover;
-    int s = is_drain(mover) ? conveyor->channels - 1 : 0;
-    return hs_conveyor_panel(conveyor, s, mover->panels->tier[mover->tier0].first[o]).base;
+    return hs_conveyor_buffer(conveyor, is_drain(mover) ? conveyor->channels - 1 : 0, o);
 }
 
 /* Packs the messages that this process sends in the exchange of panel o; for C, also adds the sums that stay here. */
@@ -443,24 +445,14 @@ static int messages_free(const struct hs_conveyor *conveyor, int s)
     return 1;
 }
 
-/* Whether this process has any work in the next panel of channel s. */
-static int takes_part(const struct hs_conveyor *conveyor, int s)
-{
-    const struct hs_mover *mover = &conveyor->mover;
-    const struct hs_channel *channel = &conveyor->channel[s];
-    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
-        return 1;
-    return level_of(mover, s) < 0 && !mover->role->exchanged &&
-           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
-}
-
 /* Starts the next panel of channel s: an instance, a local copy or sum, or nothing. */
 static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_comm *comm, const struct hs_cache *lists)
 {
     const struct hs_mover *mover = &conveyor->mover;
     struct hs_channel *channel = &conveyor->channel[s];
     int o = channel->next, collective = is_collective(mover, s);
-    if (conveyor->checks && s > 0 && is_cell_sum(mover, s - 1) && takes_part(conveyor, s))
+    if (conveyor->checks && s > 0 && is_cell_sum(mover, s - 1) &&
+        (collective ? channel->list[o] >= 0 : hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, o))))
         hs_drain_check_sum(conveyor, o);
     if (channel->list[o] >= 0 && collective) {
         struct hs_binding binding = bind_level(conveyor, s);
@@ -482,6 +474,17 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
     }
     channel->next++; /* complete without an instance */
     return HSUMMA_OK;
+}
+
+/* Whether this process has any work in the next panel of channel s. */
+static int takes_part(const struct hs_conveyor *conveyor, int s)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    const struct hs_channel *channel = &conveyor->channel[s];
+    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
+        return 1;
+    return level_of(mover, s) < 0 && !mover->role->exchanged &&
+           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
 }
 
 static int may_start(const struct hs_conveyor *conveyor, int s, int now)

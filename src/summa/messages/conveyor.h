@@ -51,7 +51,6 @@ struct hs_conveyor {
     struct hs_comm *checks; /* hs_checking */
     size_t shared_at;       /* offset of the cell's rings in the node's memory */
     struct hs_node_execution *execution; /* hs_conveyor_reset sets execution, matrix and beta */
-    int from;                            /* the first innermost panel of the execution */
     int signalled[HS_CONVEYOR_CHANNELS]; /* for each channel, the value of `done` last signalled to the cell */
     char *outgoing, *incoming;           /* packed messages of the exchange */
     struct hs_matrix matrix;
@@ -127,9 +126,9 @@ int hs_feed_forwarded(const struct hs_conveyor *feed, int t);
 
 /* Implemented in crcs.c, for cells of several members while a product is checked.  Compares the CRC of innermost panel
  * t, which must be ready and is about to be multiplied. */
-void hs_feed_check_crc(const struct hs_conveyor *feed, int t);
+void hs_feed_check_crc(struct hs_conveyor *feed, int t);
 /* Takes the CRCs of this process's partial panels that end at innermost panel t. */
-void hs_drain_take_crcs(const struct hs_conveyor *drain, int t);
+void hs_drain_take_crcs(struct hs_conveyor *drain, int t);
 
 /* Implemented in drain.c.  1 if the GEMM may write innermost panel t. */
 int hs_drain_open(const struct hs_conveyor *drain, int t);
@@ -156,12 +155,14 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o);
 /* The bytes of a member's share of panel o of channel 0, from offset *from on. */
 int64_t hs_drain_share(const struct hs_conveyor *drain, int o, int member, int64_t *from);
 /* Implemented in crcs.c.  Takes the CRC of panel o of channel s if this process has written it for its cell. */
-void hs_feed_take_crc(const struct hs_conveyor *feed, int s, int o);
+void hs_feed_take_crc(struct hs_conveyor *feed, int s, int o);
 /* Compares the CRCs of this member's share of the members' partial panels o. */
 void hs_drain_check_parts(const struct hs_conveyor *drain, int o);
 /* Takes the CRC of this member's share of the sum of panel o; compares those of all shares. */
 void hs_drain_take_crc_of_sum(const struct hs_conveyor *drain, int o);
-void hs_drain_check_sum(const struct hs_conveyor *drain, int o);
+void hs_drain_check_sum(struct hs_conveyor *drain, int o);
+/* The buffer of panel o of channel s. */
+char *hs_conveyor_buffer(const struct hs_conveyor *conveyor, int s, int o);
 /* The address of innermost panel t in the buffers of channel s. */
 struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, int t);
 /* Address of a local index of the looped dimension in this process's part of the operand. */

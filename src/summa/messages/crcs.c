@@ -1,16 +1,11 @@
 /* CRCs of the panels that a cell's members share (conveyor.h), while a product is checked. */
+#include "base/wait.h"
 #include "summa/messages/conveyor.h"
 
 /* The CRCs at the end of the buffer of channel s that begins at `buffer`, one per member of the cell. */
 static uint32_t *crcs_of(const struct hs_conveyor *conveyor, int s, char *buffer)
 {
     return (uint32_t *)(void *)(buffer + conveyor->slot_bytes[s] - conveyor->crc_bytes);
-}
-
-/* This process's index in its cell. */
-static int place_of(const struct hs_mover *mover)
-{
-    return hs_place_in_part(mover->cells->division, mover->line);
 }
 
 static void compare(const struct hs_conveyor *conveyor, int member, uint32_t crc, uint32_t expected)
@@ -22,36 +17,35 @@ static void compare(const struct hs_conveyor *conveyor, int member, uint32_t crc
     hs_shared_crc_compare(conveyor->checks, mover->operand, rank, crc, expected);
 }
 
-/* The buffer of panel o of channel s. */
-static char *buffer_of(const struct hs_conveyor *conveyor, int s, int o)
-{
-    return hs_conveyor_panel(conveyor, s, conveyor->mover.panels->tier[conveyor->channel[s].tier].first[o]).base;
-}
-
 static uint32_t crc_of_panel(const struct hs_conveyor *feed, int s, int o)
 {
     const struct hs_mover *mover = &feed->mover;
     const int64_t elements = hs_tier_width(mover->panels, feed->channel[s].tier, o) * mover->length;
-    return hs_crc32c(buffer_of(feed, s, o), (size_t)elements * mover->problem->scalar->size);
+    return hs_crc32c(hs_conveyor_buffer(feed, s, o), (size_t)elements * mover->problem->scalar->size);
 }
 
-void hs_feed_take_crc(const struct hs_conveyor *feed, int s, int o)
+void hs_feed_take_crc(struct hs_conveyor *feed, int s, int o)
 {
-    const struct hs_mover *mover = &feed->mover;
-    const int first = mover->panels->tier[feed->channel[s].tier].first[o];
-    if (hs_feed_channel(feed, first) == s && hs_mover_carries(mover, hs_feed_root_on_line(feed, first)))
-        *crcs_of(feed, s, buffer_of(feed, s, o)) = crc_of_panel(feed, s, o);
+    const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
+    const double begin = hs_now();
+    if (hs_feed_channel(feed, first) != s || !hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
+        return;
+    *crcs_of(feed, s, hs_conveyor_buffer(feed, s, o)) = crc_of_panel(feed, s, o);
+    hs_conveyor_copied(feed, feed->channel[s].tier, o, HS_TRACE_COPY, begin);
 }
 
-void hs_feed_check_crc(const struct hs_conveyor *feed, int t)
+void hs_feed_check_crc(struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
     const int s = hs_feed_channel(feed, t), root = hs_feed_root_on_line(feed, t);
     const struct hs_tier *tier = &mover->panels->tier[feed->channel[s].tier];
     const int o = tier->of[t];
-    if (tier->first[o] == t && !hs_mover_carries(mover, root))
-        compare(feed, hs_mover_carrier(mover, root), crc_of_panel(feed, s, o),
-                *crcs_of(feed, s, buffer_of(feed, s, o)));
+    const double begin = hs_now();
+    if (tier->first[o] != t || hs_mover_carries(mover, root))
+        return;
+    compare(feed, hs_mover_carrier(mover, root), crc_of_panel(feed, s, o),
+            *crcs_of(feed, s, hs_conveyor_buffer(feed, s, o)));
+    hs_conveyor_copied(feed, feed->channel[s].tier, o, HS_TRACE_COPY, begin);
 }
 
 static uint32_t crc_of_share(const struct hs_conveyor *drain, int o, const char *buffer, int member)
@@ -61,20 +55,26 @@ static uint32_t crc_of_share(const struct hs_conveyor *drain, int o, const char 
     return hs_crc32c(buffer + from, (size_t)bytes);
 }
 
-void hs_drain_take_crcs(const struct hs_conveyor *drain, int t)
+/* A member's own share is its own: it takes no CRC of it. */
+void hs_drain_take_crcs(struct hs_conveyor *drain, int t)
 {
     const struct hs_tier *tier = &drain->mover.panels->tier[drain->channel[0].tier];
     const int o = tier->of[t];
-    char *buffer = buffer_of(drain, 0, o);
-    for (int i = 0; i < drain->mover.members && tier->first[o + 1] == t + 1; i++)
-        crcs_of(drain, 0, buffer)[i] = crc_of_share(drain, o, buffer, i);
+    char *buffer = hs_conveyor_buffer(drain, 0, o);
+    const double begin = hs_now();
+    if (tier->first[o + 1] != t + 1)
+        return;
+    for (int i = 0; i < drain->mover.members; i++)
+        if (i != hs_mover_place(&drain->mover))
+            crcs_of(drain, 0, buffer)[i] = crc_of_share(drain, o, buffer, i);
+    hs_conveyor_copied(drain, drain->channel[0].tier, o, HS_TRACE_COPY, begin);
 }
 
 void hs_drain_check_parts(const struct hs_conveyor *drain, int o)
 {
-    const int me = place_of(&drain->mover);
+    const int me = hs_mover_place(&drain->mover);
     for (int i = 0; i < drain->mover.members; i++) {
-        char *buffer = buffer_of(drain, 0, o) + (i - me) * drain->slots[0] * drain->slot_bytes[0];
+        char *buffer = hs_conveyor_buffer(drain, 0, o) + (i - me) * drain->slots[0] * drain->slot_bytes[0];
         if (i != me)
             compare(drain, i, crc_of_share(drain, o, buffer, me), crcs_of(drain, 0, buffer)[me]);
     }
@@ -82,15 +82,19 @@ void hs_drain_check_parts(const struct hs_conveyor *drain, int o)
 
 void hs_drain_take_crc_of_sum(const struct hs_conveyor *drain, int o)
 {
-    const int me = place_of(&drain->mover);
-    char *sum = buffer_of(drain, 1, o);
-    crcs_of(drain, 1, sum)[me] = crc_of_share(drain, o, sum, me);
+    const struct hs_mover *mover = &drain->mover;
+    const int me = hs_mover_place(mover);
+    char *sum = hs_conveyor_buffer(drain, 1, o);
+    if (!hs_mover_carries(mover, hs_mover_root(mover, hs_mover_pair(mover, drain->channel[0].tier, o))))
+        crcs_of(drain, 1, sum)[me] = crc_of_share(drain, o, sum, me);
 }
 
-void hs_drain_check_sum(const struct hs_conveyor *drain, int o)
+void hs_drain_check_sum(struct hs_conveyor *drain, int o)
 {
-    char *sum = buffer_of(drain, 1, o);
+    char *sum = hs_conveyor_buffer(drain, 1, o);
+    const double begin = hs_now();
     for (int i = 0; i < drain->mover.members; i++)
-        if (i != place_of(&drain->mover))
+        if (i != hs_mover_place(&drain->mover))
             compare(drain, i, crc_of_share(drain, o, sum, i), crcs_of(drain, 1, sum)[i]);
+    hs_conveyor_copied(drain, drain->channel[1].tier, o, HS_TRACE_COPY, begin);
 }

@@ -61,7 +61,7 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
     const struct hs_mover *mover = &drain->mover;
     const struct hs_scalar *scalar = mover->problem->scalar;
     int first = mover->panels->tier[drain->channel[0].tier].first[o], members = mover->members;
-    int me = hs_place_in_part(mover->cells->division, mover->line);
+    int me = hs_mover_place(mover);
     int64_t from, bytes = hs_drain_share(drain, o, me, &from);
     int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of consecutive members */
     const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;

@@ -328,10 +328,9 @@ static void signal_progress(struct hs_loop *loop)
         return;
     for (int i = 0; i < 2; i++)
         hs_conveyor_signal(&loop->conveyor[i]);
-    const struct hs_conveyor *drain = drain_of(loop);
+    struct hs_conveyor *drain = drain_of(loop);
     for (int t = loop->signalled; t < loop->now && drain && drain->checks; t++)
-        if (t >= drain->from)
-            hs_drain_take_crcs(drain, t);
+        hs_drain_take_crcs(drain, t);
     if (loop->now > loop->signalled)
         hs_signal(&execution->shared->directory, HS_USED, hs_node_progress(execution->number, loop->now));
     loop->signalled = loop->now;

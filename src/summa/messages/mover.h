@@ -79,6 +79,11 @@ int hs_mover_root(const struct hs_mover *mover, int pair);
  */
 int hs_mover_level(const struct hs_mover *mover, int root);
 
+/* The index of this process in its cell. */
+static inline int hs_mover_place(const struct hs_mover *mover)
+{
+    return mover->cells ? hs_place_in_part(mover->cells->division, mover->line) : 0;
+}
 /* The carrier of this process's cell for a root, as an index in the cell. */
 static inline int hs_mover_carrier(const struct hs_mover *mover, int root)
 {
@@ -87,8 +92,7 @@ static inline int hs_mover_carrier(const struct hs_mover *mover, int root)
 /* Whether this process is the carrier of its cell for a root. */
 static inline int hs_mover_carries(const struct hs_mover *mover, int root)
 {
-    return !mover->cells ||
-           hs_cells_carrier(mover->cells, root) == hs_place_in_part(mover->cells->division, mover->line);
+    return hs_mover_carrier(mover, root) == hs_mover_place(mover);
 }
 
 /* Bytes of a buffer for one panel of a tier.  length: local extent of the pinned dimension. */

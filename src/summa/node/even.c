@@ -144,10 +144,10 @@ static int64_t collect_from(struct hs_node_product *node, const int coord[2])
 
 int64_t hs_even_collect(struct hs_node_product *node)
 {
-    const int cols = node->problem->grid.extent[1];
     int64_t bytes = 0;
+    int coord[2];
     for (int i = 0; i < node->even.makers.count; i++) {
-        const int place = node->even.makers.place[i], coord[2] = {place / cols, place % cols};
+        hs_grid_coordinates(&node->problem->grid, node->even.makers.place[i], coord);
         bytes += collect_from(node, coord);
     }
     return bytes;
@@ -174,10 +174,11 @@ static uint32_t *crcs_of(const struct hs_node_product *node, const int coord[2])
 void hs_even_take_crcs(struct hs_node_product *node)
 {
     const struct hs_grid *grid = &node->problem->grid;
+    int owner[2];
     if (node->even.own[HS_C] || !hs_node_multiplies(node, grid->coord))
         return;
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        const int owner[2] = {i / grid->extent[1], i % grid->extent[1]};
+        hs_grid_coordinates(grid, i, owner);
         crcs_of(node, grid->coord)[i] = crc_of(node, grid->coord, owner);
     }
 }
@@ -185,10 +186,11 @@ void hs_even_take_crcs(struct hs_node_product *node)
 void hs_even_check_crcs(struct hs_node_product *node)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    int coord[2];
     for (int i = 0; i < node->even.makers.count; i++) {
-        const int place = node->even.makers.place[i], coord[2] = {place / grid->extent[1], place % grid->extent[1]};
+        const int place = node->even.makers.place[i];
+        hs_grid_coordinates(grid, place, coord);
         hs_shared_crc_compare(node->checks, HS_C, hs_grid_rank(grid, place), crc_of(node, coord, grid->coord),
-                              crcs_of(node, coord)[me]);
+                              crcs_of(node, coord)[hs_grid_me(grid)]);
     }
 }

@@ -312,10 +312,10 @@ static uint32_t crc_of(struct hs_node_product *node, const struct hs_supply *sup
 void hs_node_take_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
     for (int p = 0; p < supply->role->want->nprocs; p++)
         if (supply->gives[p])
-            hs_supply_crcs(node, supply, step, p)[me] = crc_of(node, supply, step, p, grid->coord, CRC_OF_MATRIX);
+            hs_supply_crcs(node, supply, step, p)[hs_grid_me(grid)] =
+                crc_of(node, supply, step, p, grid->coord, CRC_OF_MATRIX);
 }
 
 void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
@@ -323,8 +323,10 @@ void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *su
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_peers *givers = &supply->givers;
     const int owner = hs_panel_owner(node, supply, hs_panel_of(node, step)), p = hs_supply_line(supply, grid->coord);
+    int coord[2];
     for (int i = 0; i < givers->count && !hs_reads_own(node, supply, owner); i++) {
-        const int place = givers->place[i], coord[2] = {place / grid->extent[1], place % grid->extent[1]};
+        const int place = givers->place[i];
+        hs_grid_coordinates(grid, place, coord);
         if (hs_peer_has(givers, i, owner))
             hs_shared_crc_compare(node->checks, supply->operand, hs_grid_rank(grid, place),
                                   crc_of(node, supply, step, p, coord, CRC_OF_TILE),
@@ -332,30 +334,68 @@ void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *su
     }
 }
 
+/* A walk over the blocks of C's panel that the process at `owner` owns, within the partial results of line p: their
+ * rows and columns in its matrix (from) and in the tiles (to). */
+struct owned_blocks {
+    const struct hs_role *role;
+    const int *owner;
+    struct hs_range panel;
+    struct runs pinned, looped;
+    int open; /* 1 if `looped` walks along the current pinned run */
+    struct index_run rows, cols;
+};
+
+static struct owned_blocks blocks_begin(const struct hs_node_product *node, int64_t panel, int p, const int owner[2])
+{
+    const struct hs_role *role = node->out.role;
+    const struct hs_range part = {0, hs_axis_count(role->want, p)};
+    return (struct owned_blocks){.role = role,
+                                 .owner = owner,
+                                 .panel = hs_node_panel(node, panel),
+                                 .pinned = pinned_runs(&node->out, owner[role->own_axis], p, part)};
+}
+
+static int blocks_next(struct owned_blocks *blocks)
+{
+    const int rows_looped = blocks->role->loop_axis == 0;
+    struct index_run *pinned = rows_looped ? &blocks->cols : &blocks->rows;
+    while (!blocks->open || !runs_next(&blocks->looped, rows_looped ? &blocks->rows : &blocks->cols)) {
+        if (!runs_next(&blocks->pinned, pinned))
+            return 0;
+        blocks->looped = looped_runs(blocks->role, blocks->owner, blocks->panel);
+        blocks->open = 1;
+    }
+    return 1;
+}
+
+/* The address of a block in the tile of the process at `place`. */
+static const char *block_in(const struct hs_node_product *node, const struct owned_blocks *blocks, int64_t panel,
+                            int place)
+{
+    return hs_supply_slot(node, &node->out, panel * node->chunks, place) +
+           (size_t)(blocks->rows.to + blocks->cols.to * node->out.ld) * node->problem->scalar->size;
+}
+
 /* Computes beta C + the partial results of a line for one block of C, in the order of the line.  Processes that own no
  * index of k have no partial result. */
-static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct index_run pinned,
-                      struct index_run looped)
+static void sum_block(struct hs_node_product *node, int64_t panel, int p, const struct owned_blocks *blocks)
 {
     const struct hs_supply *out = &node->out;
     const struct hs_problem *problem = node->problem;
     const struct hs_scalar *scalar = problem->scalar;
     const struct hs_axis *k = node->variant.axis[HS_K];
     const struct hs_matrix *c = &node->matrix[HS_C];
-    int rows_looped = out->role->loop_axis == 0;
-    struct index_run rows = rows_looped ? looped : pinned, cols = rows_looped ? pinned : looped;
-    char *sum = c->base + (size_t)(rows.from + cols.from * c->ld) * scalar->size;
+    const int64_t rows = blocks->rows.length, cols = blocks->cols.length;
+    char *sum = c->base + (size_t)(blocks->rows.from + blocks->cols.from * c->ld) * scalar->size;
     const void *beta = &node->beta;
     for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
         if (hs_axis_count(k, q) == 0)
             continue;
-        int index = hs_grid_index(&problem->grid, out->role->want_axis, p, q);
-        const char *part = hs_supply_slot(node, out, panel * node->chunks, index) +
-                           (size_t)(rows.to + cols.to * out->ld) * scalar->size;
+        const char *part = block_in(node, blocks, panel, hs_grid_index(&problem->grid, out->role->want_axis, p, q));
         if (node->device)
-            hs_node_device_update(node, rows.length, cols.length, beta, sum, c->ld, part, out->ld);
+            hs_node_device_update(node, rows, cols, beta, sum, c->ld, part, out->ld);
         else
-            hs_update(scalar, rows.length, cols.length, beta, sum, c->ld, part, out->ld);
+            hs_update(scalar, rows, cols, beta, sum, c->ld, part, out->ld);
         beta = scalar->one;
     }
 }
@@ -363,45 +403,25 @@ static void sum_block(struct hs_node_product *node, int64_t panel, int p, struct
 void hs_node_sum(struct hs_node_product *node, int64_t panel)
 {
     const struct hs_supply *out = &node->out;
-    const struct hs_role *role = out->role;
-    const int *coord = node->problem->grid.coord;
-    struct hs_range range = hs_node_panel(node, panel);
-    struct index_run pinned, looped;
-    for (int p = 0; p < role->want->nprocs; p++) {
-        struct hs_range part = {0, hs_axis_count(role->want, p)};
-        if (!out->gives[p] || part.length == 0)
+    for (int p = 0; p < out->role->want->nprocs; p++) {
+        if (!out->gives[p] || hs_axis_count(out->role->want, p) == 0)
             continue;
-        struct runs outer = pinned_runs(out, coord[role->own_axis], p, part);
-        while (runs_next(&outer, &pinned)) {
-            struct runs inner = looped_runs(role, coord, range);
-            while (runs_next(&inner, &looped))
-                sum_block(node, panel, p, pinned, looped);
-        }
+        struct owned_blocks blocks = blocks_begin(node, panel, p, node->problem->grid.coord);
+        while (blocks_next(&blocks))
+            sum_block(node, panel, p, &blocks);
     }
 }
 
 /* The CRC of what the process at `maker` has computed of a panel for the one at `owner`. */
 static uint32_t crc_of_sum(const struct hs_node_product *node, int64_t panel, const int maker[2], const int owner[2])
 {
-    const struct hs_supply *out = &node->out;
-    const struct hs_role *role = out->role;
     const size_t size = node->problem->scalar->size;
-    const struct hs_range range = hs_node_panel(node, panel);
-    const int p = hs_supply_line(out, maker), place = hs_grid_index(&node->problem->grid, 0, maker[0], maker[1]);
-    const struct hs_range part = {0, hs_axis_count(role->want, p)};
-    const char *tile = hs_supply_slot(node, out, panel * node->chunks, place);
-    struct index_run pinned, looped;
+    const int place = hs_grid_index(&node->problem->grid, 0, maker[0], maker[1]);
+    struct owned_blocks blocks = blocks_begin(node, panel, hs_supply_line(&node->out, maker), owner);
     uint32_t crc = 0;
-    struct runs outer = pinned_runs(out, owner[role->own_axis], p, part);
-    while (runs_next(&outer, &pinned)) {
-        struct runs inner = looped_runs(role, owner, range);
-        while (runs_next(&inner, &looped)) {
-            const struct index_run rows = role->loop_axis == 0 ? looped : pinned;
-            const struct index_run cols = role->loop_axis == 0 ? pinned : looped;
-            crc = hs_crc32c_columns(crc, tile + (size_t)(rows.to + cols.to * out->ld) * size,
-                                    (size_t)rows.length * size, cols.length, (size_t)out->ld * size);
-        }
-    }
+    while (blocks_next(&blocks))
+        crc = hs_crc32c_columns(crc, block_in(node, &blocks, panel, place), (size_t)blocks.rows.length * size,
+                                blocks.cols.length, (size_t)node->out.ld * size);
     return crc;
 }
 
@@ -409,11 +429,11 @@ void hs_node_take_crcs_of_sum(struct hs_node_product *node, int64_t panel)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_peers *owners = &node->out.givers;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    uint32_t *crcs = hs_supply_crcs(node, &node->out, panel * node->chunks, hs_grid_me(grid));
+    int owner[2];
     for (int i = 0; i < owners->count; i++) {
-        const int owner[2] = {owners->place[i] / grid->extent[1], owners->place[i] % grid->extent[1]};
-        hs_supply_crcs(node, &node->out, panel * node->chunks, me)[owners->place[i]] =
-            crc_of_sum(node, panel, grid->coord, owner);
+        hs_grid_coordinates(grid, owners->place[i], owner);
+        crcs[owners->place[i]] = crc_of_sum(node, panel, grid->coord, owner);
     }
 }
 
@@ -421,11 +441,12 @@ void hs_node_check_crcs_of_sum(struct hs_node_product *node, int64_t panel)
 {
     const struct hs_grid *grid = &node->problem->grid;
     const struct hs_peers *makers = &node->out.takers;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    int maker[2];
     for (int i = 0; i < makers->count; i++) {
-        const int place = makers->place[i], maker[2] = {place / grid->extent[1], place % grid->extent[1]};
+        const int place = makers->place[i];
+        hs_grid_coordinates(grid, place, maker);
         hs_shared_crc_compare(node->checks, HS_C, hs_grid_rank(grid, place),
                               crc_of_sum(node, panel, maker, grid->coord),
-                              hs_supply_crcs(node, &node->out, panel * node->chunks, place)[me]);
+                              hs_supply_crcs(node, &node->out, panel * node->chunks, place)[hs_grid_me(grid)]);
     }
 }

@@ -290,6 +290,19 @@ static const void *beta_of(const struct hs_node_product *node, int64_t step)
     return hs_panel_of(node, step) == 0 ? (const void *)&node->beta : scalar->one;
 }
 
+/* Compares the CRCs of the tiles that begin with a step. */
+static void check_crcs(struct hs_node_product *node, int64_t step)
+{
+    int begins = 0;
+    for (int i = 0; i < node->ins; i++)
+        if (hs_supply_begins(node, &node->in[i], step)) {
+            hs_node_check_crcs(node, &node->in[i], step);
+            begins = 1;
+        }
+    if (begins)
+        record(node, &node->times.copy, HS_TRACE_COPY, -1, hs_panel_of(node, step), 0);
+}
+
 /* Begins the next step's product.  Returns 0 if its inputs are not ready, if this process has not filled its own part
  * of the step or, if C moves, if the tile of the partial result is not free.  An empty product waits for nothing. */
 static int start(struct hs_node_product *node)
@@ -314,11 +327,8 @@ static int start(struct hs_node_product *node)
     struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
                      c = locate(node, HS_C, step, range);
     resume(node);
-    for (int i = 0; i < node->ins && node->checks; i++)
-        if (hs_supply_begins(node, &node->in[i], step))
-            hs_node_check_crcs(node, &node->in[i], step);
     if (node->checks)
-        record(node, &node->times.copy, HS_TRACE_COPY, -1, hs_panel_of(node, step), 0);
+        check_crcs(node, step);
     if (node->device) {
         hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
         record(node, &node->times.gemm, HS_TRACE_GEMM, -1, hs_panel_of(node, step), 0);
@@ -469,8 +479,8 @@ void hs_node_start(struct hs_node_product *node, struct hs_product_memory *share
 static int gives(const struct hs_node_product *node, const struct hs_supply *supply, int64_t panel, int rank)
 {
     int owner = hs_panel_owner(node, supply, panel);
-    for (int i = 0; i < supply->givers.count && !hs_owner_is_here(node, supply, owner); i++)
-        if (supply->givers.rank[i] == rank && (owner < 0 || owner == supply->givers.coord[i]))
+    for (int i = 0; i < supply->givers.count && !hs_reads_own(node, supply, owner); i++)
+        if (supply->givers.rank[i] == rank && hs_peer_has(&supply->givers, i, owner))
             return 1;
     return 0;
 }

@@ -202,7 +202,7 @@ AROUND(hs_node_take_crcs, struct hs_node_product *node, const struct hs_supply *
 AROUND(hs_node_take_crcs_of_sum, struct hs_node_product *node, int64_t panel)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    const int me = hs_grid_me(grid);
     __real_hs_node_take_crcs_of_sum(node, panel);
     damage(hs_supply_slot(node, &node->out, panel * node->chunks, me), (int64_t)node->out.crcs);
 }
@@ -210,45 +210,40 @@ AROUND(hs_node_take_crcs_of_sum, struct hs_node_product *node, int64_t panel)
 AROUND(hs_even_take_crcs, struct hs_node_product *node)
 {
     const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
+    const int me = hs_grid_me(grid);
     __real_hs_even_take_crcs(node);
     damage(node->tiles + node->even.at + (size_t)(me * node->even.pitch),
            node->even.own[HS_C] ? 0 : (int64_t)node->even.crcs);
 }
 
-static char *panel_of(const struct hs_conveyor *conveyor, int s, int o)
-{
-    return hs_conveyor_panel(conveyor, s, conveyor->mover.panels->tier[conveyor->channel[s].tier].first[o]).base;
-}
-
-AROUND(hs_feed_take_crc, const struct hs_conveyor *feed, int s, int o)
+AROUND(hs_feed_take_crc, struct hs_conveyor *feed, int s, int o)
 {
     const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
     __real_hs_feed_take_crc(feed, s, o);
     if (hs_feed_channel(feed, first) == s && hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
-        damage(panel_of(feed, s, o), feed->slot_bytes[s] - feed->crc_bytes);
+        damage(hs_conveyor_buffer(feed, s, o), feed->slot_bytes[s] - feed->crc_bytes);
 }
 
 /* What this member adds up itself is its own. */
-AROUND(hs_drain_take_crcs, const struct hs_conveyor *drain, int t)
+AROUND(hs_drain_take_crcs, struct hs_conveyor *drain, int t)
 {
     const struct hs_mover *mover = &drain->mover;
     const int o = mover->panels->tier[drain->channel[0].tier].of[t];
-    const int other = (hs_place_in_part(mover->cells->division, mover->line) + 1) % mover->members;
+    const int other = (hs_mover_place(mover) + 1) % mover->members;
     int64_t from, bytes = hs_drain_share(drain, o, other, &from);
     __real_hs_drain_take_crcs(drain, t);
     if (mover->panels->tier[drain->channel[0].tier].first[o + 1] == t + 1)
-        damage(panel_of(drain, 0, o) + from, bytes);
+        damage(hs_conveyor_buffer(drain, 0, o) + from, bytes);
 }
 
 AROUND(hs_drain_take_crc_of_sum, const struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     const int root = hs_mover_root(mover, hs_mover_pair(mover, drain->channel[0].tier, o));
-    int64_t from, bytes = hs_drain_share(drain, o, hs_place_in_part(mover->cells->division, mover->line), &from);
+    int64_t from, bytes = hs_drain_share(drain, o, hs_mover_place(mover), &from);
     __real_hs_drain_take_crc_of_sum(drain, o);
     if (!hs_mover_carries(mover, root))
-        damage(panel_of(drain, 1, o) + from, bytes);
+        damage(hs_conveyor_buffer(drain, 1, o) + from, bytes);
 }
 
 /* Whether the BLAS multiplies checksums. */

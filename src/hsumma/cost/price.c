@@ -81,6 +81,15 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* The time of a line's messages, which depend on each other, and of all lines' messages on the nodes' links, if the
+ * lines' roots are on different nodes: neither is hidden entirely behind the other.  The factor is that of products on
+ * emulated clusters (doc/results/planner.md). */
+static double with_waits(double line, double links)
+{
+    static const double WAITS = 0.5;
+    return line > links ? line + WAITS * links : links + WAITS * line;
+}
+
 /*
  * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines send
  * from a node at the same time, and the load is even: a node carries the mean load of a line's members for each of its
@@ -99,7 +108,7 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
     struct hs_cost apart = none;
     machine = shared_machine(&memo->profile->machine, line->crowd);
     status = clock_from(memo, lines, line, root, &machine, shape, alg, &apart);
-    apart.seconds = larger(apart.seconds, together.load.mean);
+    apart.seconds = with_waits(apart.seconds, together.load.mean);
     apart.load.mean = larger(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
         apart.load.most[i] = larger(apart.load.most[i], together.load.mean);

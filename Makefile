@@ -285,7 +285,7 @@ $(fuzz_programs): $(BUILD)/%: $(BUILD)/obj/%.o $(archives) $(BUILD)/obj/link.sta
 	$(link_program) -fsanitize=fuzzer
 fuzz-programs: $(fuzz_programs) # by tests/programs/fuzz_input.py, which sets the compiler and its flags
 
-# It damages what functions of the library have just put into shared memory.
+# tests/support/product/damaged_memory.c damages what functions of the library have just put into shared memory.
 damaged := $(addprefix hs_,node_take_crcs node_take_crcs_of_sum even_take_crcs feed_take_crc drain_take_crcs drain_take_crc_of_sum)
 $(BUILD)/tests/mpi/product/guard: private program_libs += $(damaged:%=-Wl,--wrap=%)
 

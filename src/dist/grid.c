@@ -7,10 +7,8 @@ int hs_grid_stride(const struct hs_grid *grid, int axis)
 
 struct hs_group hs_grid_all(const struct hs_grid *grid)
 {
-    return (struct hs_group){.table = grid->rank,
-                             .stride = 1,
-                             .size = grid->extent[0] * grid->extent[1],
-                             .me = hs_grid_index(grid, 0, grid->coord[0], grid->coord[1])};
+    return (struct hs_group){
+        .table = grid->rank, .stride = 1, .size = grid->extent[0] * grid->extent[1], .me = hs_grid_me(grid)};
 }
 
 int hs_factors_make(struct hs_factors *factors, int extent, int outer_levels, const int *outer)

@@ -235,7 +235,6 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
     plan->choice.spec.threads = threads_of(ctx, settings);
-    plan->choice.spec.checked = (settings->guard & HS_GUARD_MESSAGES) != 0;
     plan->choice.spec.steps = settings->steps;
     if (!status && settings->steps && hs_compute_is_real(ctx->compute))
         status =

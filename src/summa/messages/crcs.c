@@ -27,9 +27,9 @@ static uint32_t crc_of_panel(const struct hs_conveyor *feed, int s, int o)
 void hs_feed_take_crc(struct hs_conveyor *feed, int s, int o)
 {
     const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
-    const double begin = hs_now();
     if (hs_feed_channel(feed, first) != s || !hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
         return;
+    const double begin = hs_now();
     *crcs_of(feed, s, hs_conveyor_buffer(feed, s, o)) = crc_of_panel(feed, s, o);
     hs_conveyor_copied(feed, feed->channel[s].tier, o, HS_TRACE_COPY, begin);
 }
@@ -40,9 +40,9 @@ void hs_feed_check_crc(struct hs_conveyor *feed, int t)
     const int s = hs_feed_channel(feed, t), root = hs_feed_root_on_line(feed, t);
     const struct hs_tier *tier = &mover->panels->tier[feed->channel[s].tier];
     const int o = tier->of[t];
-    const double begin = hs_now();
     if (tier->first[o] != t || hs_mover_carries(mover, root))
         return;
+    const double begin = hs_now();
     compare(feed, hs_mover_carrier(mover, root), crc_of_panel(feed, s, o),
             *crcs_of(feed, s, hs_conveyor_buffer(feed, s, o)));
     hs_conveyor_copied(feed, feed->channel[s].tier, o, HS_TRACE_COPY, begin);
@@ -60,10 +60,10 @@ void hs_drain_take_crcs(struct hs_conveyor *drain, int t)
 {
     const struct hs_tier *tier = &drain->mover.panels->tier[drain->channel[0].tier];
     const int o = tier->of[t];
-    char *buffer = hs_conveyor_buffer(drain, 0, o);
-    const double begin = hs_now();
     if (tier->first[o + 1] != t + 1)
         return;
+    char *buffer = hs_conveyor_buffer(drain, 0, o);
+    const double begin = hs_now();
     for (int i = 0; i < drain->mover.members; i++)
         if (i != hs_mover_place(&drain->mover))
             crcs_of(drain, 0, buffer)[i] = crc_of_share(drain, o, buffer, i);

@@ -54,13 +54,6 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
     mover->tier0 = outer_tier(mover, spec);
 }
 
-/* Index of this process in the grid's table of ranks. */
-static int own_index(const struct hs_mover *mover)
-{
-    const struct hs_grid *grid = &mover->problem->grid;
-    return hs_grid_index(grid, 0, grid->coord[0], grid->coord[1]);
-}
-
 /*
  * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  A
  * reduction counts as four panels of C (partial, sum, two of scratch); those in flight together take at most as much
@@ -100,7 +93,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
     mover->reductions = operand == HS_C ? hs_reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
-    int me = own_index(mover);
+    int me = hs_grid_me(&mover->problem->grid);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
         int digit = hs_digit(&mover->factors, l, mover->place), stride = mover->factors.stride[l] * step;
@@ -342,7 +335,8 @@ int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder)
  * these takers include another process. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
-    return mover->gives[i] > 0 && (mover->spread || taker_of(mover, mover->taker[i], i) != own_index(mover));
+    return mover->gives[i] > 0 &&
+           (mover->spread || taker_of(mover, mover->taker[i], i) != hs_grid_me(&mover->problem->grid));
 }
 
 /* Lists the messages between this process, as a holder, and its takers, by ascending taker.  Messages to all takers
@@ -357,8 +351,8 @@ static int pieces_to(const struct hs_mover *mover, int64_t width, struct hs_piec
         const int coord[2] = {process / extent[1], process % extent[1]};
         int i = coord[role->want_axis];
         int64_t at = 0;
-        if ((!mover->spread && coord[role->line_axis] != mover->taker[i]) || process == own_index(mover) ||
-            mover->gives[i] == 0)
+        if ((!mover->spread && coord[role->line_axis] != mover->taker[i]) ||
+            process == hs_grid_me(&mover->problem->grid) || mover->gives[i] == 0)
             continue;
         for (int before = 0; before < i; before++)
             at += packs_for(mover, before) ? mover->gives[before] : 0;
@@ -375,7 +369,7 @@ static int pieces_from(const struct hs_mover *mover, int pair, int64_t width, st
     int count = 0;
     for (int q = 0; q < mover->problem->grid.extent[mover->role->own_axis]; q++) {
         int peer = holder_of(mover, pair, q);
-        if (mover->takes[q] == 0 || peer == own_index(mover))
+        if (mover->takes[q] == 0 || peer == hs_grid_me(&mover->problem->grid))
             continue;
         piece[count++] = (struct hs_piece){.peer = peer, .at = at * unit, .count = mover->takes[q] * unit};
         at += mover->takes[q];
@@ -387,7 +381,7 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
                                    const struct hs_allocator *memory, struct hs_list *list)
 {
     const struct hs_grid *grid = &mover->problem->grid;
-    int me = own_index(mover);
+    int me = hs_grid_me(&mover->problem->grid);
     size_t most = (size_t)grid->extent[0] * (size_t)grid->extent[1];
     struct hs_piece *piece = hs_get(memory, 2 * most, sizeof *piece);
     if (!piece)
@@ -439,7 +433,8 @@ void hs_mover_exchange_copy(const struct hs_mover *mover, int o, enum hs_exchang
     for (int other = 0; other < others; other++) {
         int q = as_holder ? grid->coord[role->own_axis] : other, i = as_holder ? other : grid->coord[role->want_axis];
         int64_t count = (as_holder ? mover->gives : mover->takes)[other] * width;
-        if (count == 0 || (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == own_index(mover)))
+        if (count == 0 ||
+            (as_holder ? !packs_for(mover, i) : holder_of(mover, pair, q) == hs_grid_me(&mover->problem->grid)))
             continue;
         if (role->direct) /* the message has the layout of the taker's slabs */
             hs_exchange_copy(&run, step == HS_MATRIX_TO_MESSAGE ? HS_MATRIX_TO_SLABS : HS_SLABS_TO_MATRIX, q, i, NULL,

@@ -51,7 +51,8 @@ void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
     for (int x = 0; x < 3; x++)
         node->even.own[x] = hs_even_owns(node, x, grid->coord);
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
+        int coord[2];
+        hs_grid_coordinates(grid, i, coord);
         int shares = hs_node_multiplies(node, coord) && !hs_even_owns(node, HS_C, coord);
         for (int axis = 0; axis < 2 && shares; axis++) {
             struct hs_overlap walk = shared_with(node, axis, coord, grid->coord);

@@ -324,7 +324,9 @@ void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *su
     const struct hs_peers *givers = &supply->givers;
     const int owner = hs_panel_owner(node, supply, hs_panel_of(node, step)), p = hs_supply_line(supply, grid->coord);
     int coord[2];
-    for (int i = 0; i < givers->count && !hs_reads_own(node, supply, owner); i++) {
+    if (hs_reads_own(node, supply, owner))
+        return;
+    for (int i = 0; i < givers->count; i++) {
         const int place = givers->place[i];
         hs_grid_coordinates(grid, place, coord);
         if (hs_peer_has(givers, i, owner))

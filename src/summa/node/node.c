@@ -7,22 +7,6 @@
 
 #include <string.h>
 
-static uint64_t progress_at_end(uint64_t execution)
-{
-    return (execution + 1) << HS_NODE_STEP_BITS;
-}
-
-uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid)
-{
-    uint64_t execution = ++shared->executions;
-    for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        int mate = hs_mate_index(shared->mates, hs_grid_rank(grid, i));
-        if (mate >= 0)
-            shared->taken[mate] = (struct hs_taken){shared->taken[mate].last, execution};
-    }
-    return execution;
-}
-
 /* Adds the time since the clock was last read to *seconds.  If `seconds` is NULL, the time is uncounted overhead. */
 static void account(struct hs_node_product *node, double *seconds)
 {
@@ -55,32 +39,6 @@ static void resume(struct hs_node_product *node)
     node->idle = 0;
 }
 
-/* The last execution before `execution` in which a rank may have used the memory; 0 if there is none. */
-static uint64_t taken_before(const struct hs_product_memory *shared, uint64_t execution, int rank)
-{
-    const struct hs_taken *taken = &shared->taken[rank];
-    return taken->last == execution ? taken->before : taken->last;
-}
-
-int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution)
-{
-    for (int r = 0; r < shared->directory.ranks; r++) {
-        uint64_t last = taken_before(shared, execution, r);
-        if (last && r != shared->directory.me &&
-            (!hs_signalled(&shared->directory, r, HS_USED, progress_at_end(last)) ||
-             !hs_signalled(&shared->directory, r, HS_SUMMED, progress_at_end(last))))
-            return 0;
-    }
-    return 1;
-}
-
-void hs_node_leave(struct hs_product_memory *shared, uint64_t execution)
-{
-    static const enum hs_counter counters[] = {HS_FILLED, HS_USED, HS_SUMMED};
-    for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++)
-        hs_signal(&shared->directory, counters[i], progress_at_end(execution));
-}
-
 /* Publishes that this process has done `steps` steps.  On a device the steps have only been enqueued, which is enough
  * if other processes can wait for the device's events; otherwise hs_node_device_announce publishes them later. */
 static void announce(struct hs_node_product *node, enum hs_counter what, int64_t steps)
@@ -97,7 +55,7 @@ static int enter(struct hs_node_product *node)
     if (!node->entered && !hs_node_vacant(shared, node->execution))
         return 0;
     for (int r = 0; !node->entered && node->device && r < shared->directory.ranks; r++)
-        if (r != shared->directory.me && taken_before(shared, node->execution, r))
+        if (r != shared->directory.me && hs_node_taken_before(shared, node->execution, r))
             hs_node_device_enter(node, r);
     node->entered = 1;
     return 1;
@@ -258,7 +216,7 @@ static struct hs_matrix locate(const struct hs_node_product *node, int x, int64_
         at[role->loop_axis] = local;
         at[role->own_axis] = range[role->pinned].begin;
     } else {
-        int p = x == HS_C ? hs_grid_index(&node->problem->grid, 0, coord[0], coord[1]) : hs_supply_line(supply, coord);
+        int p = x == HS_C ? hs_grid_me(&node->problem->grid) : hs_supply_line(supply, coord);
         return (struct hs_matrix){hs_supply_slot(node, supply, step, p), supply->ld};
     }
     return (struct hs_matrix){whole.base + (size_t)(at[0] + at[1] * whole.ld) * size, whole.ld};

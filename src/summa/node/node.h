@@ -123,12 +123,15 @@ hsumma_status hs_node_init(struct hs_node_product *node, const struct hs_problem
                            const struct hs_mates *mates, const struct hs_allocator *memory, struct hs_message *message);
 void hs_node_free(struct hs_node_product *node, const struct hs_allocator *memory);
 
-/* Numbers an execution by the processes of `grid`, which may be a part of the whole grid, and returns the number. Every
- * process of the whole grid must call this function, on all nodes. */
+/* Implemented in executions.c, also for products over messages.  Numbers an execution by the processes of `grid`, which
+ * may be a part of the whole grid, and returns the number. Every process of the whole grid must call this function, on
+ * all nodes. */
 uint64_t hs_node_count(struct hs_product_memory *shared, const struct hs_grid *grid);
 /* Whether all other processes of this node have finished the executions before `execution`, so that this execution may
  * write to the shared memory. */
 int hs_node_vacant(struct hs_product_memory *shared, uint64_t execution);
+/* The last execution before `execution` in which a rank may have used the memory; 0 if there is none. */
+uint64_t hs_node_taken_before(const struct hs_product_memory *shared, uint64_t execution, int rank);
 /* Signals that this process has finished an execution. */
 void hs_node_leave(struct hs_product_memory *shared, uint64_t execution);
 

@@ -222,10 +222,10 @@ static int reads_tiles(const struct hs_node_product *node, const struct hs_suppl
 /* Whether any process of a line reads tiles; without an even division gives() has found out. */
 static int is_read(const struct hs_node_product *node, const struct hs_supply *supply, int p)
 {
-    const int *extent = node->problem->grid.extent;
-    int found = !node->variant.even;
-    for (int i = 0; i < extent[0] * extent[1] && !found; i++) {
-        const int coord[2] = {i / extent[1], i % extent[1]};
+    const struct hs_grid *grid = &node->problem->grid;
+    int found = !node->variant.even, coord[2];
+    for (int i = 0; i < grid->extent[0] * grid->extent[1] && !found; i++) {
+        hs_grid_coordinates(grid, i, coord);
         found = hs_supply_line(supply, coord) == p && reads_tiles(node, supply, coord);
     }
     return found;
@@ -251,7 +251,8 @@ static void meet(struct hs_node_product *node, struct hs_supply *supply, const s
     for (int p = 0; p < role->want->nprocs; p++)
         supply->gives[p] = (int8_t)(gives(supply, grid->extent, grid->coord, p) && is_read(node, supply, p));
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
-        const int coord[2] = {i / grid->extent[1], i % grid->extent[1]};
+        int coord[2];
+        hs_grid_coordinates(grid, i, coord);
         int rank = hs_mate_index(mates, hs_grid_rank(grid, i)), at = hs_coord_on(role->looped, coord[role->loop_axis]);
         if (reads && gives(supply, grid->extent, coord, mine))
             add(&supply->givers, rank, at, i);

@@ -5,27 +5,25 @@
  * With guard=messages, every message with a flipped bit is found, and every flip in what a process has put into shared
  * memory for others.  With guard=panels, all but the last in long products, section by section.
  *
- *     guard [TRIALS [SEED [PLANS [KIND]]]] [OPTION=WORD ...]
+ *     guard [TRIALS [SEED [PLANS [shared]]]] [OPTION=WORD ...]
  *
  * makes TRIALS of each kind of fault, and ten executions without a fault of each of PLANS plans (default: TRIALS). With
- * KIND, a number of `enum kind`, only faults of that kind.
+ * "shared", only faults in shared memory.
  *
  * The program's own cblas_?gemm and MPI_Isend plant the faults; they call the BLAS's and MPI's.  So do functions around
- * those of the library that take CRCs of data in shared memory (the linker's --wrap; see the Makefile).
+ * those of the library that take CRCs of data in shared memory (support/product/damaged_memory.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "support/cblas_hook.h"
+#include "support/product/damaged_memory.h"
 #include "support/product/gemm_random.h"
 #include "support/product/guard_bound.h"
 
-#include "summa/messages/conveyor.h"
-#include "summa/node/shape.h"
-
 #include <hsumma_coll.h>
 
-static int trials = 60, plans = 60, only;
+static int trials = 60, plans = 60, only_shared;
 enum { MANY = 40 };     /* at least one of this many flips is found */
 static int in_sections; /* 1: products with guard=panels */
 
@@ -77,8 +75,7 @@ static void plant_nothing(void)
 
 static void flip(void *matrix, int64_t rows, int64_t cols, int64_t ld, size_t unit, uint64_t bits)
 {
-    int64_t at = (int64_t)(bits >> 8) % rows + (int64_t)(bits >> 24) % cols * ld;
-    ((unsigned char *)matrix)[(size_t)at * unit + (bits >> 48) % unit] ^= (unsigned char)(1 << (bits & 7));
+    damaged_memory_flip(matrix, rows, cols, ld, unit, bits);
     plant.planted = 1;
 }
 
@@ -160,90 +157,12 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
 }
 
 /* Whether data whose CRC has just been taken, and which other processes do not read yet, is to be damaged. */
-static int is_to_be_damaged(void)
+static int is_to_be_damaged(uint64_t *bits)
 {
-    return is_in_phase(HS_PLAN_MULTIPLYING) && plant.shared++ == plant.at && plant.kind == SHARED;
-}
-
-static void damage(char *data, int64_t bytes)
-{
-    if (bytes > 0 && is_to_be_damaged())
-        flip(data, bytes, 1, bytes, 1, plant.bits);
-}
-
-/* The head of a function that the linker puts around one of the library. */
-#define AROUND(name, ...)            \
-    void __real_##name(__VA_ARGS__); \
-    void __wrap_##name(__VA_ARGS__); \
-    void __wrap_##name(__VA_ARGS__)
-
-/* Copies a matrix with a flipped bit into the tile, of which other processes fill parts. */
-AROUND(hs_node_take_crcs, struct hs_node_product *node, const struct hs_supply *supply, int64_t step)
-{
-    const struct hs_role *role = supply->role;
-    const struct hs_view *view = &node->problem->view[supply->operand];
-    const struct hs_range panel = hs_node_panel(node, hs_panel_of(node, step));
-    const int own = hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]);
-    const int64_t begin = hs_axis_before(role->looped, own, panel.begin);
-    const int64_t count = hs_axis_before(role->looped, own, panel.begin + panel.length) - begin;
-    const struct hs_matrix *matrix = &node->matrix[supply->operand];
-    const size_t unit = node->problem->scalar->size;
-    const int by_rows = role->loop_axis == 0;
-    const int64_t rows = by_rows ? count : view->rows, cols = by_rows ? view->cols : count;
-    __real_hs_node_take_crcs(node, supply, step);
-    if (rows == 0 || cols == 0 || !is_to_be_damaged())
-        return;
-    char *part = matrix->base + (size_t)(begin * (by_rows ? 1 : matrix->ld)) * unit;
-    flip(part, rows, cols, matrix->ld, unit, plant.bits);
-    hs_node_fill(node, supply, step);
-    flip(part, rows, cols, matrix->ld, unit, plant.bits);
-}
-
-AROUND(hs_node_take_crcs_of_sum, struct hs_node_product *node, int64_t panel)
-{
-    const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_me(grid);
-    __real_hs_node_take_crcs_of_sum(node, panel);
-    damage(hs_supply_slot(node, &node->out, panel * node->chunks, me), (int64_t)node->out.crcs);
-}
-
-AROUND(hs_even_take_crcs, struct hs_node_product *node)
-{
-    const struct hs_grid *grid = &node->problem->grid;
-    const int me = hs_grid_me(grid);
-    __real_hs_even_take_crcs(node);
-    damage(node->tiles + node->even.at + (size_t)(me * node->even.pitch),
-           node->even.own[HS_C] ? 0 : (int64_t)node->even.crcs);
-}
-
-AROUND(hs_feed_take_crc, struct hs_conveyor *feed, int s, int o)
-{
-    const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
-    __real_hs_feed_take_crc(feed, s, o);
-    if (hs_feed_channel(feed, first) == s && hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
-        damage(hs_conveyor_buffer(feed, s, o), feed->slot_bytes[s] - feed->crc_bytes);
-}
-
-/* What this member adds up itself is its own. */
-AROUND(hs_drain_take_crcs, struct hs_conveyor *drain, int t)
-{
-    const struct hs_mover *mover = &drain->mover;
-    const int o = mover->panels->tier[drain->channel[0].tier].of[t];
-    const int other = (hs_mover_place(mover) + 1) % mover->members;
-    int64_t from, bytes = hs_drain_share(drain, o, other, &from);
-    __real_hs_drain_take_crcs(drain, t);
-    if (mover->panels->tier[drain->channel[0].tier].first[o + 1] == t + 1)
-        damage(hs_conveyor_buffer(drain, 0, o) + from, bytes);
-}
-
-AROUND(hs_drain_take_crc_of_sum, const struct hs_conveyor *drain, int o)
-{
-    const struct hs_mover *mover = &drain->mover;
-    const int root = hs_mover_root(mover, hs_mover_pair(mover, drain->channel[0].tier, o));
-    int64_t from, bytes = hs_drain_share(drain, o, hs_mover_place(mover), &from);
-    __real_hs_drain_take_crc_of_sum(drain, o);
-    if (!hs_mover_carries(mover, root))
-        damage(hs_conveyor_buffer(drain, 1, o) + from, bytes);
+    const int now = is_in_phase(HS_PLAN_MULTIPLYING) && plant.shared++ == plant.at && plant.kind == SHARED;
+    *bits = plant.bits;
+    plant.planted |= now;
+    return now;
 }
 
 /* Whether the BLAS multiplies checksums. */
@@ -408,7 +327,7 @@ static void test_faults(hsumma_context *ctx)
 {
     for (enum kind kind = RESULT; kind <= (!in_sections && size > 1 ? SHARED : OWN_B); kind++) {
         struct counts counts = {0};
-        if ((only && (int)kind != only) || (kind == TILE && size == 1)) /* it reads its own matrices in place */
+        if ((only_shared && kind != SHARED) || (kind == TILE && size == 1)) /* it reads its own matrices in place */
             continue;
         const int tried = in_sections ? (trials + 1) / 2 : trials; /* long products take long to compare */
         for (int i = 0; i < tried; i++) {
@@ -561,7 +480,7 @@ static void test_sections(hsumma_context *ctx, const hsumma_grid *grid)
 static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
 {
     test_faults(ctx);
-    if (only)
+    if (only_shared)
         return;
     in_sections = 1;
     test_sections(ctx, grid);
@@ -578,8 +497,8 @@ int main(int argc, char **argv)
         trials = plans = atoi(argv[1]);
     if (argc > 3 && !strchr(argv[3], '='))
         plans = atoi(argv[3]);
-    if (argc > 4 && !strchr(argv[4], '='))
-        only = atoi(argv[4]);
+    only_shared = argc > 4 && !strcmp(argv[4], "shared");
+    damaged_memory_due = is_to_be_damaged;
     draw_seed(argc > 2 && !strchr(argv[2], '=') ? strtoull(argv[2], NULL, 10) : 1);
     return gemm_main(argc, argv, test_all);
 }

@@ -210,7 +210,8 @@ static int post_message(struct hs_instance *instance, int index, char *data, int
     *crc = sends ? hs_crc32c(data, (size_t)count) : 0;
     MPI_Get_address(data, &at[0]);
     MPI_Get_address(crc, &at[1]);
-    int code = MPI_Type_create_struct(2, length, at, bytes, &both); /* of hindexed types MPICH 4.0.2 keeps more memory */
+    /* of hindexed types MPICH 4.0.2 keeps more memory */
+    int code = MPI_Type_create_struct(2, length, at, bytes, &both);
     if (code != MPI_SUCCESS)
         return code;
     code = MPI_Type_commit(&both);

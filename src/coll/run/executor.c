@@ -14,19 +14,22 @@
  */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
-    size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW, at = 0;
+    const size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW;
+    const size_t requests = 2 * open; /* a CRC is a message of its own */
+    size_t at = 0;
     struct {
         void **field;
         size_t count, size;
     } part[] = {
         {(void **)&instance->moved, all, sizeof *instance->moved},
-        {(void **)&instance->traced, open, sizeof *instance->traced},
-        {(void **)&instance->open.request, open,
+        {(void **)&instance->traced, requests, sizeof *instance->traced},
+        {(void **)&instance->open.request, requests,
          sizeof *instance->open.request}, /* messages in flight belong to steps of one window */
         {(void **)&instance->crc, open, sizeof *instance->crc},
-        {(void **)&instance->request_step, open, sizeof *instance->request_step},
-        {(void **)&instance->completed, open, sizeof *instance->completed},
+        {(void **)&instance->request_step, requests, sizeof *instance->request_step},
+        {(void **)&instance->completed, requests, sizeof *instance->completed},
         {(void **)&instance->state, all, sizeof *instance->state},
+        {(void **)&instance->pending, open, sizeof *instance->pending},
     };
     for (unsigned i = 0; i < sizeof part / sizeof *part; i++) {
         if (memory)
@@ -193,32 +196,57 @@ static hsumma_status performer_failed(const struct hs_instance *instance, const 
     return HSUMMA_ERR_MPI;
 }
 
-/* Posts a message, followed by its CRC if messages are checked. */
-static int post_message(struct hs_instance *instance, int index, char *data, int count, MPI_Request *request)
+/* Adds a request of a step; traced: its entry in the timeline, -1 if it has none. */
+static void add_request(struct hs_instance *instance, int index, MPI_Request request, int64_t traced)
+{
+    const int at = instance->open.count++;
+    instance->open.request[at] = request;
+    instance->request_step[at] = index;
+    instance->traced[at] = traced;
+    instance->pending[index % HS_STEP_WINDOW]++;
+}
+
+static int start_message(const struct hs_instance *instance, const struct hs_step *step, void *data, int bytes,
+                         MPI_Request *request)
+{
+    const MPI_Comm comm = instance->comm->comm;
+    const int rank = hs_rank_of(instance, step->peer), tag = instance->bound.tag;
+    return step->kind == HS_SEND ? MPI_Isend(data, bytes, MPI_BYTE, rank, tag, comm, request)
+                                 : MPI_Irecv(data, bytes, MPI_BYTE, rank, tag, comm, request);
+}
+
+/*
+ * Posts `bytes` of a SEND or RECV; if messages are checked, also their CRC as a second message. (A datatype of both for
+ * each message would make MPICH 4.0.2's memory grow.)
+ */
+static int post_message(struct hs_instance *instance, int index, char *data, int bytes)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
-    const struct hs_comm *comm = instance->comm;
-    const int rank = hs_rank_of(instance, step->peer), tag = instance->bound.tag, sends = step->kind == HS_SEND;
+    const int checked = instance->bound.checked, sends = step->kind == HS_SEND;
     uint32_t *crc = &instance->crc[index % HS_STEP_WINDOW];
-    if (!instance->bound.checked)
-        return sends ? MPI_Isend(data, count, MPI_BYTE, rank, tag, comm->comm, request)
-                     : MPI_Irecv(data, count, MPI_BYTE, rank, tag, comm->comm, request);
-    MPI_Datatype both;
-    const int length[2] = {count, sizeof *crc};
-    const MPI_Datatype bytes[2] = {MPI_BYTE, MPI_BYTE};
-    MPI_Aint at[2];
-    *crc = sends ? hs_crc32c(data, (size_t)count) : 0;
-    MPI_Get_address(data, &at[0]);
-    MPI_Get_address(crc, &at[1]);
-    /* of hindexed types MPICH 4.0.2 keeps more memory */
-    int code = MPI_Type_create_struct(2, length, at, bytes, &both);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = MPI_Type_commit(&both);
+    MPI_Request request;
+    if (checked && sends) /* before the data leave */
+        *crc = hs_crc32c(data, (size_t)bytes);
+    int code = start_message(instance, step, data, bytes, &request);
     if (code == MPI_SUCCESS)
-        code = sends ? MPI_Isend(MPI_BOTTOM, 1, both, rank, tag, comm->comm, request)
-                     : MPI_Irecv(MPI_BOTTOM, 1, both, rank, tag, comm->comm, request);
-    MPI_Type_free(&both); /* once the message is complete */
+        add_request(instance, index, request, trace_message(instance, step, hs_rank_of(instance, step->peer), bytes));
+    if (code != MPI_SUCCESS || !checked)
+        return code;
+    code = start_message(instance, step, crc, sizeof *crc, &request);
+    if (code == MPI_SUCCESS)
+        add_request(instance, index, request, -1);
+    return code;
+}
+
+/* Posts an MPI collective. */
+static int post_native(struct hs_instance *instance, int index)
+{
+    const struct hs_step *step = &instance->bound.list->step[index];
+    MPI_Request request;
+    const int code =
+        hs_native_start(&instance->bound, step, address(instance, step->left), address(instance, step->dst), &request);
+    if (code == MPI_SUCCESS && request != MPI_REQUEST_NULL) /* not if the caller's function has completed it */
+        add_request(instance, index, request, trace_message(instance, step, -1, step->count));
     return code;
 }
 
@@ -243,33 +271,24 @@ static hsumma_status post(struct hs_instance *instance, int index)
 {
     const struct hs_step *step = &instance->bound.list->step[index];
     struct hs_comm *comm = instance->comm;
-    int64_t at = instance->moved[index];
-    int64_t count = step->kind == HS_MPI || step->count - at < comm->cut ? step->count - at : comm->cut;
-    MPI_Request *request = &instance->open.request[instance->open.count];
-    int code, rank = step->kind == HS_MPI ? -1 : hs_rank_of(instance, step->peer);
-    if (step->kind == HS_MPI) {
-        code = hs_native_start(&instance->bound, step, address(instance, step->left), address(instance, step->dst),
-                               request);
-        if (code != MPI_SUCCESS && instance->bound.list->joint[step->peer].alg->performer)
-            return performer_failed(instance, step, code);
-    } else {
-        const int sends = step->kind == HS_SEND;
-        code =
-            post_message(instance, index, address(instance, sends ? step->left : step->dst) + at, (int)count, request);
-        comm->bytes_sent += sends ? count : 0;
-        comm->messages_sent += sends;
-    }
+    const int64_t at = instance->moved[index], left = step->count - at;
+    const int64_t count = step->kind == HS_MPI || left < comm->cut ? left : comm->cut;
+    const int sends = step->kind == HS_SEND;
+    instance->pending[index % HS_STEP_WINDOW] = 0;
+    const int code =
+        step->kind == HS_MPI
+            ? post_native(instance, index)
+            : post_message(instance, index, address(instance, sends ? step->left : step->dst) + at, (int)count);
+    if (code != MPI_SUCCESS && step->kind == HS_MPI && instance->bound.list->joint[step->peer].alg->performer)
+        return performer_failed(instance, step, code);
     if (code != MPI_SUCCESS)
         return hs_mpi_status(code);
-    if (*request == MPI_REQUEST_NULL) { /* the caller's function has completed the collective */
-        instance->moved[index] += count;
-        hs_step_finish(instance, index);
-        return HSUMMA_OK;
-    }
-    instance->traced[instance->open.count] = trace_message(instance, step, rank, count);
-    instance->request_step[instance->open.count++] = index;
+    comm->bytes_sent += sends ? count : 0;
+    comm->messages_sent += sends;
     instance->moved[index] += count;
     instance->state[index] = HS_STEP_UNDER_WAY;
+    if (instance->pending[index % HS_STEP_WINDOW] == 0)
+        hs_step_finish(instance, index);
     return HSUMMA_OK;
 }
 
@@ -295,7 +314,7 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
     if (count == 0 && block && !hs_block_may_test(block))
         return HSUMMA_OK;
     if (count == 0) {
-        MPI_Status result[HS_STEP_WINDOW];
+        MPI_Status result[2 * HS_STEP_WINDOW];
         int code = MPI_Testsome(instance->open.count, instance->open.request, &count, instance->completed, result);
         if (code != MPI_SUCCESS)
             return status_of_some(code, result, count);
@@ -314,6 +333,8 @@ static hsumma_status collect(struct hs_instance *instance, int *worked)
             continue;
         }
         hs_trace_close(instance->comm->trace, instance->traced[i]);
+        if (--instance->pending[step % HS_STEP_WINDOW] > 0)
+            continue;
         check_message(instance, step);
         if (instance->moved[step] < instance->bound.list->step[step].count)
             again[agains++] = step;

@@ -42,7 +42,7 @@ struct hs_binding {
     struct hs_shm *shm;               /* shared memory that covers the group, for lists that use it; else NULL */
     int64_t instance;                 /* number of this instance in shm, from hs_shm.next; equal on all members */
     int ring;                         /* the ring of SHARED that it uses (hs_shm.ring), equal on all members */
-    int checked;                      /* 1 if a CRC follows the data of each message; equal on all members */
+    int checked;                      /* 1 if a CRC follows each message; equal on all members */
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */
     const hsumma_operator *operation; /* of a reduction; also for EXACT steps */
@@ -74,9 +74,12 @@ struct hs_instance {
     unsigned char *state;
     int64_t *moved;                /* bytes of each SEND or RECV that have been posted, indexed by step */
     struct hs_in_flight open;      /* messages that are posted but not completed */
-    int *request_step, *completed; /* request_step: step of each open message; completed: scratch for MPI_Testsome */
-    uint32_t *crc;                 /* of the message in flight of each step, indexed by step modulo their window */
-    int64_t *traced;               /* number of each open message's entry in the timeline */
+    int *request_step, *completed; /* request_step: step of each request; completed: scratch for MPI_Testsome */
+    /* Of the message in flight of each step, indexed by step modulo their window: its CRC, and its number of open
+     * requests. */
+    uint32_t *crc;
+    unsigned char *pending;
+    int64_t *traced; /* each request's entry in the timeline, -1 if it has none */
 };
 
 /*

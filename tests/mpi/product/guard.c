@@ -136,13 +136,13 @@ static int is_to_be_flipped(void)
 static int send_flipped(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                         MPI_Request *request)
 {
-    int bytes;
-    MPI_Type_size(type, &bytes);
-    bytes *= count;
+    int unit;
+    MPI_Type_size(type, &unit);
+    const int bytes = count * unit;
     void *packed = plant.packed[plant.flipped++] = malloc((size_t)bytes);
-    MPI_Sendrecv(buffer, count, type, 0, 0, packed, bytes, MPI_BYTE, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    memcpy(packed, buffer, (size_t)bytes);
     flip(packed, bytes, 1, bytes, 1, plant.bits);
-    return PMPI_Isend(packed, bytes, MPI_BYTE, to, tag, comm, request);
+    return PMPI_Isend(packed, count, type, to, tag, comm, request);
 }
 
 /* While checksums of A travel, which are the first messages after they have been taken, A may change: later than its

@@ -49,11 +49,9 @@ enum { HS_COMBINE_MOST = 32 }; /* largest number of operands of one combine call
 
 struct hs_device_kind {
     const char *name; /* the kind's name in the option "device" */
-    int is_stand_in;  /* 1: the tests' stand-in; local products of host matrices use it even where the BLAS would be
-                         faster */
+    int is_stand_in;  /* 1: the tests'; local products of host matrices use it even where the BLAS would be faster */
 
-    /* Opens device `number` of those visible to the process; -1: chooses by local_rank, the process's index on its
-     * node. */
+    /* number: of those visible to the process; -1: chosen by local_rank, the process's index on its node. */
     hsumma_status (*open)(int number, int local_rank, const struct hs_allocator *memory, struct hs_device **device,
                           struct hs_message *message);
     void (*close)(struct hs_device *device); /* ignores NULL; invalidates everything that the device returned */
@@ -88,8 +86,7 @@ struct hs_device_kind {
     void (*free_event)(struct hs_device *device, struct hs_event *event); /* imported events too; NULL is ignored */
     hsumma_status (*record)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
     hsumma_status (*wait)(struct hs_device *device, struct hs_stream *stream, struct hs_event *event);
-    /* Whether the recorded work is complete; does not wait. True if the event was never recorded. Not for imported
-     * events. */
+    /* Whether the recorded work is complete; true if there was never any. Not for imported events. */
     hsumma_status (*complete)(struct hs_device *device, struct hs_event *event, int *complete);
     /* Waits for all work on the stream. */
     hsumma_status (*synchronize)(struct hs_device *device, struct hs_stream *stream);

@@ -1,5 +1,4 @@
-/* Memory allocation: through an allocator that the context carries, so that a caller, a test or a simulator can supply
- * its own. */
+/* Memory comes from an allocator that the context carries, so that a test or a simulator can supply its own. */
 #ifndef HS_BASE_MEMORY_H
 #define HS_BASE_MEMORY_H
 
@@ -21,13 +20,11 @@ extern const struct hs_allocator hs_heap;
 void *hs_get(const struct hs_allocator *from, size_t count, size_t size);
 /* Like hs_get, filled with zeros. */
 void *hs_get_zero(const struct hs_allocator *from, size_t count, size_t size);
-/* Makes room for `need` elements in an array; if the array must grow, *capacity at least doubles.  Returns 0; or -1,
- * with the array unchanged. */
+/* Makes room for `need` elements; *capacity at least doubles if it grows.  Returns 0; or -1, and changes nothing. */
 int hs_grow(const struct hs_allocator *from, void **array, size_t size, size_t *capacity, size_t need);
 /* Frees memory; ignores NULL. */
 void hs_put(const struct hs_allocator *to, void *memory);
-/* Tells LeakSanitizer that memory, and all that it points to, is left allocated on purpose: after an error, MPI may
- * still access it. */
+/* Tells LeakSanitizer that memory, and what it points to, is kept on purpose: MPI may access it after an error. */
 void hs_keep(const void *memory);
 
 /* a * b * c bytes, for factors that are not negative.  Saturates at 2^58, more than any machine has; a few such values

@@ -23,8 +23,7 @@ struct option_row {
     int64_t least, most;
 };
 
-/* `at` is the value's field.  read parses a whole text and returns 0, or -1 if it is invalid; the field may then have
- * changed. */
+/* `at` is the value's field.  read parses a whole text; it returns 0, or -1 and may have changed the field. */
 struct option_type {
     int (*read)(const struct option_row *row, const char *text, void *at);
     void (*write)(const struct option_row *row, const void *at, char *text, size_t size);

@@ -1,7 +1,4 @@
-/*
- * Options: one table (options.inc).  The texts of the environment, of a context and of a plan are parsed once into
- * typed values (struct hs_settings); said_by records the origin of each.
- */
+/* Options: one table (options.inc), parsed once into typed values (hs_settings); said_by records the origin of each. */
 #ifndef HS_BASE_OPTIONS_H
 #define HS_BASE_OPTIONS_H
 
@@ -63,8 +60,7 @@ struct hs_part {
 /* The value of the option topology. */
 struct hs_nodes {
     int count, sockets; /* number of virtual nodes, and of sockets per node; count 0: the real nodes */
-    const char *fabric; /* the part of the text that describes the links between nodes: "torus:..." etc., a file's name,
-                           or "" */
+    const char *fabric; /* the part of the text for the links between nodes: "torus:..." etc., a file's name, or "" */
 };
 
 struct hs_device_name {

@@ -14,8 +14,7 @@ struct hs_simulated_links {
 struct hs_simulator {
     const char *name;
     void (*advance)(double seconds); /* advances the calling process's clock */
-    /* Allocator for data whose contents do not matter: all blocks alias the same few pages, and messages do not copy
-     * them. */
+    /* For data whose contents do not matter: all blocks alias the same few pages, and messages do not copy them. */
     struct hs_allocator folded;
     void (*watch_links)(void); /* starts counting traffic */
     void (*read_links)(struct hs_simulated_links *links);

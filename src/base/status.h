@@ -1,5 +1,4 @@
-/* Status and its explanation: a failing function returns hs_fail(message, status, "what, its value, what was
- * expected"). */
+/* A failing function returns hs_fail(message, status, "what, its value, what was expected"). */
 #ifndef HS_BASE_STATUS_H
 #define HS_BASE_STATUS_H
 
@@ -32,8 +31,7 @@ struct hs_guess {
     const char *word;
     size_t length;
     char name[48]; /* the nearest name so far */
-    int far;       /* its edit distance from the word, ignoring case and '_' against '-'; 1 if it begins with the
-                      word, three letters or more */
+    int far; /* edit distance, ignoring case and '_' against '-'; 1 if it begins with the word (3 letters or more) */
 };
 struct hs_guess hs_guess_of(const char *word, size_t length);
 void hs_guess_try(struct hs_guess *guess, const char *name, size_t length);

@@ -1,7 +1,4 @@
-/*
- * Threads of the local BLAS.  Their number is state of the whole process: only this file changes it, around the
- * library's own calls, and restores it afterwards.
- */
+/* Threads of the BLAS: state of the process, changed only here, around the library's own calls, and restored. */
 #ifndef HS_BASE_THREADS_H
 #define HS_BASE_THREADS_H
 

@@ -101,16 +101,14 @@ static inline void hs_trace_close(struct hs_trace *trace, int64_t number)
         trace->ring[number % HS_TRACE_ENTRIES].end = hs_now();
 }
 
-/* Records work from entry.begin to entry.end and ends an open wait.  Work that continues the last entry is merged with
- * it. */
+/* Records work and ends an open wait.  Work that continues the last entry is merged with it. */
 static inline void hs_trace_work(struct hs_trace *trace, struct hs_trace_entry entry)
 {
     if (hs_trace_records(trace))
         hs_trace_put_work(trace, &entry);
 }
 
-/* Records that the waiter waits for the condition entry.cause; the waiter calls this at each poll. Only one waiter is
- * recorded at a time. */
+/* Records, at each poll, that the waiter waits for the condition entry.cause. Only one waiter is recorded at a time. */
 static inline void hs_trace_await(struct hs_trace *trace, const void *waiter, struct hs_trace_entry entry)
 {
     if (hs_trace_notes(trace))

@@ -15,8 +15,7 @@ struct hs_axis {
     int src, nprocs;
 };
 
-/* Makes an axis from the entries of a descriptor.  If src < 0, every process has all indices; the axis then has a
- * single process. */
+/* Makes an axis from a descriptor.  If src < 0, every process has all indices, and the axis has a single process. */
 struct hs_axis hs_axis_make(int64_t n, int64_t nb, int64_t first, int src, int nprocs);
 
 /* The process that owns index g, 0 <= g < n. */
@@ -35,8 +34,7 @@ int64_t hs_axis_block_end(const struct hs_axis *axis, int64_t g);
 int64_t hs_axis_next(const struct hs_axis *axis, int proc, int64_t g);
 /* The axis of the indices [offset, offset + n) of axis. */
 struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t n);
-/* 1 if x and y have equally many processes and every index has the same owner on both, or if both are empty.  Block
- * sizes may differ. */
+/* 1 if every index has the same owner on both, of as many processes, or if both are empty.  Block sizes may differ. */
 int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y);
 
 static inline int64_t hs_min(int64_t a, int64_t b)

@@ -14,8 +14,7 @@
 
 #include <stdint.h>
 
-/* The number of elements that at least one process must send or receive.  extent: m, n, k.  memory: elements per
- * process; 0 means no limit. */
+/* Elements that some process must send or receive.  extent: m, n, k.  memory: elements per process; 0: no limit. */
 double hs_bound_elements(const int64_t extent[3], double processes, double memory);
 
 #endif

@@ -1,5 +1,4 @@
-/* The processes along a grid axis that own at least one index.  A block-cyclic layout with few blocks leaves the others
- * idle. */
+/* The processes along a grid axis that own an index.  A block-cyclic layout with few blocks leaves others idle. */
 #ifndef HS_DIST_COVER_H
 #define HS_DIST_COVER_H
 

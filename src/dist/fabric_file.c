@@ -52,8 +52,7 @@ static int read_number(const char **text)
     return number;
 }
 
-/* Meets the names prefix + number + suffix for the ranges "0-3,07,10-12]", and returns the text behind the bracket;
- * NULL if it is wrong. */
+/* Meets prefix + number + suffix for ranges such as "0-3,07,10-12]"; returns the text behind the name; NULL: wrong. */
 static const char *meet_ranges(struct host_search *search, const char *prefix, int length, const char *ranges)
 {
     const char *suffix = strchr(ranges, ']');

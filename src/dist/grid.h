@@ -75,8 +75,7 @@ struct hs_factors {
     int size[HS_LEVELS_MAX], stride[HS_LEVELS_MAX];
 };
 
-/* Factors a line from the sizes of all levels but the innermost.  Returns 0 if a size is below 1 or if their product
- * does not divide the extent. */
+/* outer: sizes of all levels but the innermost.  Returns 0 if one is below 1 or the extent has no such factors. */
 int hs_factors_make(struct hs_factors *factors, int extent, int outer_levels, const int *outer);
 int hs_digit(const struct hs_factors *factors, int level, int coordinate);
 

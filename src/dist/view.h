@@ -1,5 +1,4 @@
-/* An operand: a part of a distributed matrix with a transposition flag.  Transposing flips both axes and moves no
- * data. */
+/* An operand: a part of a matrix with a transposition flag.  Transposing flips both axes and moves no data. */
 #ifndef HS_DIST_VIEW_H
 #define HS_DIST_VIEW_H
 

@@ -1,7 +1,4 @@
-/*
- * Element-wise kernels.  Their results are bitwise those of base/operators.c and base/scalar.inc: the same operations
- * in the same order, without fused multiply-add (-fmad=false).
- */
+/* Element-wise kernels, bitwise equal to base/operators.c and scalar.inc: same order, no fused multiply-add. */
 #include "gpu/kernels.h"
 #include "gpu/launch.h"
 
@@ -43,8 +40,7 @@ struct operands {
     int count;
 };
 
-/* Elements of type T, loaded and stored by accesses of type A: several elements per access, or several accesses per
- * element. */
+/* Elements of type T, accessed as type A: several elements per access, or several accesses per element. */
 template <class T, class A> struct chunk {
     enum {
         PER_ACCESS = sizeof(A) > sizeof(T) ? sizeof(A) / sizeof(T) : 1,

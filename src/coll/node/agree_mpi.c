@@ -56,10 +56,7 @@ static hsumma_status look_for_lost(void *state, double seconds)
     return hs_mpi_lost(of->comm) >= 0 ? HSUMMA_ERR_PEER : of->watch->look(of->watch->state, seconds);
 }
 
-/*
- * Waits for a request that a call of MPI in comm with the result `code` has started. watch: NULL, or looks after the
- * wait and may end it with an error; MPI may then still access the request's buffers.
- */
+/* Waits for a request that MPI started in comm with the result `code`. After an error MPI may still use its buffers. */
 static hsumma_status wait_for(int code, MPI_Request *request, MPI_Comm comm, const struct hs_watch *watch)
 {
     if (code != MPI_SUCCESS)

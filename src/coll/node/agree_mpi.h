@@ -16,8 +16,7 @@
 #endif
 #endif
 
-/* HSUMMA_OK for MPI_SUCCESS, HSUMMA_ERR_PEER for errors that MPI returns after the death of a process, else
- * HSUMMA_ERR_MPI. */
+/* HSUMMA_OK for MPI_SUCCESS, HSUMMA_ERR_PEER for errors after the death of a process, else HSUMMA_ERR_MPI. */
 hsumma_status hs_mpi_status(int code);
 /* The rank of a process of comm that has failed, as far as this MPI knows; -1 if there is none, or without ULFM. */
 int hs_mpi_lost(MPI_Comm comm);
@@ -46,10 +45,7 @@ hsumma_status hs_mpi_group(MPI_Comm comm, int size, const int *rank, MPI_Group *
  * group; tag: as there. HSUMMA_ERR_MPI, HSUMMA_ERR_PEER. */
 hsumma_status hs_mpi_subset(MPI_Comm comm, MPI_Group *group, int tag, MPI_Comm *subset);
 
-/*
- * Combines the votes of all ranks. Collective over comm. If MPI fails or the wait is ended, the verdict is that error
- * with this rank.
- */
+/* Combines the votes of all ranks. If MPI fails or the wait is ended, the verdict is that error with this rank. */
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch);
 /* Returns the worst status of all ranks, by hs_agree_by_mpi. */
 hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine, const struct hs_watch *watch);

@@ -79,10 +79,7 @@ static int can_ring(struct hs_bells *bells, int m)
     return done;
 }
 
-/*
- * The caller has raised a flag. If another rank last checked the flag before that, the fences here and in
- * hs_bells_listen ensure that the caller sees that rank's `asleep`.
- */
+/* If a rank looked at the flag before it was raised, the fences here and in hs_bells_listen show its `asleep`. */
 void hs_bells_ring(struct hs_bells *bells)
 {
     if (!bells || !bells->sleeper)
@@ -97,10 +94,7 @@ void hs_bells_ring(struct hs_bells *bells)
     }
 }
 
-/*
- * Receives the bells in transit, so that no message remains in the communicator, and completes a pending receive with a
- * bell from this rank to itself.
- */
+/* Receives the bells in transit, and completes a pending receive by a bell from this rank to itself. */
 static void silence(struct hs_bells *bells)
 {
     MPI_Request own = MPI_REQUEST_NULL;

@@ -13,16 +13,15 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    _Alignas(128) _Atomic int asleep; /* true if the rank blocks in MPI, or will unless it finds work; cleared by the
-                                         peer that sends a bell, or by the rank itself when it wakes */
+    /* True if the rank blocks in MPI, or will unless it finds work; cleared by whoever sends a bell, or by itself. */
+    _Alignas(128) _Atomic int asleep;
 };
 
 struct hs_bells {
     MPI_Comm comm;
-    int members, me;   /* members: number of ranks of the communicator on this machine, 1 if bells are not used; me:
-                          this rank's index among them */
-    int *rank;         /* rank of each member in the communicator */
-    MPI_Request *sent; /* the last bell sent to each member */
+    int members, me; /* number of the communicator's ranks on this machine, 1 if bells are not used; this one's index */
+    int *rank;       /* rank of each member in the communicator */
+    MPI_Request *sent;          /* the last bell sent to each member */
     struct hs_sleeper *sleeper; /* shared by the machine, indexed by member */
     MPI_Request request;        /* this rank's receive for a bell */
     int listening;              /* true between hs_bells_listen and hs_bells_awake */
@@ -38,10 +37,7 @@ hsumma_status hs_bells_make(struct hs_bells *bells, MPI_Comm comm, MPI_Comm mach
 /* mpi: true if MPI may still be called. */
 void hs_bells_free(struct hs_bells *bells, int mpi, const struct hs_allocator *memory);
 
-/*
- * Announces that this rank will block, and posts the receive for a bell: from now on a rank that raises a flag sends
- * one. Returns an MPI error code.
- */
+/* Announces that this rank will block, and posts the receive for the bell that wakes it. Returns an MPI error code. */
 int hs_bells_listen(struct hs_bells *bells);
 /* Ends the announcement. heard: true if MPI has completed bells->request. */
 void hs_bells_awake(struct hs_bells *bells, int heard);

@@ -7,10 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
-/*
- * The maximum number of requests that one wait handles. With more in flight a rank polls; in a simulator it waits for
- * the oldest ones.
- */
+/* The most requests that one wait handles. With more a rank polls; in a simulator it waits for the oldest ones. */
 enum { CAPACITY = 512 };
 
 hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
@@ -141,10 +138,7 @@ static hsumma_status await_any(struct hs_block *block, int count, int times, int
 hsumma_status hs_block_idle(void *state, int times)
 {
     struct hs_block *block = state;
-    /*
-     * The first call, and the first after each completion, announces that this rank will block and returns, so that the
-     * caller checks for work once more.
-     */
+    /* The first call, and the first after each completion, only announces this: the caller checks once more. */
     if (block->bells.members > 1 && (times == 1 || !block->bells.listening)) {
         hs_bells_awake(&block->bells, 0);
         return hs_mpi_status(hs_bells_listen(&block->bells));

@@ -12,8 +12,8 @@
 struct hs_in_flight {
     MPI_Request *request;
     int count;
-    int collected; /* number of these messages that blocking waits have completed and the instance has not yet handled;
-                      their requests are MPI_REQUEST_NULL */
+    int collected; /* number of messages that waits have completed (MPI_REQUEST_NULL), not yet handled by the instance
+                    */
     int polls;     /* true if the rank must not block in MPI during the instance, except in a simulator */
     struct hs_in_flight *next;
 };
@@ -38,16 +38,10 @@ void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *m
 void hs_block_add(struct hs_block *block, struct hs_in_flight *messages);
 void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages);
 
-/*
- * True if time has passed since the last wait, so MPI_Test may find more messages complete. In a simulator this is
- * rare. (SMPI 3.32 keeps tested requests in a list and slows down with each.)
- */
+/* True if time has passed since the last wait: rare in a simulator, whose SMPI 3.32 slows down with each test. */
 int hs_block_may_test(const struct hs_block *block);
 
-/*
- * An hs_idle function (base/wait.h), which blocks, on a real machine for some 2 ms at most; the first call may only
- * announce that (hs_bells_listen).
- */
+/* An hs_idle function: blocks, on a real machine for some 2 ms at most; the first call may only announce that. */
 hsumma_status hs_block_idle(void *block, int times);
 
 #endif

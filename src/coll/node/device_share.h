@@ -38,10 +38,7 @@ hsumma_status hs_device_share_make(struct hs_device_share *share, MPI_Comm mates
  */
 void hs_device_share_leave(struct hs_device_share *share);
 void hs_device_share_free(struct hs_device_share *share, const struct hs_allocator *memory);
-/*
- * Ends a share: both steps, with a synchronisation of mates between them, after whose failure nothing is freed.
- * Collective over mates.
- */
+/* Both steps, with a synchronisation between them, after whose failure nothing is freed. Collective over mates. */
 void hs_device_share_end(struct hs_device_share *share, MPI_Comm mates, const struct hs_allocator *memory);
 
 static inline struct hs_event *hs_device_share_event(const struct hs_device_share *share, int rank, int i)

@@ -85,10 +85,7 @@ static int still_missing(const struct hs_directory *directory)
     return 1;
 }
 
-/*
- * Sleeps only briefly, because other ranks may need MPI progress on this rank, and some awaited conditions may not be
- * recorded.
- */
+/* Sleeps only briefly: other ranks may need MPI progress here, and not all awaited conditions may be recorded. */
 static void nap(struct hs_directory *directory, int naps)
 {
     struct hs_directory_entry *mine = &directory->entry[directory->me];

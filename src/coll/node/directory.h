@@ -35,10 +35,7 @@ static inline int hs_done_of(int operand, int channel)
     return HS_DONE + operand * HS_CHANNELS_OF_OPERAND + channel;
 }
 
-/*
- * The location of an operand's part that other ranks may read in place, for one execution. The execution's number is
- * stored last.
- */
+/* Where other ranks may read an operand's part in place, for one execution, whose number is stored last. */
 struct hs_offer {
     _Atomic uint64_t execution;
     _Atomic int64_t region, offset, ld;
@@ -70,8 +67,7 @@ enum { HS_AWAITED = 16 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* entries, indexed by rank on the node; NULL without shared memory */
     int ranks, me;
-    uint64_t arrivals;      /* number of agreements that this rank has started; all ranks start them in the same
-                               order */
+    uint64_t arrivals;      /* number of agreements that this rank has started, in the same order as all ranks */
     struct hs_bells *bells; /* bells for ranks that block in MPI; NULL if all ranks poll */
     int crowded;            /* true if there are more ranks than processors, so a waiting rank must not occupy one */
     /* Conditions found unmet since hs_directory_look. When any of them is met, this rank may be able to proceed. */
@@ -91,8 +87,7 @@ static inline size_t hs_directory_bytes(int ranks)
 }
 
 /*
- * True if a rank's counter has reached a value. If not, records the condition, so that this rank may sleep until it is
- * met.
+ * True if a rank's counter has reached a value. If not, records the condition, so that this rank may sleep until then.
  */
 static inline int hs_signalled(struct hs_directory *directory, int rank, int counter, uint64_t value)
 {
@@ -106,16 +101,11 @@ static inline int hs_signalled(struct hs_directory *directory, int rank, int cou
 /* Sets a counter of this rank and wakes ranks that sleep. */
 void hs_signal(struct hs_directory *directory, int counter, uint64_t value);
 
-/*
- * For agreement number `arrival` (coll/run/agree.h): hs_directory_arrive stores this rank's ballot;
- * hs_directory_arrived reads another rank's ballot, and returns 0 if it is not yet stored.
- */
+/* For agreement `arrival`: stores this rank's ballot; reads another rank's, or returns 0 if it is not yet stored. */
 void hs_directory_arrive(struct hs_directory *directory, uint64_t arrival, const struct hs_ballot *ballot);
 int hs_directory_arrived(struct hs_directory *directory, int rank, uint64_t arrival, struct hs_ballot *ballot);
 
-/*
- * Marks this rank as failed. Ranks that wait for it return HSUMMA_ERR_PEER if that is its status, else HSUMMA_ERR_MPI.
- */
+/* Marks this rank as failed. Ranks that await it return HSUMMA_ERR_PEER if that is its status, else HSUMMA_ERR_MPI. */
 void hs_directory_break(struct hs_directory *directory, hsumma_status status);
 /* The status of a rank that has failed, HSUMMA_OK if there is none. */
 hsumma_status hs_directory_broken(const struct hs_directory *directory);

@@ -1,7 +1,4 @@
-/*
- * Memory shared by processes of one node. It has no name in a file system, so the system frees it even if processes
- * crash.
- */
+/* Memory shared by processes of one node. It has no name, so the system frees it even if processes crash. */
 #ifndef HS_COLL_NODE_MAPPING_H
 #define HS_COLL_NODE_MAPPING_H
 
@@ -10,10 +7,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/*
- * The reason why a mapping failed. If processes failed for different reasons, the last of them in this order is
- * reported.
- */
+/* The reason why a mapping failed: of several, the last in this order. */
 enum hs_mapping_fault { HS_MAPPED, HS_NOT_MAPPED, HS_NOT_OPENED, HS_NOT_MADE };
 const char *hs_mapping_fault_text(enum hs_mapping_fault fault);
 

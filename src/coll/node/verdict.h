@@ -18,10 +18,7 @@ struct hs_vote {
     int64_t hash;  /* hash of data that must be equal on all members */
 };
 
-/*
- * The result of a vote: the worst status; of the votes with this status, the highest `about`; of those, the lowest
- * rank.
- */
+/* The result: the worst status; of the votes with this status, the highest `about`; of those, the lowest rank. */
 struct hs_verdict {
     hsumma_status status;
     int about;
@@ -80,11 +77,9 @@ struct hs_voters {
 
 /* An argument that must be equal on all ranks; name is NULL for the call itself. */
 struct hs_given {
-    const char *name, *of; /* the name of the argument and the object it belongs to, as "m" and "A's descriptor"; `of`
-                              may be NULL */
+    const char *name, *of; /* the argument and the object it belongs to, as "m" and "A's descriptor"; or NULL */
     int64_t number;
-    const char *text; /* the value as the message shows it, which must also be equal; NULL if the message shows
-                         `number` */
+    const char *text; /* the value as the message shows it, which must also be equal; NULL: it shows `number` */
     int chosen;       /* 1 if the library computed the value from the arguments and the environment */
 };
 

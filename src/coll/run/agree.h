@@ -13,10 +13,7 @@
 #include "coll/node/directory.h"
 #include "coll/run/executor.h"
 
-/*
- * Resources for a sequence of agreements. hs_agreement_init allocates all memory, so an agreement cannot run out of
- * memory.
- */
+/* Resources for a sequence of agreements: all that they need, so that no agreement can run out of memory. */
 struct hs_agreement {
     struct hs_comm *comm;
     struct hs_group group; /* members of the allreduce; its size is 0 if this rank sends no messages */
@@ -54,8 +51,7 @@ struct hs_verdict hs_agreement_verdict(const struct hs_agreement *agreement);
 /* True if this rank waits only for ranks of its node, so that it may sleep until they signal. */
 int hs_agreement_awaits_mates(const struct hs_agreement *agreement);
 /*
- * Starts an agreement, waits for it and returns the verdict. If MPI or a device fails meanwhile, the verdict is that
- * error with this rank.
+ * Starts an agreement and waits for it. If MPI or a device fails meanwhile, the verdict is that error with this rank.
  */
 struct hs_verdict hs_agree(struct hs_agreement *agreement, struct hs_vote mine);
 

@@ -10,17 +10,11 @@
 
 #include <mpi.h>
 
-/*
- * HS_BOUNCE_PIECES is the maximum number of pieces in flight in each direction; the last HS_BOUNCE_URGENT free ones are
- * reserved for steps that peers may be waiting for.
- */
+/* Pieces in flight in each direction; the last HS_BOUNCE_URGENT free ones are for steps that peers may wait for. */
 enum { HS_BOUNCE_PIECE_BYTES = 256 * 1024, HS_BOUNCE_PIECES = 16, HS_BOUNCE_URGENT = 4 };
 
 struct hs_instance;
-/*
- * ON_STREAM: waits until the device's work on the data is complete. POSTED: passed to MPI. DRAINING: received, and
- * being copied from the buffer to device memory.
- */
+/* ON_STREAM: waits for the device's work on the data. POSTED: passed to MPI. DRAINING: is copied to device memory. */
 enum hs_bounce_state { HS_BOUNCE_FREE, HS_BOUNCE_ON_STREAM, HS_BOUNCE_POSTED, HS_BOUNCE_DRAINING };
 
 struct hs_bounce_piece {
@@ -36,8 +30,7 @@ struct hs_bounce_piece {
 
 struct hs_bounce_buffers {
     struct hs_bounce_piece piece[2][HS_BOUNCE_PIECES]; /* [0] for SENDs, [1] for RECVs */
-    char *memory;                                      /* pinned memory of all buffers; NULL if MPI accepts device
-                                                          memory */
+    char *memory; /* pinned memory of all buffers; NULL if MPI accepts device memory */
     int64_t turns;
     int in_use;
 };

@@ -1,7 +1,4 @@
-/*
- * The executor of step lists over MPI and shared memory, in host memory or on a device (executor_device.h). An instance
- * is started and progressed until it is done; several may be in progress.
- */
+/* Runs step lists over MPI and shared memory, in host or device memory. Several instances may be in progress. */
 #ifndef HS_COLL_RUN_EXECUTOR_H
 #define HS_COLL_RUN_EXECUTOR_H
 
@@ -25,8 +22,7 @@ struct hs_performer {
 /* What the MPI steps of a joint need. */
 struct hs_native {
     MPI_Comm comm; /* of exactly the joint's ranks, in their order; MPI steps start in the same order on all of them */
-    const int *counts, *displacements; /* allgather, reduce_scatter: number of elements and offset of each rank's
-                                          part */
+    const int *counts, *displacements; /* elements and offset of each rank's part in allgather and reduce_scatter */
 };
 
 struct hs_binding {
@@ -46,11 +42,9 @@ struct hs_binding {
     /* The fields below are used by lists with MPI steps. */
     const struct hs_native *native;   /* indexed by joint */
     const hsumma_operator *operation; /* of a reduction; also for EXACT steps */
-    int by_function; /* true if a function of the caller performs steps on some rank; if it fails, that rank sends a
-                        notice */
+    int by_function; /* true if a function of the caller performs steps on some rank, which may send a notice */
     /*
-     * The fields below are for slots in device memory. With them, shm is that of hs_device_comm or NULL, and combine,
-     * state and unit are unused.
+     * For slots in device memory; shm is then that of hs_device_comm or NULL, and combine, state and unit are unused.
      */
     struct hs_device_comm *device; /* NULL if the slots are in host memory */
     const struct hs_device_io *io; /* staged copies; NULL if none */
@@ -64,10 +58,7 @@ struct hs_instance {
     struct hs_comm *comm;
     int active, left, head; /* left: number of unfinished steps; head: all steps before this one are finished */
     int entered; /* true once it has entered its slot of the shared memory, if it uses any; its steps may then begin */
-    /*
-     * On a device: signals is the number of SIGNALs so far; ended is true when the copies and events after the list are
-     * enqueued.
-     */
+    /* On a device: the number of SIGNALs so far; true when the copies and events after the list are enqueued. */
     int signals, ended;
     struct hs_instance *next; /* on a device: the next instance in progress */
     int capacity;             /* maximum number of steps of a list */
@@ -75,8 +66,7 @@ struct hs_instance {
     int64_t *moved;                /* bytes of each SEND or RECV that have been posted, indexed by step */
     struct hs_in_flight open;      /* messages that are posted but not completed */
     int *request_step, *completed; /* request_step: step of each request; completed: scratch for MPI_Testsome */
-    /* Of the message in flight of each step, indexed by step modulo their window: its CRC, and its number of open
-     * requests. */
+    /* Of each step's message in flight, indexed by step modulo their window: its CRC, and its open requests. */
     uint32_t *crc;
     unsigned char *pending;
     int64_t *traced; /* each request's entry in the timeline, -1 if it has none */
@@ -92,25 +82,13 @@ int hs_native_start(const struct hs_binding *bound, const struct hs_step *step, 
 
 size_t hs_instance_bytes(int steps);
 void hs_instance_init(struct hs_instance *instance, void *memory, int steps);
-/*
- * Calls `advance` until it reports that it is done (base/wait.h). While no call makes progress, the rank yields, or
- * with wait=block naps, or in the simulator blocks in MPI.
- */
+/* Calls `advance` until it is done. In between the rank yields, or naps (wait=block), or blocks in MPI (simulator). */
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state);
-/*
- * Starts an instance; the list must not have more steps than the instance's capacity. binding: copied, or the
- * instance's own (`bound`).
- */
+/* The list must not have more steps than the instance's capacity. binding: copied, or the instance's own (`bound`). */
 hsumma_status hs_start(struct hs_instance *instance, struct hs_comm *comm, const struct hs_binding *binding);
-/*
- * Advances an instance without waiting; sets *worked to 1 if it made progress. Does nothing if the instance is not
- * active.
- */
+/* Advances an instance, if it is active, without waiting; sets *worked to 1 if it made progress. */
 hsumma_status hs_progress(struct hs_instance *instance, int *worked);
-/*
- * The rank that the instance's first unfinished step waits for, -1 if none. Sets *receives to 1 if the step waits for
- * data or a signal from that rank, else to 0.
- */
+/* The rank that the first unfinished step waits for, -1 if none. *receives: 1 if for its data or signal, else 0. */
 int hs_instance_awaits(const struct hs_instance *instance, int *receives);
 
 #endif

@@ -18,18 +18,14 @@
 struct hs_device_io {
     struct hs_device_copy before[2], after;
     int pool;               /* true if staged copies are in the pool, which one instance uses at a time */
-    int hold;               /* true if the instance ends only when its operations are complete, because it uses host
-                               memory */
+    int hold;               /* true if the instance uses host memory, so its operations must be complete at its end */
     struct hs_event *event; /* event private to this rank, used if `hold` is set, or if the host performs the call */
 };
 
 /* The address of `ref` in this process; NULL for a peer's memory that this process has not mapped. */
 char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref);
 
-/*
- * executor.c calls hs_device_begin and hs_device_enter before the steps, and hs_device_end after them. enter and end
- * are repeated until they set *entered or *complete to 1.
- */
+/* executor.c calls begin and enter before the steps, end after them; enter and end until *entered or *complete is 1. */
 void hs_device_begin(struct hs_instance *instance);
 hsumma_status hs_device_enter(struct hs_instance *instance, int *entered);
 /* Begins or continues a step whose dependencies are done. */

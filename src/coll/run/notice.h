@@ -18,15 +18,9 @@ struct hs_notice {
 /* Sends a notice to the other members of the group; does nothing if memory is exhausted. */
 void hs_notice_send(const struct hs_comm *comm, const struct hs_group *group, struct hs_notice notice,
                     const struct hs_allocator *memory);
-/*
- * True if a notice has arrived that hs_notice_receive will receive, except for one of a lost process. Always 0 in a
- * communicator without a device.
- */
+/* True if a notice has arrived that is not of a lost process. Always 0 in a communicator without a device. */
 int hs_notice_has_come(const struct hs_comm *comm);
-/*
- * Receives a notice if one has arrived; returns 1 if so, else 0. The call also lets MPI progress other messages, which
- * is necessary where ranks otherwise communicate through shared memory only.
- */
+/* Returns 1 if a notice has arrived. Also lets MPI progress where ranks otherwise use only shared memory. */
 int hs_notice_receive(const struct hs_comm *comm, struct hs_notice *notice);
 /* Receives a notice of a lost process (HSUMMA_ERR_PEER) only. */
 int hs_notice_receive_loss(const struct hs_comm *comm, struct hs_notice *notice);

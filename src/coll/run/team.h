@@ -54,10 +54,7 @@ struct hs_team {
  */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);
-/*
- * Frees a team. No call may be in progress, unless MPI or a device has failed; in that case nothing is freed, since MPI
- * may still write to it.
- */
+/* No call may be in progress. If MPI or a device has failed, nothing is freed, since MPI may still write to it. */
 void hs_team_free(struct hs_team *team);
 /* Ends all calls in progress with a status; the team can then only be freed. why: the text of their messages. */
 void hs_team_give_up(struct hs_team *team, hsumma_status status, const char *why);
@@ -79,10 +76,7 @@ void hs_team_poll(struct hs_team *team, int *worked);
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket);
 /* Advances the calls in progress once, and notes whom this rank waits for if they make no progress. */
 void hs_team_test(struct hs_team *team, struct hs_ticket *ticket);
-/*
- * Waits for an MPI request, until it completes or the team fails, while calls progress. The team may be all
- * zeros, before hs_team_init.
- */
+/* Waits for an MPI request while calls progress, or until the team fails. Before hs_team_init the team may be zero. */
 hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request);
 /* Writes the algorithm that would serve the call, and the reason for this choice. */
 hsumma_status hs_team_describe(struct hs_team *team, const struct hs_call *call, char *text, size_t size,

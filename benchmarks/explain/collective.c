@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "coll/costs.h"
-#include "coll/node/shm_make.h"
+#include "coll/node/shm.h"
 #include "coll/run/device_comm.h"
 #include "coll/schedule/dump.h"
 #include "explain/command.h"

@@ -3,7 +3,6 @@
 #include "coll/node/agree_mpi.h"
 
 #include <limits.h>
-#include <string.h>
 
 /* An exported object. A rank exports an array of them: its memory, if any, then its events. */
 struct shared_export {
@@ -31,10 +30,7 @@ static hsumma_status offer(struct hs_device_share *share, size_t bytes, struct s
     for (int i = 0; i < share->events && !status; i++) {
         struct hs_event **event = &share->event[share->me * share->events + i];
         status = kind->make_event(device, 1, event);
-        /*
-         * Record the event once, because CUDA does not define waiting for another process's event that was never
-         * recorded.
-         */
+        /* CUDA does not define waiting for another process's event that was never recorded */
         if (!status)
             status = kind->record(device, stream, *event);
         if (!status)

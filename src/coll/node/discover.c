@@ -3,11 +3,9 @@
 #include "base/hash.h"
 #include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
-#include "coll/node/shm_make.h"
 
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -299,7 +297,7 @@ static hsumma_status share(struct hs_comm *comm, const struct hs_discover_option
         mates == MPI_COMM_NULL)
         return HSUMMA_OK;
     hsumma_status direct = HSUMMA_ERR_UNSUPPORTED;
-    struct hs_shm *shm = hs_shm_make(mates, comm, options, memory);
+    struct hs_shm *shm = hs_shm_make(mates, comm, options->shared_bytes, memory);
     hsumma_status status = hs_agreed(comm->comm, shm ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED, comm->watch);
     if (!status) {
         direct = hs_agreed(comm->comm, options->direct && hs_shm_probe(shm) ? HSUMMA_OK : HSUMMA_ERR_UNSUPPORTED,

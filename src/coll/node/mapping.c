@@ -32,10 +32,7 @@ static int open_memory(void)
     return file < 0 && errno == EINVAL ? memfd_create("hsumma", flags) : file;
 }
 
-/*
- * The file is for this user only, and sealed: nothing can cut it short, which would make the other processes fail with
- * SIGBUS.
- */
+/* The file is for this user only, and sealed: if something cut it short, other processes would fail with SIGBUS. */
 static int make_file(size_t bytes, int reserve, struct mapped_file *shared_file)
 {
     struct stat is;
@@ -71,6 +68,14 @@ static int open_file(const struct mapped_file *shared_file)
     return file;
 }
 
+/* Maps memory for a process without mates, which needs no file. */
+static void *map_alone(size_t bytes, enum hs_mapping_fault *fault)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *fault = base == MAP_FAILED ? HS_NOT_MAPPED : HS_MAPPED;
+    return base == MAP_FAILED ? NULL : base;
+}
+
 /* In a simulator all ranks are one process and share plain memory, preceded by a reference count. */
 static void *make_plain(MPI_Comm mates, size_t bytes, enum hs_mapping_fault *fault)
 {
@@ -78,13 +83,10 @@ static void *make_plain(MPI_Comm mates, size_t bytes, enum hs_mapping_fault *fau
     int me, users;
     MPI_Comm_rank(mates, &me);
     MPI_Comm_size(mates, &users);
-    if (me == 0) {
-        void *memory =
-            mmap(NULL, bytes + HS_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory != MAP_FAILED) {
-            *(int *)memory = users;
-            base = (int64_t)(intptr_t)memory + HS_PAGE;
-        }
+    int *memory = me == 0 ? map_alone(bytes + HS_PAGE, fault) : NULL;
+    if (memory) {
+        *memory = users;
+        base = (int64_t)(intptr_t)memory + HS_PAGE;
     }
     MPI_Bcast(&base, 1, MPI_INT64_T, 0, mates);
     *fault = base ? HS_MAPPED : HS_NOT_MAPPED;
@@ -126,14 +128,6 @@ static void *map_file(MPI_Comm mates, int me, size_t bytes, int reserve, const s
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *file, 0);
     *fault = base == MAP_FAILED ? HS_NOT_MAPPED : HS_MAPPED;
     return base;
-}
-
-/* Maps memory for a process without mates, which needs no file. */
-static void *map_alone(size_t bytes, enum hs_mapping_fault *fault)
-{
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    *fault = base == MAP_FAILED ? HS_NOT_MAPPED : HS_MAPPED;
-    return base == MAP_FAILED ? NULL : base;
 }
 
 static void *map_together(MPI_Comm mates, size_t bytes, int reserve, const struct hs_watch *watch,

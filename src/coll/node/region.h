@@ -9,11 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    HS_REGION_NONE = -1,
-    HS_REGION_POOL = 0,
-    HS_REGION_FIRST
-}; /* HS_REGION_POOL is the pool of a communicator's devices (device_comm.h) */
+/* HS_REGION_POOL: the pool of a communicator's devices (device_comm.h). */
+enum { HS_REGION_NONE = -1, HS_REGION_POOL, HS_REGION_FIRST };
 
 struct hs_region {
     struct hs_region *next;
@@ -27,10 +24,7 @@ struct hs_region {
 void hs_region_add(struct hs_region **list, struct hs_region *region);
 /* Removes a region; does nothing if it is not in the list. */
 void hs_region_remove(struct hs_region **list, const struct hs_region *region);
-/*
- * Finds the region in which this rank's part contains [at, at + bytes), and sets *offset to the offset of `at` in the
- * part. Returns NULL if there is none.
- */
+/* The region in which this rank's part contains [at, at + bytes), and the offset of `at` in the part; NULL if none. */
 const struct hs_region *hs_region_of(const struct hs_region *list, const void *at, size_t bytes, size_t *offset);
 /* The address in this process of an offset in a rank's part; NULL if no region has this number. */
 char *hs_region_at(const struct hs_region *list, int64_t number, int rank, size_t offset);

@@ -12,8 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the state, the number of threads and the start time of a process. Returns 0, or why it cannot (errno). */
-static int read_process(int64_t process, char *state, long *threads, uint64_t *started)
+struct process_state {
+    char letter;
+    long threads;
+    unsigned long long started;
+};
+
+/* Returns 0, or why it cannot (errno). */
+static int read_process(int64_t process, struct process_state *state)
 {
     char path[40], text[1024];
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process);
@@ -27,35 +33,29 @@ static int read_process(int64_t process, char *state, long *threads, uint64_t *s
         return error;
     text[got] = 0;
     const char *end = strrchr(text, ')'); /* of the second field, a name, which may contain anything */
-    unsigned long long time = 0;
-    if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-                       state, threads, &time) != 3)
-        return EINVAL;
-    *started = time;
-    return 0;
+    int read_all =
+        end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+                      &state->letter, &state->threads, &state->started) == 3;
+    return read_all ? 0 : EINVAL;
 }
 
 /* True if start times that this process reads are on the same clock as the mate's. */
 static int is_comparable(const struct hs_roster_entry *mine, const struct hs_roster_entry *mate)
 {
-    char state;
-    long threads;
-    uint64_t started = 0;
-    return mine->clock == mate->clock && read_process(mine->process, &state, &threads, &started) == 0 &&
-           started == mine->started;
+    struct process_state now;
+    return mine->clock == mate->clock && read_process(mine->process, &now) == 0 && now.started == mine->started;
 }
 
 /* A process that cannot be examined counts as alive. */
 static int has_ended(const struct hs_roster_entry *mine, const struct hs_roster_entry *mate, int64_t process)
 {
-    char state = 0;
-    long threads = 0;
-    uint64_t started = 0;
-    int error = read_process(process, &state, &threads, &started);
+    struct process_state now;
+    int error = read_process(process, &now);
     if (error) /* /proc may hide processes */
         return (error == ENOENT || error == ESRCH) && kill((pid_t)process, 0) && errno == ESRCH;
     /* if only the first thread has ended, the state is Z, too */
-    return (started != mate->started && is_comparable(mine, mate)) || ((state == 'Z' || state == 'X') && threads <= 1);
+    return (now.started != mate->started && is_comparable(mine, mate)) ||
+           ((now.letter == 'Z' || now.letter == 'X') && now.threads <= 1);
 }
 
 /* Identifies the name space of process ids; 0 if /proc belongs to another one than this process. */
@@ -76,8 +76,6 @@ static size_t bytes_of(const struct hs_roster *roster)
 
 void hs_roster_make(struct hs_roster *roster, MPI_Comm mates, const struct hs_watch *watch)
 {
-    char state;
-    long threads;
     roster->mates = 1;
     if (mates == MPI_COMM_NULL || hs_simulator() || MPI_Comm_size(mates, &roster->mates) != MPI_SUCCESS ||
         MPI_Comm_rank(mates, &roster->me) != MPI_SUCCESS || roster->mates == 1)
@@ -86,11 +84,14 @@ void hs_roster_make(struct hs_roster *roster, MPI_Comm mates, const struct hs_wa
     if (!roster->entry)
         return;
     struct hs_roster_entry *mine = &roster->entry[roster->me];
+    struct process_state now;
     struct stat clock;
     mine->space = name_space();
     mine->clock = stat("/proc/self/ns/time", &clock) ? 0 : (uint64_t)clock.st_ino;
-    if (mine->space && read_process(getpid(), &state, &threads, &mine->started) == 0)
-        atomic_store_explicit(&mine->process, getpid(), memory_order_release);
+    if (!mine->space || read_process(getpid(), &now))
+        return;
+    mine->started = now.started;
+    atomic_store_explicit(&mine->process, getpid(), memory_order_release);
 }
 
 void hs_roster_leave(struct hs_roster *roster)

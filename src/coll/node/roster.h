@@ -14,7 +14,6 @@
 
 #include <mpi.h>
 #include <stdatomic.h>
-#include <stddef.h>
 
 /* A rank's entry, which only this rank writes. */
 struct hs_roster_entry {

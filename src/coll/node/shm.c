@@ -1,8 +1,8 @@
-#include "coll/node/agree_mpi.h"
-#include "coll/node/mapping.h"
-#include "coll/node/shm_make.h"
+#include "coll/node/shm.h"
 
 #include "base/simulator.h"
+#include "coll/node/comm.h"
+#include "coll/node/mapping.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,10 +15,7 @@ int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int
     return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
 }
 
-/*
- * Waits for all earlier instances in turn, not only for those with the same slot or SHARED: which these are depends on
- * the instances between.
- */
+/* Waits for all earlier instances in turn: which of them had this slot or SHARED depends on those between. */
 int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring)
 {
     for (const int64_t before = instance - shm->ring[ring].depth; shm->finished <= before; shm->finished++)
@@ -33,11 +30,6 @@ void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
     atomic_store_explicit(&hs_shm_post(shm, instance, shm->me)->flag, hs_shm_epoch(instance, value),
                           memory_order_release);
     hs_bells_ring(shm->bells);
-}
-
-void hs_shm_finish(struct hs_shm *shm, int64_t instance)
-{
-    hs_shm_signal(shm, instance, HS_SIGNAL_MAX);
 }
 
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out)
@@ -121,7 +113,7 @@ int hs_shm_ring_for(int64_t reach, int crowded)
 
 static const uint64_t PROBE = 0x6873756d6d610000u;
 
-struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const struct hs_discover_options *options,
+struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, int64_t shared_bytes,
                            const struct hs_allocator *memory)
 {
     const struct hs_division *node = &comm->topology.division[HS_NODE];
@@ -130,7 +122,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, const str
     MPI_Comm_rank(mates, &made->me);
     made->bells = comm->block ? &comm->block->bells : NULL;
     made->node = node; /* the members have its ascending order of ranks */
-    hs_shm_lay_out(made, NULL, options->posts ? 0 : hs_shm_bytes_for(hs_division_largest(node), options->shared_bytes));
+    hs_shm_lay_out(made, NULL, shared_bytes ? hs_shm_bytes_for(hs_division_largest(node), shared_bytes) : 0);
     hs_shm_lay_out(made, hs_mapping_make(mates, made->bytes, 0, comm->watch, NULL),
                    made->ring[HS_SHARED_RINGS - 1].bytes);
     made->bounce = shm ? hs_get(memory, 1, HS_BOUNCE) : NULL;

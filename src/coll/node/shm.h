@@ -16,10 +16,10 @@
 #ifndef HS_COLL_NODE_SHM_H
 #define HS_COLL_NODE_SHM_H
 
-#include "coll/schedule/steps.h"
+#include "coll/schedule/topology.h"
 
+#include <mpi.h>
 #include <stdatomic.h>
-#include <stdint.h>
 
 /*
  * HS_RING: the number of slots, that is, of instances of a group that may be in progress in shared memory at a time.
@@ -34,18 +34,14 @@ enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot. */
 struct hs_post {
-    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, or of HS_SIGNAL_MAX once the instance is
-                                            finished; 0 at first */
+    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, at the end of HS_SIGNAL_MAX; 0 at first */
     /*
      * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
      * `region`), valid for peers after the first SIGNAL.
      */
     uint64_t address[2];
     int64_t region[2]; /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
-    /*
-     * Used in slot 0 only: the owner's process id, and the error (a status) after which it sends no more signals, 0 if
-     * none.
-     */
+    /* Used in slot 0 only: the owner's process id, and the error after which it sends no more signals; 0 if none. */
     int64_t process;
     _Atomic int broken;
     /* For devices that share events: the value of the flag for which each event was last recorded. */
@@ -66,12 +62,10 @@ struct hs_shm {
     size_t bytes;
     struct hs_shared_ring ring[HS_SHARED_RINGS]; /* in ascending order of `bytes`. For devices: no memory, and the depth
                                                     of the last is less if SHARED is long */
-    int members, me;                     /* the ranks of the communicator on this node, in ascending order: their
-                                            number, and this rank's index */
+    int members, me;                     /* number of ranks on this node; this rank's index, in ascending order */
     const struct hs_division *node;      /* of the communicator's ranks by node, whose parts are members */
     int direct;                          /* true if members can read each other's memory with one copy */
-    void *bounce;                        /* buffer of HS_BOUNCE bytes for operands that a REDUCE reads directly from
-                                            peers */
+    void *bounce;                        /* HS_BOUNCE bytes for operands that a REDUCE reads directly from peers */
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
     uint64_t probe;                      /* read by the mates to find out whether they can (hs_shm_probe) */
     int64_t finished;                    /* all members have finished the instances before this one */
@@ -81,10 +75,7 @@ struct hs_shm {
 
 enum { HS_BOUNCE = 256 * 1024 };
 
-/*
- * Sets post, bytes and ring for a mapping at `memory`, NULL if there is none yet. shared_bytes: those of the last ring;
- * 0 for no SHARED.
- */
+/* Sets post, bytes and ring for a mapping at `memory` (NULL: none yet). shared_bytes: those of the last ring. */
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
 /*
  * The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. crowded: true if there
@@ -102,22 +93,20 @@ static inline char *hs_shm_shared(const struct hs_shm *shm, int64_t instance, in
     return of->memory + ((instance & (of->depth - 1)) * shm->members + member) * of->bytes;
 }
 
-/*
- * The value of the flag that represents a SIGNAL value in an instance. It wraps after 2^32 instances; compared flags
- * are always close together.
- */
+/* The flag for a SIGNAL value in an instance. It wraps after 2^32 instances; compared flags are close together. */
 static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 {
     return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
 }
 
-/* Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list. */
+/*
+ * Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list, or
+ * HS_SIGNAL_MAX: the rank has finished the instance and no longer accesses the slot.
+ */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
 /* True if all members have finished the instances that used the slot of `instance` and its SHARED before. */
 int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring);
-/* This rank has finished the instance: it no longer accesses the slot. */
-void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 /* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */
 void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const void *out);
 /*
@@ -126,11 +115,27 @@ void hs_shm_publish(struct hs_shm *shm, int64_t instance, const void *in, const 
  */
 void hs_shm_break(struct hs_shm *shm, hsumma_status status);
 hsumma_status hs_shm_broken(const struct hs_shm *shm, int member);
-/*
- * Reads `bytes` bytes from offset `at` of a member's IN (which = 0) or OUT (which = 1). Returns HSUMMA_ERR_INTERNAL if
- * the operating system does not allow it.
- */
+/* Reads from offset `at` of a member's IN (which = 0) or OUT (1). HSUMMA_ERR_INTERNAL: the system does not allow it. */
 hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member, int which, int64_t at, void *to,
                           int64_t bytes);
+
+struct hs_comm;
+/*
+ * Creates the memory that the ranks of a node share, which has the same size per rank on all nodes. shared_bytes: of
+ * SHARED per rank and slot; 0 for flags only; negative for the default, which depends on the size of the largest node.
+ * Collective over mates; returns NULL on all of them if one cannot map it, and on a rank without memory for the struct.
+ * The mates must agree on the result before they use it.
+ */
+struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, int64_t shared_bytes,
+                           const struct hs_allocator *memory);
+/* The bytes of SHARED per rank and slot if `ranks` ranks share a node: `wish` in whole pages; <= 0: the default. */
+int64_t hs_shm_bytes_for(int ranks, int64_t wish);
+/*
+ * True if this rank can read the memory of all mates directly. Local, after an agreement of the mates that all have
+ * made shm; none may start an instance until all have called it.
+ */
+int hs_shm_probe(const struct hs_shm *shm);
+/* Frees shm; NULL is ignored. */
+void hs_shm_free_memory(struct hs_shm *shm, const struct hs_allocator *memory);
 
 #endif

@@ -35,10 +35,8 @@ static hsumma_status share(const struct hs_voters *voters, int source, char *tex
 
 static int64_t key_of(const struct hs_given *given)
 {
-    uint64_t key = hs_mix(0, (uint64_t)given->number);
-    for (const char *c = given->text ? given->text : ""; *c; c++)
-        key = hs_mix(key, (uint64_t)*c);
-    return (int64_t)(key >> 1);
+    const uint64_t key = hs_mix(0, (uint64_t)given->number);
+    return (int64_t)(hs_mix_text(key, given->text ? given->text : "") >> 1);
 }
 
 static void write_value(const struct hs_given *given, char *text, size_t size)

@@ -25,10 +25,7 @@ static hsumma_status read_operator(const hsumma_operator *op, int64_t *unit, str
     return HSUMMA_OK;
 }
 
-/*
- * The total number of elements: the sum of `counts`, or size * count if counts is NULL. -1 if it exceeds `most`, -2 if
- * a count is negative.
- */
+/* The sum of `counts`, or size * count if counts is NULL; -1 if it exceeds `most`, -2 if a count is negative. */
 static int64_t sum_counts(const int64_t *counts, int64_t count, int size, int64_t most)
 {
     int64_t sum = 0;
@@ -62,25 +59,17 @@ static hsumma_status refuse_counts(const hsumma_coll *from, int size, int64_t su
 static hsumma_status read_counts(const hsumma_coll *from, int rank, int size, struct hs_call *call,
                                  struct hs_message *message)
 {
-    int parted = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
-    int64_t most = INT64_MAX / call->unit, own, before = 0;
-    if (parted) {
-        call->counts = from->counts;
-        call->bytes = sum_counts(from->counts, from->count, size, most);
-        own = from->counts ? from->counts[rank] : from->count;
-        for (int r = 0; r < rank && call->bytes >= 0; r++)
-            before += from->counts ? from->counts[r] : from->count;
-    } else {
-        own = from->count;
-        call->bytes = sum_counts(&from->count, 0, 1, most);
-    }
+    const int64_t most = INT64_MAX / call->unit;
+    const int gathers = call->collective == HS_ALLGATHER;
+    call->counts = call->parted ? from->counts : NULL;
+    call->bytes = sum_counts(call->counts, from->count, call->parted ? size : 1, most);
     if (call->bytes < 0)
         return refuse_counts(from, size, call->bytes, call, message);
     call->bytes *= call->unit;
-    own *= call->unit;
-    call->in_bytes = call->collective == HS_ALLGATHER ? own : call->bytes;
+    int64_t own = (call->counts ? call->counts[rank] : from->count) * call->unit;
+    call->in_bytes = gathers ? own : call->bytes;
     call->out_bytes = call->collective == HS_REDUCE_SCATTER ? own : call->bytes;
-    call->in_place_at = call->collective == HS_ALLGATHER ? before * call->unit : 0;
+    call->in_place_at = gathers ? sum_counts(call->counts, from->count, rank, most) * call->unit : 0;
     return HSUMMA_OK;
 }
 
@@ -93,13 +82,13 @@ hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct h
     call->in = from->in;
     call->out = from->out;
     call->algorithm = from->algorithm;
-    call->counts = NULL;
     call->on_device = 0;
     if ((unsigned)from->collective > HSUMMA_REDUCE_SCATTER)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "collective is %d; expected 0 to %d", (int)from->collective,
                        HSUMMA_REDUCE_SCATTER);
     call->collective = (enum hs_collective)from->collective; /* both enums have the same order */
     call->reduces = call->collective != HS_BCAST && call->collective != HS_ALLGATHER;
+    call->parted = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
     int rooted = call->collective == HS_BCAST || call->collective == HS_REDUCE_TO;
     *about = HS_CALL_ROOT;
     if (rooted && (from->root < 0 || from->root >= size))
@@ -156,5 +145,5 @@ hs_combine *hs_call_operator(const hsumma_operator *op)
 
 int hs_call_ordered(const struct hs_call *call)
 {
-    return call->reduces && call->op.op == HSUMMA_USER && !call->op.commutative;
+    return call->op.op == HSUMMA_USER && !call->op.commutative;
 }

@@ -11,26 +11,22 @@
 struct hs_call {
     enum hs_collective collective;
     int reduces;           /* true if the collective is a reduction, which has an operator */
+    int parted;            /* true if each rank has a part of the vector: allgather and reduce_scatter */
     int root, is_root;     /* is_root: true if this rank is the root; 0 for unrooted collectives */
-    int has_in, has_out;   /* has_in: false in a broadcast, even on the root; has_out: false in a reduce, except on the
-                              root */
+    int has_in, has_out;   /* has_in: false in broadcasts, also on the root; has_out: in a reduce only on the root */
     int64_t unit, bytes;   /* bytes of an element and of the whole vector */
-    const int64_t *counts; /* number of elements of each rank's part; NULL for equal parts, and for collectives without
-                              parts */
+    const int64_t *counts; /* number of elements of each rank's part; NULL for equal parts or none */
     const void *in;
     void *out;
     int on_device; /* true if in or out is in device memory (call_device.h) */
     int in_place;  /* true if the contribution is in out, at byte offset in_place_at */
     int64_t in_place_at;
     int64_t in_bytes, out_bytes; /* on this rank: bytes of IN if has_in, of OUT if has_out */
-    hsumma_operator op;
+    hsumma_operator op;          /* of a reduction; else zero, which is no operator of the caller */
     const char *algorithm;
 };
 
-/*
- * The subject of an error (hs_vote.about). Of several errors with the same status, the verdict has the one that is last
- * in this order.
- */
+/* The subject of an error (hs_vote.about). Of errors with the same status, the verdict has the last in this order. */
 enum hs_call_about {
     HS_CALL_NOTHING,
     HS_CALL_COLLECTIVE,
@@ -43,10 +39,7 @@ enum hs_call_about {
     HS_CALL_ALGORITHM
 };
 
-/*
- * Converts a call to bytes and checks all arguments but the pointers and the algorithm. Errors: HSUMMA_ERR_ARGUMENT,
- * with the subject in *about; *call is then undefined.
- */
+/* Checks all arguments but pointers and algorithm. After HSUMMA_ERR_ARGUMENT, with *about, *call is undefined. */
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message);
 /* Checks the pointers of this rank. Errors: HSUMMA_ERR_ARGUMENT, with the subject in *about. */

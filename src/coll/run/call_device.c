@@ -104,9 +104,7 @@ size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs
            (exposed & 1u << HS_OUT ? hs_aligned((size_t)call->out_bytes) : 0);
 }
 
-/*
- * The address of a part's staged copy. at[]: bytes used so far of the operation's own memory [0] and of the pool [1].
- */
+/* The address of a part's staged copy. at[]: bytes used so far of the operation's memory [0] and of the pool [1]. */
 static char *stand(const struct hs_operation *operation, const struct buffer_part *part, size_t at[2])
 {
     const struct hs_device_share *pool = &operation->signature->device->pool;
@@ -138,11 +136,9 @@ static void bind(struct hs_operation *operation, const struct hs_call *call)
     struct hs_device_io *io = &operation->io;
     const struct hs_signature *signature = operation->signature;
     const struct buffer_part in = in_part(signature, call), out = out_part(signature, call);
-    void **slot = operation->binding.slot;
+    void **slot = operation->instance.bound.slot;
     size_t at[2] = {0, 0};
-    int source = call->collective == HS_BCAST && call->is_root; /* the root of a broadcast sends from OUT, which is
-                                                                   therefore copied before the list is executed, not
-                                                                   after it */
+    int source = call->collective == HS_BCAST && call->is_root; /* sends from OUT, which is therefore copied first */
     *io = (struct hs_device_io){.event = io->event};
     slot[HS_IN] = in.needs ? stand(operation, &in, at) : in.at;
     if (in.needs)
@@ -157,19 +153,18 @@ static void bind(struct hs_operation *operation, const struct hs_call *call)
     io->hold = !signature->on_host && (in.host || out.host);
 }
 
-hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm,
-                                   const struct hs_binding *binding)
+hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm)
 {
     struct hs_device_comm *on = operation->signature->device;
-    operation->binding = *binding;
+    struct hs_binding *binding = &operation->instance.bound;
     bind(operation, call);
     operation->phase = RUNS;
     if (!operation->signature->on_host) {
-        operation->binding.device = on;
-        operation->binding.io = &operation->io;
-        operation->binding.element = call->op.element;
-        operation->binding.op = call->op.op;
-        return hs_start(&operation->instance, comm, &operation->binding);
+        binding->device = on;
+        binding->io = &operation->io;
+        binding->element = call->op.element;
+        binding->op = call->op.op;
+        return hs_start(&operation->instance, comm, binding);
     }
     hsumma_status status = hs_device_enqueue_copy(on, operation->io.before[0]);
     if (!status)
@@ -181,7 +176,7 @@ hsumma_status hs_device_call_start(struct hs_operation *operation, const struct 
     return status;
 }
 
-hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
+hsumma_status hs_operation_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked)
 {
     struct hs_device_comm *on = operation->signature->device;
     int complete = 0;
@@ -194,7 +189,7 @@ hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_
             return status;
         operation->phase = RUNS;
         *worked = 1;
-        status = hs_start(&operation->instance, comm, &operation->binding);
+        status = hs_start(&operation->instance, comm, &operation->instance.bound);
     } else {
         status = hs_progress(&operation->instance, worked);
     }
@@ -204,12 +199,12 @@ hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_
     return hs_device_enqueue_copy(on, operation->io.after);
 }
 
-int hs_device_call_is_active(const struct hs_operation *operation)
+int hs_operation_is_active(const struct hs_operation *operation)
 {
     return operation->signature->on_host ? operation->phase != OVER : operation->instance.active;
 }
 
-int hs_device_call_is_early(const struct hs_operation *operation)
+int hs_operation_is_early(const struct hs_operation *operation)
 {
-    return operation->signature->on_host && operation->phase == EARLY;
+    return operation->phase == EARLY;
 }

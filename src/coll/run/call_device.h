@@ -11,9 +11,7 @@
 
 #include "coll/run/signature.h"
 
-/*
- * True if a call that hs_call_read has read uses device memory on this rank; 0 if `on` is NULL or the vector is empty.
- */
+/* True if a call uses device memory on this rank; 0 if `on` is NULL or the vector is empty. */
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);
 
 /*
@@ -27,15 +25,13 @@ hsumma_status hs_device_call_need(struct hs_operation *operation, const struct h
 /* The bytes of the pool that calls of this kind may need on this rank. */
 size_t hs_device_call_pool(const struct hs_signature *signature, const struct hs_call *call);
 
-/*
- * Starts a call. `binding` is the binding of a call on host memory. The operation keeps a copy of it, in which slots
- * that need staging point to the staged copies.
- */
-hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm,
-                                   const struct hs_binding *binding);
-hsumma_status hs_device_call_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked);
-int hs_device_call_is_active(const struct hs_operation *operation);
+/* Starts a call that is bound as one on host memory; slots that need staging are bound to the staged copies instead. */
+hsumma_status hs_device_call_start(struct hs_operation *operation, const struct hs_call *call, struct hs_comm *comm);
+
+/* These are for calls on host memory, too. */
+hsumma_status hs_operation_progress(struct hs_operation *operation, struct hs_comm *comm, int *worked);
+int hs_operation_is_active(const struct hs_operation *operation);
 /* True if the host performs the call but has not started it, because its data are still being copied. */
-int hs_device_call_is_early(const struct hs_operation *operation);
+int hs_operation_is_early(const struct hs_operation *operation);
 
 #endif

@@ -1,22 +1,16 @@
 #include "coll/run/device_comm.h"
 
 #include "coll/node/agree_mpi.h"
-#include "coll/node/mapping.h"
-#include "coll/node/shm_make.h"
 
 #include <string.h>
 
 enum { DEVICE_SHARED_LIMIT = 256 << 20 }; /* bytes of the buffer in Faraji and Afsahi, Section 3.1 */
 
-/*
- * Creates the flags in host memory and the events on devices, and checks that devices can share memory. Collective over
- * the node's ranks.
- */
+/* Creates flags in host memory and events, and checks that devices can share memory. Collective over the node. */
 static hsumma_status make_shm(struct hs_device_comm *on, const struct hs_comm *comm, struct hs_message *why)
 {
-    const struct hs_discover_options posts = {.posts = 1};
     struct hs_device_share probe;
-    on->shm = hs_shm_make(on->mates, comm, &posts, on->memory);
+    on->shm = hs_shm_make(on->mates, comm, 0, on->memory);
     if (on->shm) {
         on->shm->direct = 1;
         on->shm->share = &on->share;
@@ -140,11 +134,6 @@ void hs_device_comm_free(struct hs_comm *comm, int broken)
         hs_put(on->memory, on);
 }
 
-char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, size_t offset)
-{
-    return hs_region_at(on->region, number, member, offset);
-}
-
 /* Raises on->wanted to cover the bytes that a step accesses, if they are in SHARED. */
 static void want(struct hs_device_comm *on, struct hs_ref ref, int64_t count, const struct hs_group *group,
                  int rotation)
@@ -176,10 +165,7 @@ int hs_device_lacks(struct hs_device_comm *on, const struct hs_list *list, const
     return lacks;
 }
 
-/*
- * Replaces a share without events by one with `bytes` bytes on this rank. Collective over mates; every rank returns the
- * same status.
- */
+/* Replaces a share without events by one of `bytes` bytes on this rank. Collective over mates; same status on all. */
 static hsumma_status replace(struct hs_device_comm *on, struct hs_device_share *share, int64_t bytes,
                              struct hs_message *message)
 {

@@ -32,8 +32,8 @@ struct hs_device_comm {
     struct hs_shm *shm;            /* flags in host memory; NULL if device memory is not shared */
     struct hs_device_share share;  /* the events of all slots */
     struct hs_device_share shared; /* SHARED: of member m `held[m]` bytes for each instance of the shm's last ring */
-    int64_t *held, *wanted;        /* bytes of SHARED of one instance, indexed by member; wanted: for the call that is
-                                      being prepared, followed by its bytes of the pool */
+    int64_t *held;                 /* bytes of SHARED of one instance, indexed by member */
+    int64_t *wanted;               /* likewise for the call that is being prepared; then its bytes of the pool */
     int64_t limit;                 /* topology.shared_bytes at first */
     struct hs_topology topology;   /* topology for lists on devices; its arrays belong to the communicator */
     struct hs_region *region;      /* list of the regions that the node's ranks have mapped, including `pooled` */
@@ -58,10 +58,7 @@ struct hs_device_options {
     int gpu_aware;        /* true if MPI accepts device memory; equal on all ranks */
 };
 
-/*
- * Returns the bytes to which a rank's SHARED is limited. wish: the value of option shared, which is rounded up to whole
- * pages; negative: the default limit.
- */
+/* The bytes to which a rank's SHARED is limited. wish: option shared, rounded up to pages; negative: the default. */
 int64_t hs_device_shared_limit(int64_t wish);
 
 /*
@@ -78,9 +75,6 @@ hsumma_status hs_device_comm_make(struct hs_comm *comm, struct hs_device *device
  */
 void hs_device_comm_leave(struct hs_comm *comm);
 void hs_device_comm_free(struct hs_comm *comm, int broken);
-
-/* The address in this process of a member's memory; NULL if there is no such region. */
-char *hs_device_region_at(const struct hs_device_comm *on, int64_t number, int member, uint64_t offset);
 
 /* The address in this process of a member's SHARED for an instance. */
 static inline char *hs_device_shared_at(const struct hs_device_comm *on, int64_t instance, int member)
@@ -111,15 +105,9 @@ int hs_device_lower(struct hs_device_comm *on, int64_t refused);
 
 /* Returns an error if work enqueued earlier on the device has failed. */
 hsumma_status hs_device_ask(struct hs_device_comm *on);
-/*
- * If status is an error, stores the device's message with the rank in on->failure, unless there is one already. Returns
- * the status.
- */
+/* Returns the status; keeps the first error's message in on->failure. */
 hsumma_status hs_device_failed(struct hs_device_comm *on, hsumma_status status);
-/*
- * The next four functions report errors by hs_device_failed; the first three enqueue an operation on the context's
- * stream.
- */
+/* These report errors by hs_device_failed; the first three enqueue an operation on the context's stream. */
 hsumma_status hs_device_enqueue_copy(struct hs_device_comm *on, struct hs_device_copy copy);
 hsumma_status hs_device_record(struct hs_device_comm *on, struct hs_event *event);
 hsumma_status hs_device_wait(struct hs_device_comm *on, struct hs_event *event);

@@ -9,9 +9,7 @@
 #include <mpi.h>
 #include <string.h>
 
-/*
- * Lays out the arrays of an instance consecutively in `memory`; only computes their total size if memory is NULL.
- */
+/* Lays out the arrays of an instance in `memory`; only computes their total size if memory is NULL. */
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
     const size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW;
@@ -52,10 +50,7 @@ void hs_instance_init(struct hs_instance *instance, void *memory, int steps)
     instance->capacity = steps;
 }
 
-/*
- * The address of `ref` in this process; NULL for a peer's IN or OUT, which only hs_shm_read can access, and for a
- * buffer that an MPI step does not have.
- */
+/* The address of `ref` in this process; NULL for a peer's IN or OUT (hs_shm_read), and for an absent buffer. */
 static char *address(const struct hs_instance *instance, struct hs_ref ref)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -75,10 +70,7 @@ static hsumma_status read_peer(const struct hs_instance *instance, struct hs_ref
                        ref.slot == HS_OUT, ref.at + at, to, bytes);
 }
 
-/*
- * Executes a REDUCE with operands in a peer's IN or OUT: copies them piece by piece into a buffer that stays in the
- * cache, one half per operand.
- */
+/* A REDUCE with operands in a peer's IN or OUT: copies pieces into a buffer that stays in the cache, half for each. */
 static hsumma_status reduce_pieces(const struct hs_instance *instance, const struct hs_step *step)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -102,10 +94,7 @@ static hsumma_status reduce_pieces(const struct hs_instance *instance, const str
     return HSUMMA_OK;
 }
 
-/*
- * Charges a COPY, REDUCE or EXACT to the clock of a simulated run, as the model prices it (model/clock.h). Returns 0 if
- * data have no contents.
- */
+/* Charges a step to the clock of a simulated run, as model/clock.h prices it. Returns 0 if data have no contents. */
 static int charge(const struct hs_compute *compute, const struct hs_step *step)
 {
     if (step->kind == HS_EXACT)
@@ -449,7 +438,7 @@ static hsumma_status enter(struct hs_instance *instance)
 hsumma_status hs_comm_wait(struct hs_comm *comm, hs_advance *advance, void *state)
 {
     if (!comm)
-        return hs_wait(advance, state);
+        return hs_wait_idle(advance, state, hs_idle_yield, NULL, NULL);
     if (comm->block)
         return hs_wait_idle(advance, state, hs_block_idle, comm->block, comm->watch);
     return hs_wait_idle(advance, state, hs_idle_yield, &comm->crowded, comm->watch);
@@ -499,7 +488,7 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
         if (instance->comm->block)
             hs_block_remove(instance->comm->block, &instance->open);
         if (instance->bound.shm)
-            hs_shm_finish(instance->bound.shm, instance->bound.instance);
+            hs_shm_signal(instance->bound.shm, instance->bound.instance, HS_SIGNAL_MAX);
     }
     return status;
 }

@@ -27,7 +27,7 @@ char *hs_device_address(const struct hs_instance *instance, struct hs_ref ref)
         return (char *)bound->slot[ref.slot] + ref.at;
     const struct hs_post *post = hs_shm_post(shm, bound->instance, member);
     int which = ref.slot == HS_OUT;
-    char *memory = hs_device_region_at(bound->device, post->region[which], member, post->address[which]);
+    char *memory = hs_region_at(bound->device->region, post->region[which], member, post->address[which]);
     return memory ? memory + ref.at : NULL;
 }
 
@@ -57,10 +57,7 @@ static void publish(const struct hs_instance *instance)
     }
 }
 
-/*
- * True if the instance may use the pool, or does not need it. Instances use the pool one at a time, in the order of
- * their start, which is the same on all ranks.
- */
+/* Instances use the pool one at a time, in the order of their start, which is the same on all ranks. */
 static int has_pool(const struct hs_instance *instance)
 {
     if (!instance->bound.io || !instance->bound.io->pool)
@@ -104,10 +101,7 @@ static int goes_on(const struct hs_instance *instance, const struct hs_step *sum
            apart(step->right, sum->dst, sum->count) && hs_deps_done(instance, step);
 }
 
-/*
- * Executes a REDUCE, and those later ones in the window that add to its result and may begin, as one operation of at
- * most HS_COMBINE_MOST operands.
- */
+/* A REDUCE, with those later ones in the window that add to its result and may begin, as one operation. */
 static hsumma_status reduce(struct hs_instance *instance, int index)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -143,10 +137,7 @@ static hsumma_status copy(struct hs_instance *instance, int index)
     return way.to && way.from ? hs_device_enqueue_copy(instance->bound.device, way) : HSUMMA_ERR_INTERNAL;
 }
 
-/*
- * Records event i of the slot for a value of the flag. Sets *complete to 1 if the flag may be raised at once, because
- * peers can wait for the event.
- */
+/* Records event i of the slot for a flag's value. *complete: 1 if peers can wait for it: the flag may be raised. */
 static hsumma_status record(const struct hs_instance *instance, int i, int64_t value, int *complete)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -181,10 +172,7 @@ static hsumma_status give_signal(struct hs_instance *instance, int index, int *w
     return HSUMMA_OK;
 }
 
-/*
- * The member's event recorded for the lowest value that is not below `value`. If it is re-recorded meanwhile, it covers
- * more operations.
- */
+/* The member's event for the lowest value not below `value`. If it is re-recorded, it covers more operations. */
 static struct hs_event *event_of(const struct hs_instance *instance, int member, int64_t value)
 {
     const struct hs_binding *bound = &instance->bound;
@@ -244,10 +232,7 @@ hsumma_status hs_device_step(struct hs_instance *instance, int index, int *worke
     return HSUMMA_ERR_INTERNAL;
 }
 
-/*
- * Enqueues the operations after the list: the copy of the result to the caller's memory, the event that frees the slot,
- * and the event for `hold`.
- */
+/* Enqueues what follows the list: the copy of the result, the event that frees the slot, and that for `hold`. */
 static hsumma_status put_end(struct hs_instance *instance)
 {
     const struct hs_binding *bound = &instance->bound;

@@ -17,30 +17,25 @@ static int may_round(const struct hs_call *call)
 int hs_signature_serves(const struct hs_signature *signature, const struct hs_call *call, int size)
 {
     if (signature->collective != call->collective || signature->bytes != call->bytes || signature->unit != call->unit ||
-        signature->root != call->root || signature->user != (call->reduces && call->op.op == HSUMMA_USER) ||
-        signature->ordered != hs_call_ordered(call) || signature->on_device != call->on_device ||
-        signature->rounds != may_round(call) ||
+        signature->root != call->root || signature->user != (call->op.op == HSUMMA_USER) ||
+        signature->ordered != hs_call_ordered(call) || !signature->device != !call->on_device ||
+        signature->rounds != may_round(call) || !signature->part != !call->counts ||
         strcmp(signature->algorithm, call->algorithm ? call->algorithm : "") != 0)
         return 0;
-    for (int r = 0; r < size; r++) {
-        int64_t part = call->counts ? call->counts[r] * call->unit : 0;
-        if (!call->counts != !signature->part)
+    for (int r = 0; call->counts && r < size; r++)
+        if (signature->part[r + 1] - signature->part[r] != call->counts[r] * call->unit)
             return 0;
-        if (call->counts && signature->part[r + 1] - signature->part[r] != part)
-            return 0;
-    }
     return 1;
 }
 
 static const char *no_mpi(const struct hs_call *call)
 {
-    int whole = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
     int64_t unit = call->reduces ? call->unit : 1; /* other collectives use MPI_BYTE */
     if (hs_simulator())
         return "the simulator cannot wait for MPI's own collectives beside messages";
-    if (call->reduces && call->op.op == HSUMMA_USER)
+    if (call->op.op == HSUMMA_USER)
         return "the operator is user-defined";
-    return whole && call->bytes / unit > INT_MAX ? "MPI counts to 2^31 - 1 only" : NULL;
+    return call->parted && call->bytes / unit > INT_MAX ? "MPI counts to 2^31 - 1 only" : NULL;
 }
 
 /* The lists of a row with stages may use shared memory, because "shared" is the default row of some stages. */
@@ -49,15 +44,12 @@ int hs_alg_may_share(const struct hs_alg *alg)
     return (alg->flags & (HS_USES_SHARED | HS_USES_OUTER | HS_USES_INNER)) != 0;
 }
 
-/*
- * The reason why the host must perform a call on device memory by `spec` (by any row if `spec` is NULL); NULL if the
- * device can.
- */
+/* Why the host must perform a call on device memory by `spec` (NULL: by any row); NULL if the device can. */
 static const char *why_host(const struct hs_signature_maker *maker, const struct hs_call *call,
                             const struct hs_alg_spec *spec)
 {
     const struct hs_alg *alg = spec ? spec->alg : NULL;
-    if (call->reduces && call->op.op == HSUMMA_USER)
+    if (call->op.op == HSUMMA_USER)
         return "the operator is user-defined";
     if (spec && hs_alg_spec_by_mpi(spec))
         return spec->alg->performer           ? "the algorithm is a function of the caller"
@@ -84,7 +76,7 @@ static hsumma_status choose(const struct hs_signature_maker *maker, const struct
                                             .shape = &chosen->shape,
                                             .ordered = hs_call_ordered(call),
                                             .on_device = on_device,
-                                            .own_operator = call->reduces && call->op.op == HSUMMA_USER,
+                                            .own_operator = call->op.op == HSUMMA_USER,
                                             .rounds = may_round(call),
                                             .no_mpi = no_mpi(call),
                                             .spec = algorithm};
@@ -122,7 +114,7 @@ hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const 
 static hsumma_status make_parts(struct hs_signature *signature, const struct hs_call *call, int by_mpi,
                                 const struct hs_allocator *memory)
 {
-    int size = signature->size, parted = call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER;
+    int size = signature->size;
     if (call->counts) {
         signature->part = hs_get(memory, (size_t)size + 1, sizeof *signature->part);
         if (!signature->part)
@@ -131,7 +123,7 @@ static hsumma_status make_parts(struct hs_signature *signature, const struct hs_
         for (int r = 0; r < size; r++)
             signature->part[r + 1] = signature->part[r] + call->counts[r] * call->unit;
     }
-    if (!by_mpi || !parted)
+    if (!by_mpi || !call->parted)
         return HSUMMA_OK;
     signature->counts = hs_get(memory, 2 * (size_t)size, sizeof *signature->counts);
     if (!signature->counts)
@@ -213,8 +205,7 @@ hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const st
     signature->collective = call->collective;
     signature->root = call->root;
     signature->ordered = hs_call_ordered(call);
-    signature->user = call->reduces && call->op.op == HSUMMA_USER;
-    signature->on_device = call->on_device;
+    signature->user = call->op.op == HSUMMA_USER;
     signature->rounds = may_round(call);
     signature->device = call->on_device ? maker->device : NULL;
     signature->unit = call->unit;
@@ -278,11 +269,6 @@ int64_t hs_signature_bytes(const struct hs_signature *signature)
            (int64_t)sizeof(struct hs_step) * signature->list.steps + scratch_bytes(signature);
 }
 
-int hs_signature_shares(const struct hs_signature *signature)
-{
-    return hs_alg_may_share(signature->chosen.alg);
-}
-
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory)
 {
     struct hs_operation *operation = signature->spare;
@@ -310,11 +296,8 @@ struct hs_operation *hs_operation_take(struct hs_signature *signature, const str
     return operation;
 }
 
-enum {
-    SPARES = 16,
-    SMALL_RESERVE = 64 * 1024
-}; /* Operations that a signature keeps in reserve: one of any size, or up
-      to SPARES of at most SMALL_RESERVE bytes each */
+/* A signature keeps one operation of any size in reserve, or up to SPARES of at most SMALL_RESERVE bytes each. */
+enum { SPARES = 16, SMALL_RESERVE = 64 * 1024 };
 
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory)
 {

@@ -1,7 +1,4 @@
-/*
- * A signature holds what is prepared for one kind of collective call, so that later calls of this kind start
- * immediately: the chosen algorithm, the list, and the memory of operations.
- */
+/* What is prepared for one kind of collective call, so that later ones start at once: algorithm, list and memory. */
 #ifndef HS_COLL_RUN_SIGNATURE_H
 #define HS_COLL_RUN_SIGNATURE_H
 
@@ -26,14 +23,9 @@ struct hs_operation {
     void *memory, *scratch;
     void *copy;         /* memory for a copy of an in-place contribution, allocated when first needed */
     hsumma_operator op; /* a copy of the caller's operator */
-    /*
-     * The fields below are for a call on a device (call_device.h), for which `copy` has the staged copies outside the
-     * pool.
-     */
+    /* For a call on a device (call_device.h), for which `copy` has the staged copies outside the pool. */
     size_t copy_bytes;
     struct hs_device_io io;
-    struct hs_binding binding; /* the call's binding; kept because a call that the host performs starts only when its
-                                  data have been copied */
     int phase;
 };
 
@@ -41,28 +33,25 @@ struct hs_signature {
     struct hs_signature *next; /* next signature in the team's list */
     /* The fields up to `algorithm` are the key. */
     enum hs_collective collective;
-    int root, ordered, user, on_device; /* user: true if the operator is user-defined */
-    int rounds;                         /* as in hs_question */
+    int root, ordered, user; /* user: true if the operator is user-defined */
+    int rounds;              /* as in hs_question */
     int64_t unit, bytes;
-    int64_t *part; /* size + 1 byte offsets of irregular parts; NULL for equal parts, and for collectives without
-                      parts */
+    int64_t *part;                 /* size + 1 byte offsets of irregular parts; NULL for equal parts or none */
+    struct hs_device_comm *device; /* device of a call on device memory; else NULL */
     char algorithm[HS_ALG_SPEC_TEXT];
 
     struct hs_alg_spec chosen;
-    int replaced;                  /* true if `chosen` replaces a requested algorithm that cannot serve the call */
-    struct hs_device_comm *device; /* device of a call on device memory; else NULL */
-    int on_host;                   /* true if the host performs the call on copies of device memory */
-    int ring;                      /* as in hs_binding */
+    int replaced; /* true if `chosen` replaces a requested algorithm that cannot serve the call */
+    int on_host;  /* true if the host performs the call on copies of device memory */
+    int ring;     /* as in hs_binding */
     int rotation, size;
     struct hs_list list;
     struct hs_native *native; /* indexed by the list's joints */
-    int *counts;  /* for row "mpi" if there are parts: their counts, then their offsets, in elements of the MPI
-                     datatype; else NULL */
-    int64_t cost; /* bytes of memory on a rank that uses the longest ring; equal on all ranks */
+    int *counts;              /* for row "mpi": the parts' counts, then their offsets, in MPI's elements; else NULL */
+    int64_t cost;             /* bytes of memory on a rank that uses the longest ring; equal on all ranks */
     struct hs_operation *spare;
     int spares, under_way;
-    int left; /* true if the signature is no longer in the cache and will be freed with its last operation in
-                 progress */
+    int left; /* true if it has left the cache, and will be freed with its last operation in progress */
 };
 
 /* The input for making a signature, besides the call. */
@@ -89,23 +78,16 @@ struct hs_chosen {
 };
 hsumma_status hs_signature_choose(const struct hs_signature_maker *maker, const struct hs_call *call,
                                   struct hs_chosen *chosen, struct hs_message *message);
-/*
- * Makes a signature: chooses the algorithm, builds the list and allocates one operation. After an error *result is
- * NULL, and *about is the subject.
- */
+/* Chooses the algorithm, builds the list and allocates one operation. After an error *result is NULL; *about: why. */
 hsumma_status hs_signature_make(const struct hs_signature_maker *maker, const struct hs_call *call,
                                 struct hs_signature **result, int *about, struct hs_message *message);
 /* Frees a signature: at once or, if operations are in progress, when the last of them ends. */
 void hs_signature_drop(struct hs_signature *signature, const struct hs_allocator *memory);
 /* The approximate bytes of memory of the signature and one operation on this rank. */
 int64_t hs_signature_bytes(const struct hs_signature *signature);
-int hs_alg_may_share(const struct hs_alg *alg);                /* true if a row's lists may use shared memory */
-int hs_signature_shares(const struct hs_signature *signature); /* likewise, of the chosen row */
+int hs_alg_may_share(const struct hs_alg *alg); /* true if a row's lists may use shared memory */
 
-/*
- * take returns a reserved or newly made operation, NULL if that fails; give returns it to the reserve or
- * frees it.
- */
+/* take returns a reserved or newly made operation, NULL if that fails; give returns it to the reserve or frees it. */
 struct hs_operation *hs_operation_take(struct hs_signature *signature, const struct hs_allocator *memory);
 void hs_operation_give(struct hs_operation *operation, const struct hs_allocator *memory);
 

@@ -8,14 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    APART = HS_INSTANCES / 2
-}; /* numbers of calls in progress differ by less than this, those of calls with the
-      same tag by more */
-/*
- * After VAIN polls without progress a rank looks for other work in every poll, and for notices, which calls MPI, once
- * in BETWEEN_LISTENS polls.
- */
+/* Numbers of calls in progress differ by less than this, those of calls with the same tag by more. */
+enum { APART = HS_INSTANCES / 2 };
+/* Polls without progress before a rank looks for other work, and between looks for notices, which call MPI. */
 enum { VAIN = 64, BETWEEN_LISTENS = 16 };
 
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
@@ -92,25 +87,18 @@ void hs_team_listen(struct hs_team *team)
     end(team, notice.status);
 }
 
-static int is_active(const struct hs_operation *operation)
-{
-    return operation->signature->device ? hs_device_call_is_active(operation) : operation->instance.active;
-}
-
 /* Advances all calls in progress. */
 static void progress(struct hs_team *team, int *worked)
 {
     struct hs_operation **link = &team->first, *before = NULL;
     while (*link) {
         struct hs_operation *operation = *link;
-        int on_device = operation->signature->device != NULL;
-        hsumma_status status = on_device ? hs_device_call_progress(operation, team->comm, worked)
-                                         : hs_progress(&operation->instance, worked);
+        hsumma_status status = hs_operation_progress(operation, team->comm, worked);
         if (status) {
             hs_team_fail(team, status);
             return;
         }
-        if (is_active(operation)) {
+        if (hs_operation_is_active(operation)) {
             before = operation;
             link = &operation->next;
             continue;
@@ -130,8 +118,7 @@ void hs_team_poll(struct hs_team *team, int *worked)
     int moved = 0;
     progress(team, &moved);
     team->idle = moved ? 0 : team->idle + 1;
-    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* with wait=block, a rank checks all other work before it
-                                                          blocks */
+    if (team->idle > (team->comm->block ? 0 : VAIN)) { /* a rank that blocks checks all other work before */
         if (team->comm->block || team->idle > VAIN + BETWEEN_LISTENS) {
             hs_team_listen(team);
             team->idle = VAIN;
@@ -142,13 +129,12 @@ void hs_team_poll(struct hs_team *team, int *worked)
     *worked |= moved;
 }
 
-/* True if some call in progress may have MPI steps that have not started: it has several steps, or its data are still
- * being copied. */
+/* True if an MPI step of some call may not have started: the call has several steps, or its data are being copied. */
 static int pieces_under_way(const struct hs_team *team)
 {
     for (const struct hs_operation *operation = team->first; operation; operation = operation->next)
         if (operation->signature->list.joints &&
-            (operation->signature->list.steps > 1 || hs_device_call_is_early(operation)))
+            (operation->signature->list.steps > 1 || hs_operation_is_early(operation)))
             return 1;
     return 0;
 }
@@ -179,10 +165,6 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
     *worked |= moved;
     if (waiting->ticket)
         *done = waiting->ticket->done;
-    else if (waiting->reserve)
-        *done = waiting->reserve->spare != NULL || waiting->reserve->under_way == 0;
-    else if (waiting->pool)
-        *done = team->comm->device->first == NULL;
     else if (!waiting->request)
         *done = passed(waiting);
     else
@@ -194,6 +176,12 @@ hsumma_status hs_team_advance(void *state, int *worked, int *done)
     else if (!moved && team->first && hs_trace_notes(team->comm->trace))
         trace_wait(team);
     return team->broken && !*done ? team->status : HSUMMA_OK;
+}
+
+hsumma_status hs_team_drain(struct hs_team *team)
+{
+    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
+    return hs_comm_wait(team->comm, hs_team_advance, &all);
 }
 
 hsumma_status hs_team_wait(struct hs_team *team, struct hs_ticket *ticket)
@@ -223,26 +211,21 @@ hsumma_status hs_team_await(struct hs_team *team, MPI_Request *request)
 }
 
 /*
- * Sets *operation to a free operation of the signature. If there is no memory for another one, waits until an earlier
- * operation of the signature completes. Fails with HSUMMA_ERR_MEMORY if none is in progress, or with the error of the
- * wait.
+ * Sets *operation to a free operation of the signature. If there is no memory for another one, waits until the calls in
+ * progress are complete; fails with HSUMMA_ERR_MEMORY if none of them has such an operation, or with the wait's error.
  */
 static hsumma_status take(struct hs_team *team, struct hs_signature *signature, struct hs_operation **operation)
 {
-    struct hs_team_waiting waiting = {.team = team, .reserve = signature};
     *operation = hs_operation_take(signature, team->memory);
     if (*operation || signature->under_way == 0)
         return *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    hsumma_status status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
+    hsumma_status status = hs_team_drain(team);
     if (!status)
         *operation = hs_operation_take(signature, team->memory);
     return status ? status : *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-/*
- * Binds the operation's instance to a call. It sets all fields: clearing the struct first takes a tenth of the time of
- * a short call.
- */
+/* Sets all fields of the binding: clearing the struct first takes a tenth of the time of a short call. */
 static struct hs_binding *bind(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call)
 {
     const struct hs_signature *signature = operation->signature;
@@ -265,7 +248,7 @@ static struct hs_binding *bind(struct hs_team *team, struct hs_operation *operat
     binding->compute = team->compute;
     binding->shm = NULL;
     struct hs_shm *shm = signature->device && !signature->on_host ? signature->device->shm : team->comm->shm;
-    if (hs_signature_shares(signature) && shm) {
+    if (hs_alg_may_share(signature->chosen.alg) && shm) {
         binding->shm = shm;
         binding->instance = shm->next++;
     }
@@ -309,7 +292,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
     team->last = operation;
     struct hs_binding *binding = bind(team, operation, call);
     operation->traced = trace_call(team->comm->trace, call, binding->tag);
-    hsumma_status status = operation->signature->device ? hs_device_call_start(operation, call, team->comm, binding)
+    hsumma_status status = operation->signature->device ? hs_device_call_start(operation, call, team->comm)
                                                         : hs_start(&operation->instance, team->comm, binding);
     if (status) {
         hs_team_fail(team, status);
@@ -317,7 +300,7 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
                        team->failure.text[0] ? team->failure.text : hsumma_status_string(status));
     }
     int worked = 0;
-    if (!is_active(operation))
+    if (!hs_operation_is_active(operation))
         progress(team, &worked);
     return HSUMMA_OK;
 }
@@ -330,11 +313,10 @@ static hsumma_status begin(struct hs_team *team, struct hs_operation *operation,
 static hsumma_status need_staging(struct hs_team *team, struct hs_operation *operation, const struct hs_call *call,
                                   struct hs_message *message)
 {
-    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
     hsumma_status status = hs_team_need_copy(team, operation, call, message);
     if (!status || !call->on_device)
         return status;
-    if (team->first && !hs_comm_wait(team->comm, hs_team_advance, &all))
+    if (team->first && !hs_team_drain(team))
         status = hs_team_need_copy(team, operation, call, message);
     struct hs_message *failure = &team->comm->device->failure;
     if (status && !failure->text[0])
@@ -366,9 +348,8 @@ hsumma_status hs_team_start(struct hs_team *team, struct hs_call *call, hsumma_s
     if (!status)
         hs_team_use(team, signature);
     struct hs_team_waiting waiting = {.team = team, .number = team->number - APART};
-    if (!status)
-        waiting.native = signature->list.joints > 0; /* MPI matches collectives, and pieces of them, by the order in
-                                                        which they start */
+    if (!status) /* MPI matches collectives, and pieces of them, by the order in which they start */
+        waiting.native = signature->list.joints > 0;
     struct hs_operation *operation = NULL;
     hsumma_status ready = HSUMMA_OK;
     if (!status && !passed(&waiting))

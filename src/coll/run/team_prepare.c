@@ -9,11 +9,8 @@
 
 #include <inttypes.h>
 
-enum {
-    SIGNATURES = 128,
-    CACHE_BYTES = 64 << 20
-}; /* limits of the cache, which always keeps the most recently used
-      signature */
+/* Limits of the cache, which always keeps the most recently used signature. */
+enum { SIGNATURES = 128, CACHE_BYTES = 64 << 20 };
 
 static const struct hs_topology *places(const struct hs_team *team)
 {
@@ -36,8 +33,7 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
 {
     char algorithm[HS_ALG_SPEC_TEXT];
     hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
-    int user = call->op.op == HSUMMA_USER; /* the hash omits fields that do not apply: `element` of user operators,
-                                              `commutative` of all others */
+    int user = call->op.op == HSUMMA_USER; /* only the caller's operators have `commutative`, and no `element` */
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
                              call->op.op,          user ? 0 : call->op.element,
@@ -48,15 +44,10 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
         hash = hs_mix(hash, (uint64_t)field[i]);
     for (int r = 0; call->counts && r < team->group.size; r++)
         hash = hs_mix(hash, (uint64_t)call->counts[r]);
-    for (const char *c = algorithm; *c; c++)
-        hash = hs_mix(hash, (uint64_t)*c);
-    return (int64_t)(hash >> 1);
+    return (int64_t)(hs_mix_text(hash, algorithm) >> 1);
 }
 
-/*
- * Advances the agreement together with the calls in progress, because other ranks may start the agreement only after
- * these complete.
- */
+/* Also advances the calls in progress: other ranks may start the agreement only after these complete. */
 static hsumma_status advance_agreement(void *state, int *worked, int *done)
 {
     struct hs_team *team = state;
@@ -97,17 +88,12 @@ static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_
     return verdict->status ? hs_unlike_report(&voters, mine.status, *verdict, message) : HSUMMA_OK;
 }
 
-/*
- * Sets the message to one that names the first argument that differs between ranks. The kind of memory affects the
- * algorithm, so it is compared first.
- */
+/* Names the first argument that differs between ranks. The memory comes first, since the algorithm depends on it. */
 static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature,
                             struct hs_message *message)
 {
     const struct hs_voters voters = voters_of(team);
     const int user = call->op.op == HSUMMA_USER;
-    const int parts_count =
-        call->collective == HS_ALLGATHER || call->collective == HS_REDUCE_SCATTER ? team->group.size : 1;
     uint64_t all_counts = 0;
     char algorithm[HS_ALG_SPEC_TEXT], counts[96] = "";
     hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
@@ -124,10 +110,23 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
         {"size of an element", .number = call->unit},
         {"commutative", .number = user && call->op.commutative},
         {"counts", .number = (int64_t)all_counts, .text = call->counts ? counts : "NULL"},
-        {"count", .number = call->counts ? 0 : call->bytes / call->unit / parts_count},
+        {"count", .number = call->counts ? 0 : call->bytes / call->unit / (call->parted ? team->group.size : 1)},
         {"algorithm", .text = algorithm},
     };
     return hs_unlike_explain(&voters, "a collective", given, sizeof given / sizeof *given, message);
+}
+
+/* Agrees on whether some rank needs a change by all. If so, sets *changes, and waits until no call is in progress. */
+static hsumma_status agree_on_change(struct hs_team *team, int needs, int *changes, struct hs_message *message)
+{
+    struct hs_verdict verdict = {0};
+    hsumma_status status = agree(team, (struct hs_vote){.value = needs}, &verdict, message);
+    *changes = !status && verdict.value;
+    if (!*changes)
+        return status;
+    status = hs_team_drain(team);
+    /* without this agreement, the change would wait for ever for a rank that has failed */
+    return status ? status : agree(team, (struct hs_vote){0}, &verdict, message);
 }
 
 static int is_joined(const struct hs_joined *joined, const struct hs_joint *joint)
@@ -178,23 +177,14 @@ static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
     return HSUMMA_OK;
 }
 
-/*
- * Creates the communicators of a signature's MPI steps, unless all exist. MPI blocks meanwhile, so all calls in
- * progress complete first. Collective over all ranks, with or without such steps.
- */
+/* Creates the communicators of a signature's MPI steps that do not exist; MPI blocks meanwhile. Collective. */
 static hsumma_status need_communicators(struct hs_team *team, struct hs_signature *signature,
                                         struct hs_message *message)
 {
-    struct hs_team_waiting all = {.team = team, .number = team->number - 1};
     struct hs_verdict verdict = {0};
-    int missing = find_communicators(team, signature);
-    hsumma_status status = agree(team, (struct hs_vote){.value = missing >= 0}, &verdict, message);
-    if (status || !verdict.value)
-        return status;
-    status = hs_comm_wait(team->comm, hs_team_advance, &all);
-    if (!status)
-        status = agree(team, (struct hs_vote){0}, &verdict, message);
-    if (status)
+    int missing = find_communicators(team, signature), changes;
+    hsumma_status status = agree_on_change(team, missing >= 0, &changes, message);
+    if (status || !changes)
         return status;
     while (!status && missing >= 0) {
         status = join(team, &signature->list.joint[missing]);
@@ -272,20 +262,15 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
                                  int64_t *refused, struct hs_message *message)
 {
     struct hs_device_comm *on = signature->device;
-    struct hs_team_waiting waiting = {.team = team, .pool = 1};
     struct hs_verdict verdict = {0};
     int64_t bytes = 0;
-    if (!on->shm || signature->on_host || !hs_signature_shares(signature))
+    int changes;
+    if (!on->shm || signature->on_host || !hs_alg_may_share(signature->chosen.alg))
         return HSUMMA_OK;
     int lacks =
         hs_device_lacks(on, &signature->list, &team->group, signature->rotation, hs_device_call_pool(signature, call));
-    hsumma_status status = agree(team, (struct hs_vote){.value = lacks}, &verdict, message);
-    if (status || !verdict.value)
-        return status;
-    status = hs_comm_wait(team->comm, hs_team_advance, &waiting);
-    if (!status) /* without this agreement, hs_device_grow would wait for ever for a rank that has failed */
-        status = agree(team, (struct hs_vote){0}, &verdict, message);
-    if (status)
+    hsumma_status status = agree_on_change(team, lacks, &changes, message);
+    if (status || !changes)
         return status;
     status = hs_device_grow(on, &bytes, message);
     const struct hs_vote vote = {.status = status, .about = HS_CALL_MEMORY, .value = status && !bytes ? POOL : bytes};

@@ -61,7 +61,7 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
             out[i] = collective == HS_BCAST && rank == 0 ? (double)(i + t) : -1;
         }
         right &= hs_start(&instance, comm, &binding) == HSUMMA_OK;
-        right &= !instance.active || hs_wait(advance, &instance) == HSUMMA_OK;
+        right &= !instance.active || hs_comm_wait(NULL, advance, &instance) == HSUMMA_OK;
         for (int64_t i = 0; i < count && (collective != HS_REDUCE_TO || rank == 0); i++)
             right &= out[i] == (collective == HS_BCAST ? (double)(i + t)
                                                        : (double)(size * (size + 1) / 2) * (double)(i % 97 + t));
@@ -156,7 +156,7 @@ static void many_instances(void)
         comm.shm->next = before + HS_RING;
         comm.shm->finished = before;
         for (int64_t i = before; i < before + HS_RING; i++)
-            hs_shm_finish(comm.shm, i);
+            hs_shm_signal(comm.shm, i, HS_SIGNAL_MAX);
     }
     world_worst(0); /* all ranks have set their instance numbers */
     for (int i = 0; i < 20 && !bad; i++) {

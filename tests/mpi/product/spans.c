@@ -102,7 +102,7 @@ static int run_span(hsumma_plan *plan, const struct gemm_case *call, const struc
     }
     tally.spans++;
     hs_loop_start(&plan->loop, &alpha, matrix, &beta, buffers, NULL, hs_now(), from, to);
-    return hs_wait(hs_loop_advance, &plan->loop) == HSUMMA_OK;
+    return hs_comm_wait(NULL, hs_loop_advance, &plan->loop) == HSUMMA_OK;
 }
 
 /* Draws the end of a span that begins at panel `at`: a panel where `one` can stop and `other` can continue. */

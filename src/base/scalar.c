@@ -16,31 +16,23 @@ static int cblas_op(char trans)
 #define CBLAS_GEMM cblas_sgemm
 #define BY_VALUE *(const SCALAR *)
 #include "base/scalar.inc"
-#undef NAME
-#undef SCALAR
-#undef CBLAS_GEMM
 
 #define NAME(x) x##d
 #define SCALAR double
 #define CBLAS_GEMM cblas_dgemm
+#define BY_VALUE *(const SCALAR *)
 #include "base/scalar.inc"
-#undef NAME
-#undef SCALAR
-#undef CBLAS_GEMM
-#undef BY_VALUE
 
 #define NAME(x) x##c
 #define SCALAR float complex
 #define CBLAS_GEMM cblas_cgemm
 #define BY_VALUE
 #include "base/scalar.inc"
-#undef NAME
-#undef SCALAR
-#undef CBLAS_GEMM
 
 #define NAME(x) x##z
 #define SCALAR double complex
 #define CBLAS_GEMM cblas_zgemm
+#define BY_VALUE
 #include "base/scalar.inc"
 
 const struct hs_scalar hs_scalars[4] = {

@@ -55,11 +55,6 @@ static int openblas_serial(void)
     return openblas_get_parallel && openblas_get_parallel() == SERIAL;
 }
 
-static int openblas_get(void)
-{
-    return openblas_get_num_threads();
-}
-
 static int openblas_swap(int state)
 {
     int before = openblas_get_num_threads();
@@ -129,7 +124,7 @@ static const struct library {
      .first = (function *)openblas_get_num_threads,
      .second = (function *)openblas_set_num_threads,
      .serial = openblas_serial,
-     .get = openblas_get,
+     .get = openblas_get_num_threads,
      .swap = openblas_swap,
      .one = 1,
      .chosen = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}},

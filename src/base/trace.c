@@ -1,7 +1,5 @@
 #include "base/trace.h"
 
-#include <string.h>
-
 hsumma_status hs_trace_make(struct hs_trace *trace, const struct hs_allocator *memory)
 {
     /* Zeroed, so that its pages are allocated now. */

@@ -21,9 +21,8 @@ hsumma_status hs_idle_yield(void *crowded, int times)
     return HSUMMA_OK;
 }
 
-enum {
-    POLLS_PER_CLOCK = 64
-}; /* readings of the clock are this many polls apart: with naps of 2 ms an eighth of a second */
+/* Readings of the clock are this many polls apart: with naps of 2 ms an eighth of a second. */
+enum { POLLS_PER_CLOCK = 64 };
 
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
                            const struct hs_watch *watch)
@@ -51,11 +50,6 @@ hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void
         if (status)
             return status;
     }
-}
-
-hsumma_status hs_wait(hs_advance *advance, void *state)
-{
-    return hs_wait_idle(advance, state, hs_idle_yield, NULL, NULL);
 }
 
 double hs_now(void)

@@ -34,8 +34,7 @@ struct hs_watch {
     double interval;
 };
 
-/* Calls advance until it is done. watch: NULL, or looks after the wait. */
-hsumma_status hs_wait(hs_advance *advance, void *state); /* idles with hs_idle_yield */
+/* Calls advance until it is done, and idle after each poll in vain. watch: NULL, or looks after the wait. */
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
                            const struct hs_watch *watch);
 

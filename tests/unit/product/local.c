@@ -258,7 +258,7 @@ static hsumma_status run(struct hs_local *local, const struct test_case *t, int6
                                        .ldb = x[1].ld,
                                        .ldc = x[2].ld};
     hs_local_start(local, &product);
-    hsumma_status status = hs_wait(hs_local_advance, local);
+    hsumma_status status = hs_wait_idle(hs_local_advance, local, hs_idle_yield, NULL, NULL);
     scalar->gemm(t->op[0], t->op[1], e[0], e[1], e[2], &alpha, x[0].host, x[0].ld, x[1].host, x[1].ld, &beta, x[2].host,
                  x[2].ld);
     *wrong = compare(t, &x[2], x[2].data);

@@ -1,7 +1,5 @@
 #include "dist/layers.h"
 
-#include <stddef.h>
-
 enum { DIVISORS_MAX = 1536, KINDS_MAX = 8 }; /* an int has at most 1536 divisors */
 
 /* The length of part number `part` of n indices that are cut into `parts`. */
@@ -48,8 +46,7 @@ static struct kinds find_kinds(int64_t n, int parts, int64_t x, int x_parts, int
     return kinds;
 }
 
-/* Counts the elements that process (i, j, l) = `at` receives: received[0] if layers cut C along its rows, received[1]
- * if along its columns. */
+/* The elements that process (i, j, l) = `at` receives if layers cut C along its rows [0] or columns [1]. */
 static void count_received(const int64_t extent[3], const int parts[3], const int at[3], int64_t received[2])
 {
     int64_t m = part_of(extent[0], parts[0], at[0]), n = part_of(extent[1], parts[1], at[1]);
@@ -90,13 +87,18 @@ static double mean_received(const int64_t extent[3], int p, int q, int l)
     return (m * k * (q - 1) + k * n * (p - 1) + m * n * (l - 1)) / ((double)p * q * l);
 }
 
+static int64_t processes_of(const struct hs_layers *layers)
+{
+    return (int64_t)layers->extent[0] * layers->extent[1] * layers->extent[2];
+}
+
 static int is_better(const struct hs_layers *a, const struct hs_layers *b)
 {
     if (b->extent[0] == 0 || a->received != b->received)
         return b->extent[0] == 0 || a->received < b->received;
     if (a->extent[2] != b->extent[2])
         return a->extent[2] < b->extent[2];
-    int64_t more = hs_layers_processes(a) - hs_layers_processes(b);
+    int64_t more = processes_of(a) - processes_of(b);
     return more > 0 || (more == 0 && a->extent[0] < b->extent[0]);
 }
 

@@ -19,11 +19,6 @@ struct hs_layers {
     int64_t memory;   /* most elements that a process stores: its own parts and, if L > 1, its partial result */
 };
 
-static inline int64_t hs_layers_processes(const struct hs_layers *layers)
-{
-    return (int64_t)layers->extent[0] * layers->extent[1] * layers->extent[2];
-}
-
 /* The layout of p x q x l processes, with the better cut of C and its `received` and `memory`. */
 struct hs_layers hs_layers_count(const int64_t extent[3], int p, int q, int l);
 

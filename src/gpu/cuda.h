@@ -1,23 +1,4 @@
-/*
- * The device "cuda": one GPU of this process, in its primary context, which the CUDA runtime and other libraries use
- * too.
- *
- * CUDA functions that are called:
- *   devices   cudaGetDeviceCount cudaGetDeviceProperties cudaDriverGetVersion cudaDeviceGetAttribute cudaInitDevice
- *             cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess
- *   driver    cudaGetDriverEntryPointByVersion (before 12.5: cudaGetDriverEntryPoint), for cuDeviceGet
- *             cuDevicePrimaryCtxRetain cuCtxGetCurrent cuCtxSetCurrent
- *   errors    cudaGetErrorName cudaGetErrorString cudaGetLastError
- *   memory    cudaMalloc cudaFree cudaHostAlloc cudaFreeHost cudaPointerGetAttributes cudaMemGetInfo
- *   sharing   cudaIpcGetMemHandle cudaIpcOpenMemHandle cudaIpcCloseMemHandle cudaIpcGetEventHandle
- *             cudaIpcOpenEventHandle
- *   streams   cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamGetFlags cudaStreamSynchronize cudaStreamWaitEvent
- *             cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaEventQuery cudaDeviceSynchronize
- *   work      cudaMemcpyAsync cudaMemcpy2DAsync
- *   kernels   (kernels.cu) cudaLaunchKernel cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaDeviceGetAttribute
- *   cuBLAS    (loaded) cublasCreate_v2 cublasDestroy_v2 cublasSetStream_v2 cublasSetWorkspace_v2 cublasGetStatusName
- *             cublas[SDCZ]gemm_v2_64, before CUDA 12 cublas[SDCZ]gemm_v2
- */
+/* The device "cuda": one GPU, in its primary context, which the CUDA runtime and other libraries use, too. */
 #ifndef HS_GPU_CUDA_H
 #define HS_GPU_CUDA_H
 
@@ -91,6 +72,10 @@ hsumma_status hs_cuda_leave(const struct hs_cuda_visit *visit);
 /* Converts a CUDA error to a status, puts the error's name and `call` into the message, and clears the error. */
 hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error);
 #define HS_CUDA_TRY(cuda, function, ...) hs_cuda_said(&(cuda)->device.message, #function, function(__VA_ARGS__))
+/* Calls a function of CUDA in a visit that has not failed, and stores its result there. */
+#define HS_CUDA_CALL(visit, function, ...)            \
+    ((visit).status = (visit).status ? (visit).status \
+                                     : hs_cuda_said(&(visit).cuda->device.message, #function, function(__VA_ARGS__)))
 
 /* The number of the device at a location, among those that this process sees; -1: none. */
 int hs_cuda_find(const char *place);
@@ -100,9 +85,8 @@ hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message)
 void hs_cublas_unload(struct hs_cublas *blas);
 /* The allocation that begins at an address, or NULL.  imported: 1 for an imported one, 0 for this device's own. */
 struct hs_cuda_block *hs_cuda_block_of(const struct hs_cuda *cuda, const void *base, int imported);
-/* Frees one allocation, or unmaps an imported one; hs_cuda_forget does so for all. */
+/* Frees an allocation, or unmaps an imported one. */
 void hs_cuda_release(struct hs_cuda *cuda, struct hs_cuda_block *block);
-void hs_cuda_forget(struct hs_cuda *cuda);
 /* Enables access to another device's memory. */
 hsumma_status hs_cuda_reach(struct hs_cuda *cuda, int other);
 

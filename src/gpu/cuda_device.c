@@ -1,7 +1,6 @@
 #include "gpu/cuda.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 hsumma_status hs_cuda_said(struct hs_message *message, const char *call, cudaError_t error)
@@ -99,10 +98,7 @@ static hsumma_status find(const char *name, void *function, struct hs_message *m
     return status;
 }
 
-/*
- * Retains the primary context.  It is retained once per open and never released: the last release would destroy it,
- * along with all that the caller has on the device.
- */
+/* Retains the primary context, for good: the last release would destroy all that the caller has on the device. */
 static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *message)
 {
     int (*get_device)(int *device, int number) = NULL, (*retain)(void **context, int device) = NULL, device = 0;
@@ -162,7 +158,8 @@ static void close_cuda(struct hs_device *device)
     if (visit.status) /* the context that the handle belongs to cannot be entered */
         cuda->blas.handle = NULL;
     hs_cublas_unload(&cuda->blas);
-    hs_cuda_forget(cuda);
+    while (cuda->block)
+        hs_cuda_release(cuda, cuda->block);
     if (cuda->context)
         hs_cuda_leave(&visit);
     hs_put(device->memory, cuda);

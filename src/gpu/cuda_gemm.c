@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { OP_N = 0, OP_T = 1, OP_C = 2, ALLOC_FAILED = 3 };

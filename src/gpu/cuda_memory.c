@@ -1,11 +1,6 @@
 #include "gpu/cuda.h"
 
-#include <string.h>
-
-/*
- * The driver places small allocations inside a larger block, and exporting one of them would expose the whole block.
- * So each allocation is rounded up to whole blocks.
- */
+/* Allocations are whole blocks of the driver: exporting a small one would expose the others in its block. */
 static const size_t driver_block = (size_t)2 << 20;
 
 static struct hs_cuda_block *block_at(const struct hs_cuda *cuda, const void *address)
@@ -85,18 +80,11 @@ void hs_cuda_put(struct hs_device *device, void *memory)
         hs_cuda_release(cuda, block);
 }
 
-void hs_cuda_forget(struct hs_cuda *cuda)
-{
-    while (cuda->block)
-        hs_cuda_release(cuda, cuda->block);
-}
-
 hsumma_status hs_cuda_get_pinned(struct hs_device *device, size_t bytes, void **memory)
 {
     struct hs_cuda_visit visit = hs_cuda_enter(device);
     *memory = NULL;
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaHostAlloc, memory, bytes ? bytes : 1, cudaHostAllocPortable);
+    HS_CUDA_CALL(visit, cudaHostAlloc, memory, bytes ? bytes : 1, cudaHostAllocPortable);
     return hs_cuda_leave(&visit);
 }
 
@@ -160,8 +148,7 @@ hsumma_status hs_cuda_memory_left(struct hs_device *device, int64_t *free, int64
 {
     size_t now = 0, all = 0;
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaMemGetInfo, &now, &all);
+    HS_CUDA_CALL(visit, cudaMemGetInfo, &now, &all);
     *free = (int64_t)now;
     *total = (int64_t)all;
     return hs_cuda_leave(&visit);

@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The contents of an hs_exported.  A process cannot open a CUDA handle that it exported itself, and uses the address
- * instead. */
+/* The contents of an hs_exported.  A process cannot open its own CUDA handles, and uses the address instead. */
 struct cuda_export {
     union {
         cudaIpcMemHandle_t memory;
@@ -50,8 +49,7 @@ hsumma_status hs_cuda_export_memory(struct hs_device *device, void *memory, stru
         return hs_fail(&device->message, HSUMMA_ERR_DEVICE,
                        "memory at %p cannot be exported: it is not the start of an allocation of this device", memory);
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);
+    HS_CUDA_CALL(visit, cudaIpcGetMemHandle, &exported_as.handle.memory, memory);
     if (!visit.status)
         describe(device, &exported_as, memory, block->bytes, exported);
     return hs_cuda_leave(&visit);
@@ -123,8 +121,7 @@ hsumma_status hs_cuda_export_event(struct hs_device *device, struct hs_event *ev
     struct cuda_export exported_as = {.bytes = 0};
     memset(exported, 0, sizeof *exported);
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaIpcGetEventHandle, &exported_as.handle.event, event->event);
+    HS_CUDA_CALL(visit, cudaIpcGetEventHandle, &exported_as.handle.event, event->event);
     if (!visit.status)
         describe(device, &exported_as, event->event, 0, exported);
     return hs_cuda_leave(&visit);

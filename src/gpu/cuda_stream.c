@@ -11,8 +11,7 @@ hsumma_status hs_cuda_make_stream(struct hs_device *device, struct hs_stream **s
     if (!*stream)
         return no_memory(device, "a stream");
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaStreamCreateWithFlags, &(*stream)->stream, cudaStreamNonBlocking);
+    HS_CUDA_CALL(visit, cudaStreamCreateWithFlags, &(*stream)->stream, cudaStreamNonBlocking);
     if (visit.status) {
         hs_put(device->memory, *stream);
         *stream = NULL;
@@ -25,8 +24,7 @@ hsumma_status hs_cuda_adopt_stream(struct hs_device *device, void *theirs, struc
     unsigned flags;
     *stream = NULL;
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status) /* checks that it is a stream */
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaStreamGetFlags, (cudaStream_t)theirs, &flags);
+    HS_CUDA_CALL(visit, cudaStreamGetFlags, (cudaStream_t)theirs, &flags); /* checks that it is a stream */
     if (hs_cuda_leave(&visit))
         return visit.status;
     *stream = hs_get_zero(device->memory, 1, sizeof **stream);
@@ -67,8 +65,7 @@ hsumma_status hs_cuda_make_event(struct hs_device *device, int shared, struct hs
     if (!*event)
         return no_memory(device, "an event");
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaEventCreateWithFlags, &(*event)->event, flags);
+    HS_CUDA_CALL(visit, cudaEventCreateWithFlags, &(*event)->event, flags);
     if (visit.status) {
         hs_put(device->memory, *event);
         *event = NULL;
@@ -92,16 +89,14 @@ void hs_cuda_free_event(struct hs_device *device, struct hs_event *event)
 hsumma_status hs_cuda_record(struct hs_device *device, struct hs_stream *stream, struct hs_event *event)
 {
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaEventRecord, event->event, stream->stream);
+    HS_CUDA_CALL(visit, cudaEventRecord, event->event, stream->stream);
     return hs_cuda_leave(&visit);
 }
 
 hsumma_status hs_cuda_wait(struct hs_device *device, struct hs_stream *stream, struct hs_event *event)
 {
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaStreamWaitEvent, stream->stream, event->event, 0);
+    HS_CUDA_CALL(visit, cudaStreamWaitEvent, stream->stream, event->event, 0);
     return hs_cuda_leave(&visit);
 }
 
@@ -123,7 +118,6 @@ hsumma_status hs_cuda_complete(struct hs_device *device, struct hs_event *event,
 hsumma_status hs_cuda_synchronize(struct hs_device *device, struct hs_stream *stream)
 {
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaStreamSynchronize, stream->stream);
+    HS_CUDA_CALL(visit, cudaStreamSynchronize, stream->stream);
     return hs_cuda_leave(&visit);
 }

@@ -6,8 +6,7 @@ hsumma_status hs_cuda_copy(struct hs_device *device, struct hs_stream *stream, v
     if (!bytes || dst == src)
         return HSUMMA_OK;
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, cudaMemcpyAsync, dst, src, bytes, cudaMemcpyDefault, stream->stream);
+    HS_CUDA_CALL(visit, cudaMemcpyAsync, dst, src, bytes, cudaMemcpyDefault, stream->stream);
     return hs_cuda_leave(&visit);
 }
 
@@ -65,9 +64,8 @@ hsumma_status hs_cuda_combine(struct hs_device *device, struct hs_stream *stream
     if (operands == 1)
         return hs_cuda_copy(device, stream, dst, operand[0], (size_t)count * hs_element_size(element));
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, hs_kernels_combine, &visit.cuda->kernels, stream->stream, dst, operand,
-                                   operands, count * reals[element].each, reals[element].real, ops[op]);
+    HS_CUDA_CALL(visit, hs_kernels_combine, &visit.cuda->kernels, stream->stream, dst, operand, operands,
+                 count * reals[element].each, reals[element].real, ops[op]);
     return hs_cuda_leave(&visit);
 }
 
@@ -79,8 +77,7 @@ hsumma_status hs_cuda_update(struct hs_device *device, struct hs_stream *stream,
     if (rows <= 0 || cols <= 0)
         return HSUMMA_OK;
     struct hs_cuda_visit visit = hs_cuda_enter(device);
-    if (!visit.status)
-        visit.status = HS_CUDA_TRY(visit.cuda, hs_kernels_update, &visit.cuda->kernels, stream->stream, scalars[type],
-                                   rows, cols, beta, c, ldc, s, lds);
+    HS_CUDA_CALL(visit, hs_kernels_update, &visit.cuda->kernels, stream->stream, scalars[type], rows, cols, beta, c,
+                 ldc, s, lds);
     return hs_cuda_leave(&visit);
 }

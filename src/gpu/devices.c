@@ -3,11 +3,9 @@
 #include "base/options.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The environment variable that names a library with the kind "host", which is its symbol hs_stand_in_device
- * (tests/device/stand_in). */
+/* Names a library with the kind "host", its symbol hs_stand_in_device (tests/device/stand_in). */
 #define STAND_IN "HSUMMA_HOST_DEVICE_LIBRARY"
 
 static const struct hs_device_kind *load_stand_in(struct hs_message *why)

@@ -1,6 +1,5 @@
 /* Communicators and their contexts. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pmpi/pmpi.h"

@@ -1,51 +1,24 @@
 /* Maps MPI's datatypes and operators to hsumma's. */
 #include "pmpi/pmpi.h"
 
-enum kind { REAL, COMPLEX, SIGNED, BYTES };
+enum kind { REAL, COMPLEX, SIGNED, BYTES, UNKNOWN };
 
-static const struct {
-    MPI_Datatype type;
-    enum kind kind;
-} types[] = {
-    {MPI_DOUBLE, REAL},
-    {MPI_FLOAT, REAL},
-    {MPI_INT, SIGNED},
-    {MPI_LONG, SIGNED},
-    {MPI_LONG_LONG, SIGNED},
-    {MPI_INT32_T, SIGNED},
-    {MPI_INT64_T, SIGNED},
-    {MPI_AINT, SIGNED},
-    {MPI_OFFSET, SIGNED},
-    {MPI_COUNT, SIGNED},
-    {MPI_C_FLOAT_COMPLEX, COMPLEX},
-    {MPI_C_DOUBLE_COMPLEX, COMPLEX},
-    {MPI_DOUBLE_PRECISION, REAL},
-    {MPI_REAL, REAL},
-    {MPI_INTEGER, SIGNED},
-    {MPI_COMPLEX, COMPLEX},
-    {MPI_DOUBLE_COMPLEX, COMPLEX},
-    {MPI_REAL4, REAL},
-    {MPI_REAL8, REAL},
-    {MPI_INTEGER4, SIGNED},
-    {MPI_INTEGER8, SIGNED},
-    {MPI_COMPLEX8, COMPLEX},
-    {MPI_COMPLEX16, COMPLEX},
-    {MPI_CXX_FLOAT_COMPLEX, COMPLEX},
-    {MPI_CXX_DOUBLE_COMPLEX, COMPLEX},
-    {MPI_BYTE, BYTES},
-    {MPI_CHAR, BYTES},
-};
+/* MPI's own types by kind; 0, which is no type, ends a row. */
+static const MPI_Datatype types[UNKNOWN][12] = {
+    [REAL] = {MPI_DOUBLE, MPI_FLOAT, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4, MPI_REAL8},
+    [COMPLEX] = {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8,
+                 MPI_COMPLEX16, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX},
+    [SIGNED] = {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT,
+                MPI_INTEGER, MPI_INTEGER4, MPI_INTEGER8},
+    [BYTES] = {MPI_BYTE, MPI_CHAR}};
 
-enum { TYPES = sizeof types / sizeof *types };
-
-/* The index of a type in `types`; TYPES if it is not there. */
-static int find(MPI_Datatype type)
+static enum kind kind_of(MPI_Datatype type)
 {
-    int i = 0;
-
-    while (i < TYPES && types[i].type != type)
-        i++;
-    return i;
+    for (int kind = REAL; kind < UNKNOWN; kind++)
+        for (int i = 0; types[kind][i]; i++)
+            if (types[kind][i] == type)
+                return (enum kind)kind;
+    return UNKNOWN;
 }
 
 int pmpi_is_valid(MPI_Datatype type)
@@ -53,7 +26,7 @@ int pmpi_is_valid(MPI_Datatype type)
     char none = 0;
     int place = 0;
 
-    return find(type) < TYPES || PMPI_Pack(&none, 0, type, &none, 0, &place, pmpi_self()) == MPI_SUCCESS;
+    return kind_of(type) != UNKNOWN || PMPI_Pack(&none, 0, type, &none, 0, &place, pmpi_self()) == MPI_SUCCESS;
 }
 
 int pmpi_is_basic(MPI_Datatype type, MPI_Count *size)
@@ -63,7 +36,7 @@ int pmpi_is_basic(MPI_Datatype type, MPI_Count *size)
 
     if (PMPI_Type_size_x(type, size))
         return 0;
-    if (find(type) < TYPES)
+    if (kind_of(type) != UNKNOWN)
         return 1;
     if (PMPI_Type_get_envelope(type, &integers, &addresses, &derived, &combiner) ||
         PMPI_Type_get_extent_x(type, &lower, &extent))
@@ -80,19 +53,18 @@ static int element_of(enum kind kind, MPI_Count size)
         return size == 2 * sizeof(float)    ? (int)HSUMMA_FLOAT_COMPLEX
                : size == 2 * sizeof(double) ? (int)HSUMMA_DOUBLE_COMPLEX
                                             : -1;
-    if (kind == BYTES)
-        return -1;
-    return size == 4 ? (int)HSUMMA_INT32 : size == 8 ? (int)HSUMMA_INT64 : -1;
+    return kind != SIGNED ? -1 : size == 4 ? (int)HSUMMA_INT32 : size == 8 ? (int)HSUMMA_INT64 : -1;
 }
 
 int pmpi_operator(MPI_Op op, MPI_Datatype type, hsumma_operator *operator, MPI_Count * size)
 {
     hsumma_op known = op == MPI_SUM ? HSUMMA_SUM : op == MPI_MAX ? HSUMMA_MAX : HSUMMA_MIN;
-    int i = find(type), element;
+    enum kind kind = kind_of(type);
+    int element;
 
-    if (i == TYPES || (op != MPI_SUM && op != MPI_MAX && op != MPI_MIN) || PMPI_Type_size_x(type, size))
+    if (kind == UNKNOWN || (op != MPI_SUM && op != MPI_MAX && op != MPI_MIN) || PMPI_Type_size_x(type, size))
         return 0;
-    element = element_of(types[i].kind, *size);
+    element = element_of(kind, *size);
     *operator=(hsumma_operator){.op = known, .element = (hsumma_element)element};
-    return element >= 0 && (known == HSUMMA_SUM || types[i].kind != COMPLEX);
+    return element >= 0 && (known == HSUMMA_SUM || kind != COMPLEX);
 }

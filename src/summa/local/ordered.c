@@ -15,6 +15,8 @@ enum { DEPTH = 128, BLOCK_BYTES = 120 << 10 };
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
+#define FMA(x, y, z) _Generic((x), float : fmaf, double : fma)(x, y, z)
+
 #if defined __x86_64__
 #include <immintrin.h>
 
@@ -22,25 +24,15 @@ enum { DEPTH = 128, BLOCK_BYTES = 120 << 10 };
 #define COLUMNS 8
 
 #define NAME(x) x##_avx512_d
+#define OP(x) _mm512_##x##_pd
 #define REAL double
 #define VECTOR __m512d
-#define LANES 8
-#define LOAD _mm512_loadu_pd
-#define STORE _mm512_storeu_pd
-#define FILL _mm512_set1_pd
-#define ADD_PRODUCT _mm512_fmadd_pd
-#define FMA __builtin_fma
 #include "summa/local/ordered.inc"
 
 #define NAME(x) x##_avx512_s
+#define OP(x) _mm512_##x##_ps
 #define REAL float
 #define VECTOR __m512
-#define LANES 16
-#define LOAD _mm512_loadu_ps
-#define STORE _mm512_storeu_ps
-#define FILL _mm512_set1_ps
-#define ADD_PRODUCT _mm512_fmadd_ps
-#define FMA __builtin_fmaf
 #include "summa/local/ordered.inc"
 
 #undef TARGET
@@ -49,25 +41,15 @@ enum { DEPTH = 128, BLOCK_BYTES = 120 << 10 };
 #define COLUMNS 4
 
 #define NAME(x) x##_avx2_d
+#define OP(x) _mm256_##x##_pd
 #define REAL double
 #define VECTOR __m256d
-#define LANES 4
-#define LOAD _mm256_loadu_pd
-#define STORE _mm256_storeu_pd
-#define FILL _mm256_set1_pd
-#define ADD_PRODUCT _mm256_fmadd_pd
-#define FMA __builtin_fma
 #include "summa/local/ordered.inc"
 
 #define NAME(x) x##_avx2_s
+#define OP(x) _mm256_##x##_ps
 #define REAL float
 #define VECTOR __m256
-#define LANES 8
-#define LOAD _mm256_loadu_ps
-#define STORE _mm256_storeu_ps
-#define FILL _mm256_set1_ps
-#define ADD_PRODUCT _mm256_fmadd_ps
-#define FMA __builtin_fmaf
 #include "summa/local/ordered.inc"
 
 #undef TARGET
@@ -102,30 +84,30 @@ static int has_avx2(void)
 /* For other processors: vectors of four, which compilers turn into instructions where fma is one. */
 enum { PORTABLE_LANES = 4 };
 
-#define DEFINE_VECTOR(real, suffix, add)                                                                   \
-    struct vector_##suffix {                                                                               \
-        real at[PORTABLE_LANES];                                                                           \
-    };                                                                                                     \
-    static struct vector_##suffix load_##suffix(const real *from)                                          \
-    {                                                                                                      \
-        struct vector_##suffix vector;                                                                     \
-        memcpy(vector.at, from, sizeof vector.at);                                                         \
-        return vector;                                                                                     \
-    }                                                                                                      \
-    static void store_##suffix(real *to, struct vector_##suffix vector)                                    \
-    {                                                                                                      \
-        memcpy(to, vector.at, sizeof vector.at);                                                           \
-    }                                                                                                      \
-    static struct vector_##suffix fill_##suffix(real value)                                                \
-    {                                                                                                      \
-        return (struct vector_##suffix){{value, value, value, value}};                                     \
-    }                                                                                                      \
-    static struct vector_##suffix add_product_##suffix(struct vector_##suffix a, struct vector_##suffix b, \
-                                                       struct vector_##suffix c)                           \
-    {                                                                                                      \
-        for (int i = 0; i < PORTABLE_LANES; i++)                                                           \
-            c.at[i] = add(a.at[i], b.at[i], c.at[i]);                                                      \
-        return c;                                                                                          \
+#define DEFINE_VECTOR(real, suffix, add)                                                             \
+    struct vector_##suffix {                                                                         \
+        real at[PORTABLE_LANES];                                                                     \
+    };                                                                                               \
+    static struct vector_##suffix loadu_##suffix(const real *from)                                   \
+    {                                                                                                \
+        struct vector_##suffix vector;                                                               \
+        memcpy(vector.at, from, sizeof vector.at);                                                   \
+        return vector;                                                                               \
+    }                                                                                                \
+    static void storeu_##suffix(real *to, struct vector_##suffix vector)                             \
+    {                                                                                                \
+        memcpy(to, vector.at, sizeof vector.at);                                                     \
+    }                                                                                                \
+    static struct vector_##suffix set1_##suffix(real value)                                          \
+    {                                                                                                \
+        return (struct vector_##suffix){{value, value, value, value}};                               \
+    }                                                                                                \
+    static struct vector_##suffix fmadd_##suffix(struct vector_##suffix a, struct vector_##suffix b, \
+                                                 struct vector_##suffix c)                           \
+    {                                                                                                \
+        for (int i = 0; i < PORTABLE_LANES; i++)                                                     \
+            c.at[i] = add(a.at[i], b.at[i], c.at[i]);                                                \
+        return c;                                                                                    \
     }
 
 DEFINE_VECTOR(double, d, fma)
@@ -135,25 +117,15 @@ DEFINE_VECTOR(float, s, fmaf)
 #define COLUMNS 4
 
 #define NAME(x) x##_any_d
+#define OP(x) x##_d
 #define REAL double
 #define VECTOR struct vector_d
-#define LANES PORTABLE_LANES
-#define LOAD load_d
-#define STORE store_d
-#define FILL fill_d
-#define ADD_PRODUCT add_product_d
-#define FMA fma
 #include "summa/local/ordered.inc"
 
 #define NAME(x) x##_any_s
+#define OP(x) x##_s
 #define REAL float
 #define VECTOR struct vector_s
-#define LANES PORTABLE_LANES
-#define LOAD load_s
-#define STORE store_s
-#define FILL fill_s
-#define ADD_PRODUCT add_product_s
-#define FMA fmaf
 #include "summa/local/ordered.inc"
 
 static int always(void)

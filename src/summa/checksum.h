@@ -20,12 +20,6 @@ static inline int hs_checksum_planes(const struct hs_scalar *scalar)
     return scalar->complex_type ? 3 : 2;
 }
 
-/* Whether the elements are single-precision numbers. */
-static inline int hs_is_single(const struct hs_scalar *scalar)
-{
-    return scalar->size == (scalar->complex_type ? 2 : 1) * sizeof(float);
-}
-
 /* The weight of row i of op(A) and C in checksums: at least 1, less than 2, equal on all processes. */
 double hs_checksum_weight(int64_t i);
 

@@ -5,7 +5,7 @@
  */
 #include "support/product/gemm_case.h"
 
-#include "summa/local/local.h"
+#include "summa/local/device_state.h"
 
 static const char *const ways[] = {"node=shared", "node=messages", "node=messages lookahead=0"};
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -51,7 +51,7 @@ static void test_products(const char *policy, const char *options)
             good &= gemm_multiplies(ctx, &c, i % 3 > 0);
             cases++;
         }
-        const int64_t *made = hs_local_counts(ctx->local);
+        const int64_t *made = ctx->local->counts;
         tap_ok(everywhere(good && made[1] > 0 && made[2] == 0), "%s: %d products, by the device: %s", ways[w], cases,
                hsumma_message(ctx));
     }

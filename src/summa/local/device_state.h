@@ -7,10 +7,9 @@
 
 /* How an operand reaches the device and returns. */
 enum hs_way {
-    HS_BY_HAND,  /* the host copies the operand through pinned pieces */
-    HS_DIRECT,   /* device copies access the operand in place */
-    HS_RESIDENT, /* the operand is in device memory */
-    HS_WAYS
+    HS_BY_HAND, /* the host copies the operand through pinned pieces */
+    HS_DIRECT,  /* device copies access the operand in place */
+    HS_RESIDENT /* the operand is in device memory */
 };
 
 /* Device memory for one tile.  An event that was never recorded counts as complete. */
@@ -60,7 +59,10 @@ struct hs_local {
     int off;      /* 1 after the device has failed; it is not used again */
     int reported; /* 1 after hs_local_news has reported the failure */
     struct hs_message note;
-    int64_t counts[3], bytes[2];
+    /* Numbers of products so far, for tests.  [0]: left to the BLAS, [1]: done by the device, [2]: given to the device
+     * but completed by the BLAS. */
+    int64_t counts[3];
+    int64_t bytes[2]; /* bytes copied to the device ([0]) and from it ([1]) so far, for tests */
 
     /* Device resources, made when first needed. */
     struct hs_stream *in, *multiply, *out;

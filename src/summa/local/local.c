@@ -55,36 +55,17 @@ const char *hs_local_news(struct hs_local *local)
     return local->note.text;
 }
 
-const int64_t *hs_local_counts(const struct hs_local *local)
+/* Whether operand memory is pinned is not considered, because it must not change the bits of the result. */
+int hs_local_prefers(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3], double more)
 {
-    return local->counts;
-}
-
-const int64_t *hs_local_bytes(const struct hs_local *local)
-{
-    return local->bytes;
-}
-
-static int is_single(const struct hs_scalar *scalar)
-{
-    return scalar->size == (scalar->complex_type ? 8 : 4);
-}
-
-/* Whether the device is in use and expected to be faster for operands in host memory.  Whether that memory is pinned is
- * not considered, because it must not change the bits of the result. */
-static int is_worth(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3], double start)
-{
+    if (!local || local->off)
+        return 0;
     const struct hs_local_limits *limits = &local->limits;
     double m = (double)extent[HS_M], n = (double)extent[HS_N], k = (double)extent[HS_K];
     double flops = 2 * m * n * k * (scalar->complex_type ? 4 : 1);
     double bytes = (m * k + k * n + m * n) * (double)scalar->size;
-    double host = limits->host[is_single(scalar)], device = limits->device[is_single(scalar)];
-    return !local->off && (host == 0 || flops / host > start + bytes / limits->copies + flops / device);
-}
-
-int hs_local_prefers(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3], double more)
-{
-    return local && is_worth(local, scalar, extent, local->limits.start + more);
+    double host = limits->host[hs_is_single(scalar)], device = limits->device[hs_is_single(scalar)];
+    return host == 0 || flops / host > limits->start + more + bytes / limits->copies + flops / device;
 }
 
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3])
@@ -188,7 +169,7 @@ static hsumma_status make_tiles(struct hs_local *local)
 {
     const struct hs_product *product = &local->product;
     const struct hs_local_limits *limits = &local->limits;
-    int single = is_single(product->scalar), adds = local->way[2] == HS_DIRECT;
+    int single = hs_is_single(product->scalar), adds = local->way[2] == HS_DIRECT;
     double per_index = (product->scalar->complex_type ? 8 : 2) / limits->device[single];
     struct hs_tiling_wish wish = {
         .size = product->scalar->size,

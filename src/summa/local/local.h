@@ -48,6 +48,12 @@ struct hs_product {
     int threads; /* number of threads of the BLAS; 0 leaves its setting unchanged */
 };
 
+/* Whether the elements are single-precision numbers. */
+static inline int hs_is_single(const struct hs_scalar *scalar)
+{
+    return scalar->size == (scalar->complex_type ? 2 : 1) * sizeof(float);
+}
+
 static inline int64_t hs_product_flops(const struct hs_product *product)
 {
     const int64_t *extent = product->extent;
@@ -71,12 +77,6 @@ void hs_local_free(struct hs_local *local);
 const char *hs_local_note(const struct hs_local *local);
 /* Like hs_local_note, but only the first time after a failure; "" afterwards. */
 const char *hs_local_news(struct hs_local *local);
-/* Number of products so far; local is not NULL.  [0]: left to the BLAS, [1]: done by the device, [2]: given to
- * the device but completed by the BLAS. */
-const int64_t *hs_local_counts(const struct hs_local *local);
-/* Bytes copied to the device ([0]) and from it ([1]) so far; local is not NULL. */
-const int64_t *hs_local_bytes(const struct hs_local *local);
-
 /* The name of the device's kind if the device would compute a product of this size with all operands in host memory,
  * else "BLAS". */
 const char *hs_local_maker(const struct hs_local *local, const struct hs_scalar *scalar, const int64_t extent[3]);

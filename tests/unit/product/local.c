@@ -7,7 +7,7 @@
 #include "summa/local/local.h"
 #include "base/wait.h"
 #include "gpu/devices.h"
-#include "summa/local/tiles.h"
+#include "summa/local/device_state.h"
 
 #include "support/product/gemm_case.h"
 
@@ -333,8 +333,8 @@ static void test_products(const char *policy, int64_t memory, int64_t edge, int6
             describe(first, sizeof first, &t);
     }
     if (local) {
-        moved = hs_local_bytes(local)[0];
-        many = hs_local_counts(local)[1];
+        moved = local->bytes[0];
+        many = local->counts[1];
     }
     tap_ok(status == HSUMMA_OK && wrong == 0 && many > cases / 2 && moved > 0 && !hs_local_note(local)[0],
            "%s: %lld of %d products up to %lld in %lld bytes, tiles of %lld, pieces of %lld: status %d, %lld wrong %s",
@@ -366,7 +366,7 @@ static void test_failures(enum where where, double beta, int sticky)
         lost += failed && status;
         if (off && !status) { /* the BLAS computes the next product */
             hsumma_status next = run(local, &t, &wrong);
-            bad += next || wrong || hs_local_counts(local)[0] != 1;
+            bad += next || wrong || local->counts[0] != 1;
         }
         bad += closed(local) != 0;
         if (!failed)
@@ -394,7 +394,7 @@ static void test_short_of_memory(void)
         open_device("lazy");
         between.room = rooms[i];
         hsumma_status status = run_first(&limits, &t, &local, &wrong);
-        int on_device = hs_local_counts(local)[1] == 1;
+        int on_device = local->counts[1] == 1;
         tap_ok(!status && wrong == 0 && on_device == (rooms[i] > 64) && on_device == !hs_local_note(local)[0],
                "%zu bytes of the device: status %d, %lld wrong, %s", rooms[i], (int)status, (long long)wrong,
                on_device ? "there" : hs_local_note(local));
@@ -422,7 +422,7 @@ static void test_traffic(void)
         int64_t wrong;
         open_device("lazy");
         hsumma_status status = run_first(&limits, &t, &local, &wrong);
-        const int64_t *bytes = hs_local_bytes(local);
+        const int64_t *bytes = local->bytes;
         tap_ok(!status && !wrong && bytes[0] == 8 * cases[i].in && bytes[1] == 8 * cases[i].out,
                "C in %d, beta %g: %lld bytes in, %lld out", (int)cases[i].c, cases[i].beta, (long long)bytes[0],
                (long long)bytes[1]);
@@ -481,15 +481,15 @@ static void test_choice(void)
     open_device("lazy");
     limits.host[0] = 1e9;
     hsumma_status status = run_first(&limits, &t, &local, &wrong);
-    tap_ok(!status && !wrong && hs_local_counts(local)[0] == 1 && between.calls == 0,
+    tap_ok(!status && !wrong && local->counts[0] == 1 && between.calls == 0,
            "a small product asks nothing of the device but where its operands lie");
     t.extent[0] = t.extent[1] = t.extent[2] = 300;
     status = run(local, &t, &wrong);
-    tap_ok(!status && !wrong && hs_local_counts(local)[1] == 1, "a large one is made there");
+    tap_ok(!status && !wrong && local->counts[1] == 1, "a large one is made there");
     t.extent[0] = 3;
     t.where[1] = DEVICE;
     status = run(local, &t, &wrong);
-    tap_ok(!status && !wrong && hs_local_counts(local)[1] == 2, "so is a small one with an operand that lies there");
+    tap_ok(!status && !wrong && local->counts[1] == 2, "so is a small one with an operand that lies there");
     t.where[1] = HOST;
     status = run(NULL, &t, &wrong);
     tap_ok(!status && !wrong, "without a device the BLAS does it");

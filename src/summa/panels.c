@@ -131,11 +131,6 @@ void hs_pairs_free(const struct hs_allocator *memory, struct hs_pairs *pairs)
     pairs->count = 0;
 }
 
-static int64_t cuts(int64_t width, int64_t by)
-{
-    return (width + by - 1) / by;
-}
-
 /* A pair of owners that still has `left` indices to cut into panels. */
 struct rest {
     struct hs_overlap walk;
@@ -195,7 +190,7 @@ static hsumma_status make_tier(struct hs_panels *panels, struct hs_tier *tier, i
     int64_t ratio = width / panels->width;
     int64_t most = 0;
     for (int i = 0; i < panels->pairs.count; i++)
-        most += cuts(panels->pairs.pair[i].width, width);
+        most += hs_cuts(panels->pairs.pair[i].width, width);
     tier->first = hs_get(memory, (size_t)most + 1, sizeof *tier->first);
     tier->of = hs_get(memory, (size_t)panels->count + 1, sizeof *tier->of);
     if (!tier->first || !tier->of)
@@ -223,7 +218,7 @@ hsumma_status hs_panels_make(struct hs_pairs *pairs, int tiers, const int64_t *w
     panels->width = width[tiers - 1];
     int64_t count = 0;
     for (int i = 0; i < panels->pairs.count; i++)
-        count += cuts(panels->pairs.pair[i].width, panels->width);
+        count += hs_cuts(panels->pairs.pair[i].width, panels->width);
     hsumma_status status = HSUMMA_OK;
     if (count > INT32_MAX - 1 || !(panels->panel = hs_get(memory, (size_t)count + 1, sizeof *panels->panel)))
         status = HSUMMA_ERR_MEMORY;

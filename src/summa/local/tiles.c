@@ -1,25 +1,19 @@
 #include "summa/local/tiles.h"
 
-#include "base/memory.h"
-#include "dist/axis.h"
+#include "summa/panels.h"
 
 #include <string.h>
 
 enum { LEAST_EDGE = 8, ROUND = 64, SPARE = 2 };
 
-static int64_t ceiling(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Cuts a dimension into the fewest tiles of at most `edge` indices.  All but the last have one size, a multiple of
  * ROUND unless that exceeds `edge`. */
 static void cut(struct hs_tiling *tiling, int dim, int64_t edge)
 {
-    int64_t extent = tiling->extent[dim], even = ceiling(extent, ceiling(extent, edge));
-    int64_t round = hs_min(ceiling(even, ROUND) * ROUND, edge);
+    int64_t extent = tiling->extent[dim], even = hs_cuts(extent, hs_cuts(extent, edge));
+    int64_t round = hs_min(hs_cuts(even, ROUND) * ROUND, edge);
     tiling->edge[dim] = hs_min(round, extent);
-    tiling->count[dim] = ceiling(extent, tiling->edge[dim]);
+    tiling->count[dim] = hs_cuts(extent, tiling->edge[dim]);
 }
 
 /* Sets the numbers of slots for the current blocks and panels, and returns the bytes of all slots; INT64_MAX if an
@@ -84,7 +78,7 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
         grown = grow(tiling, wish, &tiling->block[shorter], tiling->count[shorter]) ||
                 grow(tiling, wish, &tiling->block[1 - shorter], tiling->count[1 - shorter]);
     }
-    int64_t wanted = hs_min(ceiling(wish->deep, tiling->edge[HS_K]), tiling->count[HS_K]);
+    int64_t wanted = hs_min(hs_cuts(wish->deep, tiling->edge[HS_K]), tiling->count[HS_K]);
     while (grow(tiling, wish, &tiling->finish, wanted))
         ;
     tiling->kept = tiling->finish + 1;
@@ -93,7 +87,7 @@ int hs_tiling_make(struct hs_tiling *tiling, const struct hs_tiling_wish *wish)
     if (tiling->kept < tiling->count[HS_K] || count_places(tiling, wish, 1) > wish->bytes)
         count_places(tiling, wish, 0);
     for (int dim = HS_M; dim <= HS_N; dim++)
-        tiling->blocks[dim] = ceiling(tiling->count[dim], tiling->block[dim]);
+        tiling->blocks[dim] = hs_cuts(tiling->count[dim], tiling->block[dim]);
     return 0;
 }
 

@@ -2,17 +2,10 @@
 
 #include "base/options.h"
 
-#include "dist/overlap.h"
-
 #include <string.h>
 
 /* More bytes than any node has.  Sums and multiples of a few such numbers stay below 2^63. */
 static const double MOST = 1e18;
-
-static int64_t cuts(int64_t length, int64_t by)
-{
-    return (length + by - 1) / by;
-}
 
 /* The panel in place `panel` of the order that deals the panels of equal successive parts of the matrices in turn, one
  * part for each process that owns panels.  If the panels cannot be divided equally, the order is the natural one. */
@@ -144,10 +137,10 @@ static size_t lay_out(struct hs_node_product *node)
     const struct hs_spec *spec = node->spec;
     size_t bytes = 0;
     node->ins = node->outs = 0;
-    node->panels = cuts(problem->extent[node->variant.looped], spec->width[0]);
+    node->panels = hs_cuts(problem->extent[node->variant.looped], spec->width[0]);
     node->chunks = 1;
     if (spec->chunked >= 0)
-        node->chunks = cuts(hs_axis_count_max(node->variant.role[spec->chunked].want), spec->chunk);
+        node->chunks = hs_cuts(hs_axis_count_max(node->variant.role[spec->chunked].want), spec->chunk);
     node->chunks = node->chunks ? node->chunks : 1;
     node->steps = node->chunks > INT64_MAX / (node->panels + 1) ? INT64_MAX : node->panels * node->chunks;
     for (int x = 0; x < 3; x++) {

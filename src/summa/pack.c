@@ -1,5 +1,7 @@
 #include "summa/pack.h"
 
+#include <string.h>
+
 /* A walk over the intervals of a run. */
 struct intervals {
     const struct hs_run_of_panels *run;
@@ -62,17 +64,6 @@ static int64_t element(int loop_axis, int64_t loop, int64_t pinned, int64_t ld)
     return loop_axis == 0 ? loop + pinned * ld : pinned + loop * ld;
 }
 
-/* The offset in the slabs, in elements, of an interval's first index at pinned index 0.  Sets *ld to the leading
- * dimension of the interval's slab. */
-static int64_t in_slabs(const struct hs_run_of_panels *run, const struct interval *interval, int64_t length,
-                        int64_t *ld)
-{
-    const struct hs_panels *panels = run->panels;
-    int64_t slab = (interval->t - run->begin) * panels->width * length;
-    *ld = run->role->loop_axis == 0 ? panels->panel[interval->t].width : length;
-    return slab + element(run->role->loop_axis, interval->inside, 0, *ld);
-}
-
 /* Where a block of elements lies; in a message its leading dimension is its number of rows. */
 enum place { IN_MATRIX, IN_MESSAGE, IN_SLABS };
 static const struct way {
@@ -96,14 +87,15 @@ static void move_block(const struct hs_run_of_panels *run, enum hs_exchange_step
     const struct way *way = &ways[step];
     size_t size = run->scalar->size;
     int axis = run->role->loop_axis;
-    int64_t rows = axis == 0 ? interval->length : pinned.count, cols = axis == 0 ? pinned.count : interval->length, lds;
-    int64_t slab = in_slabs(run, interval, pinned.length, &lds);
+    int64_t rows = axis == 0 ? interval->length : pinned.count, cols = axis == 0 ? pinned.count : interval->length;
+    int64_t slab = (interval->t - run->begin) * run->panels->width * pinned.length;
+    int64_t lds = axis == 0 ? run->panels->panel[interval->t].width : pinned.length;
     struct hs_matrix at[] = {[IN_MATRIX] = {NULL, 0}, [IN_MESSAGE] = {*message, rows}, [IN_SLABS] = {NULL, lds}};
     if (matrix)
         at[IN_MATRIX] = (struct hs_matrix){
             matrix->base + size * (size_t)element(axis, interval->local, pinned.held, matrix->ld), matrix->ld};
     if (slabs)
-        at[IN_SLABS].base = slabs + size * (size_t)(slab + element(axis, 0, pinned.wanted, lds));
+        at[IN_SLABS].base = slabs + size * (size_t)(slab + element(axis, interval->inside, pinned.wanted, lds));
     const struct hs_matrix *to = &at[way->to], *from = &at[way->from];
     if (way->to == IN_MATRIX)
         hs_update(run->scalar, rows, cols, beta, to->base, to->ld, from->base, from->ld);
@@ -151,6 +143,23 @@ void hs_exchange_copy(const struct hs_run_of_panels *run, enum hs_exchange_step 
             move_block(run, step, &interval, pinned, matrix, &message, slabs, beta);
         }
     }
+}
+
+struct hs_product hs_part_of_product(const struct hs_problem *problem, const struct hs_spec *spec, const void *alpha,
+                                     const struct hs_matrix matrix[3], const void *beta)
+{
+    struct hs_product product = {.scalar = problem->scalar,
+                                 .op = {problem->view[HS_A].op, problem->view[HS_B].op},
+                                 .a = matrix[HS_A].base,
+                                 .b = matrix[HS_B].base,
+                                 .c = matrix[HS_C].base,
+                                 .lda = matrix[HS_A].ld,
+                                 .ldb = matrix[HS_B].ld,
+                                 .ldc = matrix[HS_C].ld,
+                                 .threads = spec->threads};
+    memcpy(&product.alpha, alpha, problem->scalar->size);
+    memcpy(&product.beta, beta, problem->scalar->size);
+    return product;
 }
 
 int hs_only_scales(const struct hs_problem *problem, const void *alpha)

@@ -19,6 +19,10 @@ struct hs_matrix {
     int64_t ld;
 };
 
+/* The local product of parts of the operands; the caller sets its extent. */
+struct hs_product hs_part_of_product(const struct hs_problem *problem, const struct hs_spec *spec, const void *alpha,
+                                     const struct hs_matrix matrix[3], const void *beta);
+
 /* Times in seconds and traffic of one execution on this process. */
 struct hs_times {
     double begin, seconds, gemm, copy, wait;

@@ -25,6 +25,20 @@ struct hs_problem {
     struct hs_trace *trace; /* NULL if no timeline is recorded */
 };
 
+/* Records work from `begin` to `end` on the timeline.  operand, panel: -1 if there is none. */
+static inline void hs_problem_worked(const struct hs_problem *problem, enum hs_trace_kind kind, double begin,
+                                     double end, int operand, int64_t panel, int64_t amount)
+{
+    hs_trace_work(problem->trace, (struct hs_trace_entry){.begin = begin,
+                                                          .end = end,
+                                                          .amount = amount,
+                                                          .peer = -1,
+                                                          .tag = HS_TRACE_NO_TAG,
+                                                          .panel = (int32_t)panel,
+                                                          .kind = (int8_t)kind,
+                                                          .operand = (int8_t)operand});
+}
+
 /* The role of one operand in a variant. */
 struct hs_role {
     int moves;     /* 0 for the stationary operand; the other fields are for moving operands */

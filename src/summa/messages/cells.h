@@ -56,12 +56,6 @@ void hs_cells_free(struct hs_cells *cells, const struct hs_allocator *memory);
  */
 int hs_cells_factors(const struct hs_division *division, const struct hs_factors *members, struct hs_factors *over);
 
-/* The carrier of this process's cell for a root, as an index in the cell.  root: its coordinate on the line. */
-static inline int hs_cells_carrier(const struct hs_cells *cells, int root)
-{
-    return hs_place_in_part(cells->division, root) % cells->members;
-}
-
 /* The use of product memory by one execution. */
 struct hs_node_execution {
     struct hs_product_memory *shared; /* NULL if nothing is shared */

@@ -14,12 +14,6 @@ void hs_channel_lay_out(struct hs_channel *channel, const struct hs_cache *lists
     }
 }
 
-void hs_channel_reset(struct hs_channel *channel, const struct hs_tier *tier, int from, int to)
-{
-    channel->next = channel->done = tier->of[from];
-    channel->end = tier->of[to];
-}
-
 hsumma_status hs_channel_progress(struct hs_channel *channel, int *worked)
 {
     for (int o = channel->done; o < channel->next; o++) {

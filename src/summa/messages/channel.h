@@ -24,9 +24,6 @@ struct hs_channel {
 
 /* Takes the instances from the arena, each with room for the longest of the channel's lists. */
 void hs_channel_lay_out(struct hs_channel *channel, const struct hs_cache *lists, int panels, struct hs_arena *arena);
-/* Sets the span: from the tier panel that contains innermost panel `from` up to, not including, the tier panel that
- * contains `to`. */
-void hs_channel_reset(struct hs_channel *channel, const struct hs_tier *tier, int from, int to);
 /* Advances all instances in flight. */
 hsumma_status hs_channel_progress(struct hs_channel *channel, int *worked);
 /* Starts the instance of panel `next` and increments `next`. */
@@ -37,18 +34,6 @@ hsumma_status hs_channel_start(struct hs_channel *channel, struct hs_comm *comm,
 static inline int hs_channel_open(const struct hs_channel *channel)
 {
     return channel->next < channel->end && channel->next - channel->done < channel->slots;
-}
-
-/* 1 if no instance is in flight. */
-static inline int hs_channel_idle(const struct hs_channel *channel)
-{
-    return channel->done == channel->next;
-}
-
-/* 1 if all panels of the span are complete. */
-static inline int hs_channel_done(const struct hs_channel *channel)
-{
-    return channel->done == channel->end;
 }
 
 #endif

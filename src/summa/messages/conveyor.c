@@ -146,11 +146,6 @@ int64_t hs_conveyor_bytes(const struct hs_mover *mover, const struct hs_spec *sp
     return bytes;
 }
 
-static int panels_of(const struct hs_conveyor *conveyor, int s)
-{
-    return conveyor->mover.panels->tier[conveyor->channel[s].tier].count;
-}
-
 static hsumma_status make_lists(struct hs_conveyor *conveyor, const struct hs_spec *spec, int s, struct hs_cache *lists)
 {
     const struct hs_mover *mover = &conveyor->mover;
@@ -159,7 +154,7 @@ static hsumma_status make_lists(struct hs_conveyor *conveyor, const struct hs_sp
         return hs_mover_lists(mover, level, spec->segment, lists, list);
     if (level < 0 && mover->role->exchanged)
         return hs_mover_exchange_lists(mover, is_drain(mover), lists, list);
-    memset(list, -1, ((size_t)panels_of(conveyor, s) + 1) * sizeof *list);
+    memset(list, -1, ((size_t)hs_conveyor_tier(conveyor, s)->count + 1) * sizeof *list);
     return HSUMMA_OK;
 }
 
@@ -189,7 +184,7 @@ hsumma_status hs_conveyor_init(struct hs_conveyor *conveyor, const struct hs_spe
         conveyor->slot_bytes[s] = hs_mover_buffer_bytes(mover, spec, pairs, channel->tier, mover->length) +
                                   (conveyor->node_rings[s] ? conveyor->crc_bytes : 0);
         conveyor->reuses_ring[s] = reuses_ring(mover, spec, s);
-        channel->list = hs_get(memory, (size_t)panels_of(conveyor, s) + 1, sizeof *channel->list);
+        channel->list = hs_get(memory, (size_t)hs_conveyor_tier(conveyor, s)->count + 1, sizeof *channel->list);
         if (!status)
             status = channel->list ? make_lists(conveyor, spec, s, lists) : HSUMMA_ERR_MEMORY;
     }
@@ -208,7 +203,7 @@ void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *li
 {
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        int panels = panels_of(conveyor, s);
+        int panels = hs_conveyor_tier(conveyor, s)->count;
         hs_channel_lay_out(channel, lists, panels, arena);
         conveyor->scratch_bytes[s] = 0;
         for (int o = 0; scratch_panels(&conveyor->mover, s) && o < panels; o++) {
@@ -283,7 +278,9 @@ void hs_conveyor_reset(struct hs_conveyor *conveyor, const struct hs_matrix *mat
         place_shared(conveyor, execution->shared->memory);
     for (int s = 0; s < conveyor->channels; s++) {
         struct hs_channel *channel = &conveyor->channel[s];
-        hs_channel_reset(channel, &conveyor->mover.panels->tier[channel->tier], from, to);
+        const struct hs_tier *tier = hs_conveyor_tier(conveyor, s);
+        channel->next = channel->done = tier->of[from];
+        channel->end = tier->of[to];
     }
 }
 
@@ -331,7 +328,7 @@ struct hs_matrix hs_conveyor_panel(const struct hs_conveyor *conveyor, int s, in
 
 char *hs_conveyor_buffer(const struct hs_conveyor *conveyor, int s, int o)
 {
-    return hs_conveyor_panel(conveyor, s, conveyor->mover.panels->tier[conveyor->channel[s].tier].first[o]).base;
+    return hs_conveyor_panel(conveyor, s, hs_conveyor_tier(conveyor, s)->first[o]).base;
 }
 
 char *hs_conveyor_at(const struct hs_conveyor *conveyor, const struct hs_matrix *matrix, int64_t local)
@@ -405,7 +402,7 @@ static struct hs_binding bind_level(const struct hs_conveyor *conveyor, int s)
 {
     const struct hs_mover *mover = &conveyor->mover;
     const struct hs_channel *channel = &conveyor->channel[s];
-    int o = channel->next, first = mover->panels->tier[channel->tier].first[o];
+    int o = channel->next, first = hs_conveyor_tier(conveyor, s)->first[o];
     struct hs_binding binding = hs_mover_binding(mover, level_of(mover, s), hs_mover_pair(mover, channel->tier, o));
     if (is_drain(mover)) {
         binding.slot[HS_IN] = hs_conveyor_panel(conveyor, s, first).base;
@@ -445,6 +442,15 @@ static int messages_free(const struct hs_conveyor *conveyor, int s)
     return 1;
 }
 
+/* Whether this process copies the next panel of channel s between the matrix and a buffer, without an exchange. */
+static int copies_next(const struct hs_conveyor *conveyor, int s)
+{
+    const struct hs_mover *mover = &conveyor->mover;
+    const struct hs_channel *channel = &conveyor->channel[s];
+    return level_of(mover, s) < 0 && !mover->role->exchanged &&
+           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
+}
+
 /* Starts the next panel of channel s: an instance, a local copy or sum, or nothing. */
 static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_comm *comm, const struct hs_cache *lists)
 {
@@ -465,37 +471,23 @@ static hsumma_status start_next(struct hs_conveyor *conveyor, int s, struct hs_c
     }
     if (is_cell_sum(mover, s))
         hs_drain_sum_cell(conveyor, o);
-    if (level_of(mover, s) < 0 && !mover->role->exchanged &&
-        hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, o))) {
-        if (is_drain(mover))
-            hs_drain_add(conveyor, o);
-        else
-            hs_feed_fill(conveyor, o);
-    }
+    if (copies_next(conveyor, s))
+        (is_drain(mover) ? hs_drain_add : hs_feed_fill)(conveyor, o);
     channel->next++; /* complete without an instance */
     return HSUMMA_OK;
 }
 
-/* Whether this process has any work in the next panel of channel s. */
-static int takes_part(const struct hs_conveyor *conveyor, int s)
+static int may_start(const struct hs_conveyor *conveyor, int s, int now)
 {
     const struct hs_mover *mover = &conveyor->mover;
     const struct hs_channel *channel = &conveyor->channel[s];
-    if (channel->list[channel->next] >= 0 || is_cell_sum(mover, s))
-        return 1;
-    return level_of(mover, s) < 0 && !mover->role->exchanged &&
-           hs_mover_takes(mover, hs_mover_pair(mover, channel->tier, channel->next));
-}
-
-static int may_start(const struct hs_conveyor *conveyor, int s, int now)
-{
-    if (!hs_channel_open(&conveyor->channel[s]))
+    if (!hs_channel_open(channel))
         return 0;
-    if (!takes_part(conveyor, s))
-        return 1;
-    if (conveyor->mover.role->exchanged && level_of(&conveyor->mover, s) < 0 && !messages_free(conveyor, s))
+    if (channel->list[channel->next] < 0 && !is_cell_sum(mover, s) && !copies_next(conveyor, s))
+        return 1; /* this process has no part in the panel */
+    if (mover->role->exchanged && level_of(mover, s) < 0 && !messages_free(conveyor, s))
         return 0;
-    return is_drain(&conveyor->mover) ? hs_drain_may_start(conveyor, s, now) : hs_feed_may_start(conveyor, s, now);
+    return is_drain(mover) ? hs_drain_may_start(conveyor, s, now) : hs_feed_may_start(conveyor, s, now);
 }
 
 hsumma_status hs_conveyor_start(struct hs_conveyor *conveyor, struct hs_comm *comm, const struct hs_cache *lists,
@@ -517,7 +509,7 @@ hsumma_status hs_conveyor_start(struct hs_conveyor *conveyor, struct hs_comm *co
 int hs_conveyor_idle(const struct hs_conveyor *conveyor)
 {
     for (int s = 0; s < conveyor->channels; s++)
-        if (!hs_channel_idle(&conveyor->channel[s]))
+        if (conveyor->channel[s].done < conveyor->channel[s].next)
             return 0;
     return 1;
 }
@@ -525,7 +517,7 @@ int hs_conveyor_idle(const struct hs_conveyor *conveyor)
 int hs_conveyor_done(const struct hs_conveyor *conveyor)
 {
     for (int s = 0; s < conveyor->channels; s++)
-        if (!hs_channel_done(&conveyor->channel[s]))
+        if (conveyor->channel[s].done < conveyor->channel[s].end)
             return 0;
     return 1;
 }

@@ -13,12 +13,8 @@
  * the root adds the sum to its part of C, or sends it through the exchange to the holders.  Up to hs_mover.reductions
  * reductions of a level are in flight, and the GEMM runs ahead of them as far as buffers are free.
  *
- * The members of a cell (cells.h), if there are several, share panel buffers in the node's memory: the root fills the
- * buffer of its cell, and the carriers run the broadcasts.  Whether a panel has arrived or a buffer is free then
- * depends on other members; each publishes in the directory how many panels it has multiplied and how many instances of
- * each channel it has completed.  For C each member has buffers of its own for partial panels.  Channel 0 of the drain
- * adds these up in the order of the line, each member a share of the elements, and the carriers reduce the sums between
- * cells.
+ * The members of a cell (cells.h), if there are several, share panel buffers in the node's memory ("Cells" in
+ * doc/design.md); channel 0 of the drain then adds up their partial panels.
  */
 #ifndef HS_SUMMA_MESSAGES_CONVEYOR_H
 #define HS_SUMMA_MESSAGES_CONVEYOR_H
@@ -112,8 +108,7 @@ int hs_conveyor_done(const struct hs_conveyor *conveyor);
 
 /* Implemented in feed.c.  1 if innermost panel t has arrived. */
 int hs_feed_ready(const struct hs_conveyor *feed, int t);
-/* The root of innermost panel t on this line: its rank, and its coordinate on the line. */
-int hs_feed_root(const struct hs_conveyor *feed, int t);
+/* The coordinate on the line of the root of innermost panel t. */
 int hs_feed_root_on_line(const struct hs_conveyor *feed, int t);
 /* The channel through which this cell receives innermost panel t; 0 if the root is in this cell. */
 int hs_feed_channel(const struct hs_conveyor *feed, int t);
@@ -161,6 +156,11 @@ void hs_drain_check_parts(const struct hs_conveyor *drain, int o);
 /* Takes the CRC of this member's share of the sum of panel o; compares those of all shares. */
 void hs_drain_take_crc_of_sum(const struct hs_conveyor *drain, int o);
 void hs_drain_check_sum(struct hs_conveyor *drain, int o);
+/* The tier of the panels of channel s. */
+static inline const struct hs_tier *hs_conveyor_tier(const struct hs_conveyor *conveyor, int s)
+{
+    return &conveyor->mover.panels->tier[conveyor->channel[s].tier];
+}
 /* The buffer of panel o of channel s. */
 char *hs_conveyor_buffer(const struct hs_conveyor *conveyor, int s, int o);
 /* The address of innermost panel t in the buffers of channel s. */

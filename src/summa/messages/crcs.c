@@ -11,10 +11,8 @@ static uint32_t *crcs_of(const struct hs_conveyor *conveyor, int s, char *buffer
 static void compare(const struct hs_conveyor *conveyor, int member, uint32_t crc, uint32_t expected)
 {
     const struct hs_mover *mover = &conveyor->mover;
-    const struct hs_grid *grid = &mover->problem->grid;
-    const int along = mover->role->line_axis, at = hs_part_rank(mover->cells->division, mover->cells->me, member);
-    const int rank = hs_grid_rank(grid, hs_grid_index(grid, along, at, grid->coord[!along]));
-    hs_shared_crc_compare(conveyor->checks, mover->operand, rank, crc, expected);
+    const int at = hs_part_rank(mover->cells->division, mover->cells->me, member);
+    hs_shared_crc_compare(conveyor->checks, mover->operand, hs_mover_rank(mover, at), crc, expected);
 }
 
 static uint32_t crc_of_panel(const struct hs_conveyor *feed, int s, int o)
@@ -26,7 +24,7 @@ static uint32_t crc_of_panel(const struct hs_conveyor *feed, int s, int o)
 
 void hs_feed_take_crc(struct hs_conveyor *feed, int s, int o)
 {
-    const int first = feed->mover.panels->tier[feed->channel[s].tier].first[o];
+    const int first = hs_conveyor_tier(feed, s)->first[o];
     if (hs_feed_channel(feed, first) != s || !hs_mover_carries(&feed->mover, hs_feed_root_on_line(feed, first)))
         return;
     const double begin = hs_now();
@@ -38,7 +36,7 @@ void hs_feed_check_crc(struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
     const int s = hs_feed_channel(feed, t), root = hs_feed_root_on_line(feed, t);
-    const struct hs_tier *tier = &mover->panels->tier[feed->channel[s].tier];
+    const struct hs_tier *tier = hs_conveyor_tier(feed, s);
     const int o = tier->of[t];
     if (tier->first[o] != t || hs_mover_carries(mover, root))
         return;
@@ -58,7 +56,7 @@ static uint32_t crc_of_share(const struct hs_conveyor *drain, int o, const char 
 /* A member's own share is its own: it takes no CRC of it. */
 void hs_drain_take_crcs(struct hs_conveyor *drain, int t)
 {
-    const struct hs_tier *tier = &drain->mover.panels->tier[drain->channel[0].tier];
+    const struct hs_tier *tier = hs_conveyor_tier(drain, 0);
     const int o = tier->of[t];
     if (tier->first[o + 1] != t + 1)
         return;

@@ -13,7 +13,7 @@ static int writes_c(const struct hs_conveyor *drain)
  * completed the buffer's previous panel; if the buffer is in the node's memory, on all members of the cell. */
 static int input_free(const struct hs_conveyor *drain, int s, int t)
 {
-    int before = drain->mover.panels->tier[drain->channel[s].tier].of[t] - (drain->slots[s] ? drain->slots[s] : 1);
+    int before = hs_conveyor_tier(drain, s)->of[t] - (drain->slots[s] ? drain->slots[s] : 1);
     if (drain->node_rings[s])
         return hs_conveyor_may_write(drain) && hs_conveyor_all_done(drain, s, before + 1);
     return before < drain->channel[s].done;
@@ -60,12 +60,11 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
 {
     const struct hs_mover *mover = &drain->mover;
     const struct hs_scalar *scalar = mover->problem->scalar;
-    int first = mover->panels->tier[drain->channel[0].tier].first[o], members = mover->members;
-    int me = hs_mover_place(mover);
+    int members = mover->members, me = hs_mover_place(mover);
     int64_t from, bytes = hs_drain_share(drain, o, me, &from);
     int64_t apart = drain->slots[0] * drain->slot_bytes[0]; /* distance between the rings of consecutive members */
-    const char *part = hs_conveyor_panel(drain, 0, first).base - me * apart + from;
-    char *sum = hs_conveyor_panel(drain, 1, first).base + from;
+    const char *part = hs_conveyor_buffer(drain, 0, o) - me * apart + from;
+    char *sum = hs_conveyor_buffer(drain, 1, o) + from;
     double begin = hs_now();
     if (drain->checks)
         hs_drain_check_parts(drain, o);
@@ -83,12 +82,11 @@ void hs_drain_sum_cell(struct hs_conveyor *drain, int o)
 int hs_drain_may_start(const struct hs_conveyor *drain, int s, int now)
 {
     const struct hs_mover *mover = &drain->mover;
-    const struct hs_channel *channel = &drain->channel[s];
-    const struct hs_tier *tier = &mover->panels->tier[channel->tier];
-    int first = tier->first[channel->next], last = tier->first[channel->next + 1] - 1;
+    const struct hs_tier *tier = hs_conveyor_tier(drain, s);
+    int o = drain->channel[s].next, first = tier->first[o], last = tier->first[o + 1] - 1;
     if (last >= now)
         return 0;
-    int inner = s > 0 ? mover->panels->tier[drain->channel[s - 1].tier].of[last] : 0;
+    int inner = s > 0 ? hs_conveyor_tier(drain, s - 1)->of[last] : 0;
     if (s > 0 && (drain->node_rings[s - 1] ? !hs_conveyor_all_done(drain, s - 1, inner + 1)
                                            : inner >= drain->channel[s - 1].done))
         return 0;

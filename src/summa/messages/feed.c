@@ -7,13 +7,6 @@ int hs_feed_root_on_line(const struct hs_conveyor *feed, int t)
     return hs_mover_root(&feed->mover, feed->mover.panels->panel[t].pair);
 }
 
-int hs_feed_root(const struct hs_conveyor *feed, int t)
-{
-    const struct hs_grid *grid = &feed->mover.problem->grid;
-    int along = feed->mover.role->line_axis;
-    return hs_grid_rank(grid, hs_grid_index(grid, along, hs_feed_root_on_line(feed, t), grid->coord[!along]));
-}
-
 int hs_feed_channel(const struct hs_conveyor *feed, int t)
 {
     return 1 + hs_mover_level(&feed->mover, hs_feed_root_on_line(feed, t));
@@ -24,7 +17,7 @@ int hs_feed_ready(const struct hs_conveyor *feed, int t)
 {
     const struct hs_mover *mover = &feed->mover;
     int s = hs_feed_channel(feed, t), root = hs_feed_root_on_line(feed, t);
-    int o = mover->panels->tier[feed->channel[s].tier].of[t];
+    int o = hs_conveyor_tier(feed, s)->of[t];
     if (hs_mover_carries(mover, root))
         return o < feed->channel[s].done;
     return hs_cells_signalled(mover->cells, feed->execution, hs_mover_carrier(mover, root), hs_done_of(mover->index, s),
@@ -46,17 +39,16 @@ struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t)
  * multiplied the buffer's previous panel and completed its forwarding. */
 static int buffer_free(const struct hs_conveyor *feed, int s, int o, int now)
 {
-    const struct hs_panels *panels = feed->mover.panels;
     int before = o - feed->slots[s];
     if (!hs_conveyor_may_write(feed))
         return 0;
     if (before < 0)
         return 1;
-    int last = panels->tier[feed->channel[s].tier].first[before + 1] - 1;
+    int last = hs_conveyor_tier(feed, s)->first[before + 1] - 1;
     if (last >= now)
         return 0;
     for (int j = 1; j < feed->channels; j++)
-        if (!hs_conveyor_all_done(feed, j, panels->tier[feed->channel[j].tier].of[last] + 1))
+        if (!hs_conveyor_all_done(feed, j, hs_conveyor_tier(feed, j)->of[last] + 1))
             return 0;
     return feed->mover.members == 1 || hs_cells_all_signalled(feed->mover.cells, feed->execution, HS_USED, last + 1);
 }
@@ -90,7 +82,7 @@ void hs_feed_fill(struct hs_conveyor *feed, int o)
 static int is_next(const struct hs_conveyor *feed, int s, int first)
 {
     for (int j = 0; j < s; j++)
-        if (feed->channel[j].next <= feed->mover.panels->tier[feed->channel[j].tier].of[first])
+        if (feed->channel[j].next <= hs_conveyor_tier(feed, j)->of[first])
             return 0;
     return 1;
 }
@@ -99,7 +91,7 @@ static int is_next(const struct hs_conveyor *feed, int s, int first)
 static int window_end(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_panels *panels = feed->mover.panels;
-    const struct hs_tier *tier = &panels->tier[feed->channel[s].tier];
+    const struct hs_tier *tier = hs_conveyor_tier(feed, s);
     if (feed->owners == 0 || now == panels->count)
         return tier->of[now] + feed->ahead[s];
     return tier->of[hs_batch_end(panels, feed->owners, now) - 1];
@@ -110,11 +102,10 @@ static int window_end(const struct hs_conveyor *feed, int s, int now)
 int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 {
     const struct hs_channel *channel = &feed->channel[s];
-    const struct hs_tier *tier = &feed->mover.panels->tier[channel->tier];
     int o = channel->next;
     if (o > window_end(feed, s, now))
         return 0;
-    int first = tier->first[o], from = hs_feed_channel(feed, first);
+    int first = hs_conveyor_tier(feed, s)->first[o], from = hs_feed_channel(feed, first);
     if (!is_next(feed, s, first))
         return 0;
     if (s == 0 && !hs_mover_takes(&feed->mover, hs_mover_pair(&feed->mover, channel->tier, o)))
@@ -127,7 +118,7 @@ int hs_feed_may_start(const struct hs_conveyor *feed, int s, int now)
 int hs_feed_forwarded(const struct hs_conveyor *feed, int t)
 {
     for (int s = 0; s < feed->channels; s++)
-        if (!hs_conveyor_all_done(feed, s, feed->mover.panels->tier[feed->channel[s].tier].of[t] + 1))
+        if (!hs_conveyor_all_done(feed, s, hs_conveyor_tier(feed, s)->of[t] + 1))
             return 0;
     return 1;
 }
@@ -135,8 +126,7 @@ int hs_feed_forwarded(const struct hs_conveyor *feed, int t)
 int hs_feed_settled(const struct hs_conveyor *feed, int now)
 {
     for (int s = 0; s < feed->channels; s++)
-        if (feed->channel[s].next < feed->channel[s].end &&
-            feed->channel[s].next <= feed->mover.panels->tier[feed->channel[s].tier].of[now])
+        if (feed->channel[s].next < feed->channel[s].end && feed->channel[s].next <= hs_conveyor_tier(feed, s)->of[now])
             return 0;
     return hs_conveyor_idle(feed);
 }

@@ -182,19 +182,12 @@ int64_t hs_slice_columns(const struct hs_spec *spec, int complex_type, int64_t m
     return columns < HS_SLICE_UNIT ? HS_SLICE_UNIT : columns;
 }
 
-/* Address of column `from` of op(B). */
-static const char *column_of(const struct hs_matrix *matrix, char op, int64_t from, size_t size)
-{
-    return matrix->base + (size_t)(from * (op == 'N' ? matrix->ld : 1)) * size;
-}
-
 /* The next slice of panel `now`; on a device the whole rest of the panel, because messages progress meanwhile. */
 static struct hs_product next_slice(struct hs_loop *loop)
 {
     const struct hs_problem *problem = loop->problem;
     const struct hs_scalar *scalar = problem->scalar;
     const struct hs_conveyor *drain = drain_of(loop);
-    char opb = problem->view[HS_B].op;
     struct hs_matrix matrix[3];
     int in_c = 0;
     int64_t extent[3] = {loop->local[0], loop->local[1], loop->local[2]}, from = loop->column;
@@ -207,18 +200,11 @@ static struct hs_product next_slice(struct hs_loop *loop)
     const void *beta = drain && !in_c ? scalar->zero : &loop->beta;
     if (!drain && loop->now > 0)
         beta = scalar->one;
-    struct hs_product product = {.scalar = scalar,
-                                 .op = {problem->view[HS_A].op, opb},
-                                 .extent = {extent[HS_M], extent[HS_N] - from, extent[HS_K]},
-                                 .alpha = loop->alpha,
-                                 .a = matrix[HS_A].base,
-                                 .b = column_of(&matrix[HS_B], opb, from, scalar->size),
-                                 .c = matrix[HS_C].base + (size_t)(from * matrix[HS_C].ld) * scalar->size,
-                                 .lda = matrix[HS_A].ld,
-                                 .ldb = matrix[HS_B].ld,
-                                 .ldc = matrix[HS_C].ld,
-                                 .threads = loop->spec->threads};
-    memcpy(&product.beta, beta, scalar->size);
+    matrix[HS_B].base += (size_t)(from * (problem->view[HS_B].op == 'N' ? matrix[HS_B].ld : 1)) * scalar->size;
+    matrix[HS_C].base += (size_t)(from * matrix[HS_C].ld) * scalar->size;
+    struct hs_product product = hs_part_of_product(problem, loop->spec, &loop->alpha, matrix, beta);
+    memcpy(product.extent, extent, sizeof extent);
+    product.extent[HS_N] -= from;
     if (loop->sliced && !hs_local_takes(problem->local, &product)) {
         int64_t columns = hs_slice_columns(loop->spec, scalar->complex_type, extent[HS_M], extent[HS_N], extent[HS_K]);
         product.extent[HS_N] = columns < product.extent[HS_N] ? columns : product.extent[HS_N];
@@ -247,14 +233,7 @@ static void multiply(struct hs_loop *loop, int *worked)
     double now = hs_now();
     loop->failed = loop->failed ? loop->failed : status;
     loop->times.gemm += now - loop->mark;
-    hs_trace_work(loop->problem->trace, (struct hs_trace_entry){.begin = loop->mark,
-                                                                .end = now,
-                                                                .amount = done ? loop->flops : 0,
-                                                                .peer = -1,
-                                                                .tag = HS_TRACE_NO_TAG,
-                                                                .panel = panel,
-                                                                .kind = HS_TRACE_GEMM,
-                                                                .operand = -1});
+    hs_problem_worked(loop->problem, HS_TRACE_GEMM, loop->mark, now, -1, panel, done ? loop->flops : 0);
     loop->mark = now;
     loop->multiplying = !done;
     if (done && loop->column == 0)
@@ -440,30 +419,21 @@ hsumma_status hs_loop_advance(void *state, int *worked, int *done)
     return status;
 }
 
-static void count_list(const struct hs_list *list, int64_t cut, int64_t *messages, int64_t *bytes)
-{
-    for (int i = 0; i < list->steps; i++)
-        if (list->step[i].kind == HS_SEND) {
-            *messages += (list->step[i].count - 1) / cut + 1;
-            *bytes += list->step[i].count;
-        }
-}
-
 /* Adds the messages of all instances of a channel.  Consecutive panels mostly have the same list; its messages are
  * counted once and added for each panel. */
 static void count_channel(const struct hs_loop *loop, const struct hs_channel *channel, int64_t cut, int64_t *messages,
                           int64_t *bytes)
 {
-    int64_t once[2] = {0, 0};
-    for (int o = 0, last = -1; o < loop->panels.tier[channel->tier].count; o++) {
-        int at = channel->list[o];
-        if (at >= 0 && at != last) {
-            once[0] = once[1] = 0;
-            count_list(&loop->lists.list[at], cut, &once[0], &once[1]);
-            last = at;
-        }
-        *messages += at < 0 ? 0 : once[0];
-        *bytes += at < 0 ? 0 : once[1];
+    const int panels = loop->panels.tier[channel->tier].count;
+    for (int o = 0, next; o < panels; o = next) {
+        for (next = o + 1; next < panels && channel->list[next] == channel->list[o];)
+            next++;
+        const struct hs_list *list = channel->list[o] < 0 ? NULL : &loop->lists.list[channel->list[o]];
+        for (int i = 0; list && i < list->steps; i++)
+            if (list->step[i].kind == HS_SEND) {
+                *messages += (next - o) * ((list->step[i].count - 1) / cut + 1);
+                *bytes += (next - o) * list->step[i].count;
+            }
     }
 }
 

@@ -2,10 +2,8 @@
  * The loop over the innermost panels of a product.  One loop serves all products over messages: SUMMA is HSUMMA with
  * one level, variants differ in data only, and lookahead 0 is an empty window.
  *
- * The innermost panels are multiplied in a fixed order.  While panel t is multiplied, up to `lookahead` further
- * innermost panels are in flight and, unless lookahead is 0, at least one further panel of each outer level; the window
- * crosses the ends of outer panels.  The caller repeats hs_loop_advance until the execution is done; there is no thread
- * and no recursion.
+ * The caller repeats hs_loop_advance until the execution is done; there is no thread and no recursion.  "The loop" in
+ * doc/design.md says which panels are in flight at a time.
  *
  * An execution covers a span of innermost panels.  Their indices and order do not depend on the hierarchy.  So several
  * loops can share one product: consecutive spans cover all panels, each span is executed by one of the loops, and the

@@ -257,12 +257,6 @@ static int holder_of(const struct hs_mover *mover, int pair, int q)
     return hs_grid_index(&mover->problem->grid, mover->role->own_axis, q, owner);
 }
 
-/* Index in the grid of the process with coordinate i on role->want_axis and `line` on the other axis. */
-static int taker_of(const struct hs_mover *mover, int line, int i)
-{
-    return hs_grid_index(&mover->problem->grid, mover->role->want_axis, i, line);
-}
-
 /* Number of pinned indices that holder q gives to taker i.  Only one of several replicas gives any. */
 static int64_t indices_between(const struct hs_role *role, int q, int i)
 {
@@ -335,8 +329,9 @@ int64_t hs_mover_exchange_indices(const struct hs_mover *mover, int as_holder)
  * these takers include another process. */
 static int packs_for(const struct hs_mover *mover, int i)
 {
-    return mover->gives[i] > 0 &&
-           (mover->spread || taker_of(mover, mover->taker[i], i) != hs_grid_me(&mover->problem->grid));
+    const struct hs_grid *grid = &mover->problem->grid;
+    int taker = hs_grid_index(grid, mover->role->want_axis, i, mover->taker[i]);
+    return mover->gives[i] > 0 && (mover->spread || taker != hs_grid_me(grid));
 }
 
 /* Lists the messages between this process, as a holder, and its takers, by ascending taker.  Messages to all takers

@@ -84,15 +84,23 @@ static inline int hs_mover_place(const struct hs_mover *mover)
 {
     return mover->cells ? hs_place_in_part(mover->cells->division, mover->line) : 0;
 }
-/* The carrier of this process's cell for a root, as an index in the cell. */
+/* The carrier of this process's cell for a root, as an index in the cell.  root: its coordinate on the line. */
 static inline int hs_mover_carrier(const struct hs_mover *mover, int root)
 {
-    return mover->cells ? hs_cells_carrier(mover->cells, root) : 0;
+    return mover->cells ? hs_place_in_part(mover->cells->division, root) % mover->cells->members : 0;
 }
 /* Whether this process is the carrier of its cell for a root. */
 static inline int hs_mover_carries(const struct hs_mover *mover, int root)
 {
     return hs_mover_carrier(mover, root) == hs_mover_place(mover);
+}
+
+/* The rank of a member of this process's line. */
+static inline int hs_mover_rank(const struct hs_mover *mover, int member)
+{
+    const struct hs_grid *grid = &mover->problem->grid;
+    int along = mover->role->line_axis;
+    return hs_grid_rank(grid, hs_grid_index(grid, along, member, grid->coord[!along]));
 }
 
 /* Bytes of a buffer for one panel of a tier.  length: local extent of the pinned dimension. */

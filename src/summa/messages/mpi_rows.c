@@ -2,19 +2,10 @@
 
 #include "coll/node/agree_mpi.h"
 
-static hsumma_element element_of(char letter)
-{
-    switch (letter) {
-    case 's':
-        return HSUMMA_FLOAT;
-    case 'd':
-        return HSUMMA_DOUBLE;
-    case 'c':
-        return HSUMMA_FLOAT_COMPLEX;
-    default:
-        return HSUMMA_DOUBLE_COMPLEX;
-    }
-}
+static const hsumma_element element_of[] = {[HSUMMA_S] = HSUMMA_FLOAT,
+                                            [HSUMMA_D] = HSUMMA_DOUBLE,
+                                            [HSUMMA_C] = HSUMMA_FLOAT_COMPLEX,
+                                            [HSUMMA_Z] = HSUMMA_DOUBLE_COMPLEX};
 
 /* Makes the communicator of a level's group.  Tags differ between operands and levels, because processes of one group
  * may already be making the next communicator, with other members. */
@@ -23,7 +14,7 @@ static hsumma_status connect_level(struct hs_mover *mover, int level, const stru
     const struct hs_group *group = &mover->group[level];
     for (int i = 0; i < group->size; i++)
         rank[i] = hs_group_rank(group, i);
-    mover->operation = (hsumma_operator){.op = HSUMMA_SUM, .element = element_of(mover->problem->scalar->letter)};
+    mover->operation = (hsumma_operator){.op = HSUMMA_SUM, .element = element_of[mover->problem->scalar->type]};
     mover->native[level] = (struct hs_native){.comm = MPI_COMM_NULL};
     mover->connected[level] = 1;
     MPI_Group ranks;

@@ -6,16 +6,8 @@ void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_t
     const struct hs_mover *mover = &conveyor->mover;
     double end = hs_now();
     conveyor->copy_seconds += end - begin;
-    hs_trace_work(mover->problem->trace,
-                  (struct hs_trace_entry){.begin = begin,
-                                          .end = end,
-                                          .amount = hs_tier_width(mover->panels, tier, o) * mover->length *
-                                                    (int64_t)mover->problem->scalar->size,
-                                          .peer = -1,
-                                          .tag = HS_TRACE_NO_TAG,
-                                          .panel = o,
-                                          .kind = kind,
-                                          .operand = mover->operand});
+    int64_t bytes = hs_tier_width(mover->panels, tier, o) * mover->length * (int64_t)mover->problem->scalar->size;
+    hs_problem_worked(mover->problem, kind, begin, end, mover->operand, o, bytes);
 }
 
 /* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none. */
@@ -24,7 +16,7 @@ static int awaits(const struct hs_conveyor *conveyor, int *receives)
     *receives = 0;
     for (int s = 0; s < conveyor->channels; s++) {
         const struct hs_channel *channel = &conveyor->channel[s];
-        if (!hs_channel_idle(channel))
+        if (channel->done < channel->next)
             return hs_instance_awaits(&channel->instance[channel->done % channel->slots], receives);
     }
     return -1;
@@ -56,7 +48,8 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
     int receives;
     for (int f = 0; f < loop->feeds; f++) {
         const struct hs_conveyor *feed = &loop->conveyor[f];
-        int missing = missing_panel(loop, feed), root = missing < 0 ? -1 : hs_feed_root(feed, missing);
+        int missing = missing_panel(loop, feed);
+        int root = missing < 0 ? -1 : hs_mover_rank(&feed->mover, hs_feed_root_on_line(feed, missing));
         if (missing >= 0 && root != loop->comm->rank)
             return (struct hs_trace_entry){
                 .cause = HS_CAUSE_DATA, .panel = missing, .operand = feed->mover.operand, .peer = root};

@@ -22,14 +22,7 @@ static void record(struct hs_node_product *node, double *seconds, enum hs_trace_
 {
     double begin = node->mark;
     account(node, seconds);
-    hs_trace_work(node->problem->trace, (struct hs_trace_entry){.begin = begin,
-                                                                .end = node->mark,
-                                                                .amount = amount,
-                                                                .peer = -1,
-                                                                .tag = HS_TRACE_NO_TAG,
-                                                                .panel = (int32_t)panel,
-                                                                .kind = kind,
-                                                                .operand = operand});
+    hs_problem_worked(node->problem, kind, begin, node->mark, operand, panel, amount);
 }
 
 /* Ends idle time, because this process has work to do. */
@@ -282,28 +275,20 @@ static int start(struct hs_node_product *node)
     for (int i = 0; i < node->ins; i++)
         if (!supplied(node, &node->in[i], step))
             return 0;
-    struct hs_matrix a = locate(node, HS_A, step, range), b = locate(node, HS_B, step, range),
-                     c = locate(node, HS_C, step, range);
+    struct hs_matrix matrix[3];
+    for (int x = 0; x < 3; x++)
+        matrix[x] = locate(node, x, step, range);
     resume(node);
     if (node->checks)
         check_crcs(node, step);
     if (node->device) {
-        hs_node_device_multiply(node, step, range, &a, &b, beta_of(node, step), &c);
+        hs_node_device_multiply(node, step, range, matrix, beta_of(node, step));
         record(node, &node->times.gemm, HS_TRACE_GEMM, -1, hs_panel_of(node, step), 0);
         return 1;
     }
-    struct hs_product product = {.scalar = problem->scalar,
-                                 .op = {problem->view[HS_A].op, problem->view[HS_B].op},
-                                 .extent = {range[HS_M].length, range[HS_N].length, range[HS_K].length},
-                                 .alpha = node->alpha,
-                                 .a = a.base,
-                                 .b = b.base,
-                                 .c = c.base,
-                                 .lda = a.ld,
-                                 .ldb = b.ld,
-                                 .ldc = c.ld,
-                                 .threads = node->spec->threads};
-    memcpy(&product.beta, beta_of(node, step), problem->scalar->size);
+    struct hs_product product = hs_part_of_product(problem, node->spec, &node->alpha, matrix, beta_of(node, step));
+    for (int dim = 0; dim < 3; dim++)
+        product.extent[dim] = range[dim].length;
     hs_local_start(problem->local, &product);
     node->flops = hs_product_flops(&product);
     node->multiplying = 1;

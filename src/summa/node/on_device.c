@@ -1,7 +1,5 @@
 #include "summa/node/on_device.h"
 
-#include "summa/pack.h"
-
 #include <string.h>
 
 /* The index of the event for a step of a counter. */
@@ -125,28 +123,18 @@ void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, 
                                             (size_t)from_ld * size, (size_t)rows * size, (size_t)cols));
 }
 
-static void multiply(struct hs_node_product *node, const struct hs_range range[3], const struct hs_matrix *a,
-                     const struct hs_matrix *b, const void *beta, const struct hs_matrix *c)
-{
-    struct hs_device *device = node->device->device;
-    const struct hs_problem *problem = node->problem;
-    if (!node->failed)
-        keep(node,
-             device->kind->gemm(device, node->device->products, type_of(node), problem->view[HS_A].op,
-                                problem->view[HS_B].op, range[HS_M].length, range[HS_N].length, range[HS_K].length,
-                                &node->alpha, a->base, a->ld, b->base, b->ld, beta, c->base, c->ld));
-}
-
 /*
  * Enqueues a product.  It runs after the copies that fill its tiles, after the loads of its panel from host memory and,
  * if C moves, after the sums that read the previous partial result in the same tile.  The event for USED also follows
  * this process's own copies of the step, because once it is complete other processes may overwrite the tile.
  */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
-                             const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
-                             const struct hs_matrix *c)
+                             const struct hs_matrix matrix[3], const void *beta)
 {
+    struct hs_device *device = node->device->device;
     struct hs_stream *stream = node->device->products;
+    const struct hs_view *view = node->problem->view;
+    const struct hs_matrix *a = &matrix[HS_A], *b = &matrix[HS_B], *c = &matrix[HS_C];
     for (int i = 0; i < node->ins; i++) {
         const struct hs_supply *supply = &node->in[i];
         int owner = hs_panel_owner(node, supply, hs_panel_of(node, step));
@@ -158,7 +146,10 @@ void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const s
                                  hs_supply_free_after(node, &node->out, step) / node->chunks);
     if (node->device->host[HS_A].base || node->device->host[HS_B].base)
         await_event(node, stream, me(node), event_of(HS_FILLED, step));
-    multiply(node, range, a, b, beta, c);
+    if (!node->failed)
+        keep(node, device->kind->gemm(device, stream, type_of(node), view[HS_A].op, view[HS_B].op, range[HS_M].length,
+                                      range[HS_N].length, range[HS_K].length, &node->alpha, a->base, a->ld, b->base,
+                                      b->ld, beta, c->base, c->ld));
     await_event(node, stream, me(node), event_of(HS_FILLED, step));
     hs_node_device_mark(node, stream, HS_USED, step);
 }

@@ -71,8 +71,7 @@ void hs_node_device_copy(struct hs_node_product *node, char *to, int64_t to_ld, 
                          int64_t rows, int64_t cols);
 /* Enqueues the local product of a step, and records its event. */
 void hs_node_device_multiply(struct hs_node_product *node, int64_t step, const struct hs_range range[3],
-                             const struct hs_matrix *a, const struct hs_matrix *b, const void *beta,
-                             const struct hs_matrix *c);
+                             const struct hs_matrix matrix[3], const void *beta);
 /* Enqueues c = beta c + s, for rows x cols elements. */
 void hs_node_device_update(struct hs_node_product *node, int64_t rows, int64_t cols, const void *beta, char *c,
                            int64_t ldc, const char *s, int64_t lds);

@@ -15,14 +15,6 @@ static inline struct hs_comm *hs_checking(struct hs_comm *comm, int checked)
     return checked && comm->checks_messages ? comm : NULL;
 }
 
-/* hs_crc32c_after for columns of `bytes` bytes each, at distances of `apart` bytes. */
-static inline uint32_t hs_crc32c_columns(uint32_t crc, const char *data, size_t bytes, int64_t columns, size_t apart)
-{
-    for (int64_t j = 0; j < columns; j++)
-        crc = hs_crc32c_after(crc, data + (size_t)j * apart, bytes);
-    return crc;
-}
-
 /* Counts data of operand x that rank `from` has put into shared memory if it is damaged. */
 void hs_shared_crc_compare(struct hs_comm *comm, int x, int from, uint32_t crc, uint32_t expected);
 

@@ -1,6 +1,5 @@
 /* The even division of a product inside one node: where its processes find their operands, and how the owners of C
  * collect it. */
-#include "dist/overlap.h"
 #include "summa/node/shape.h"
 
 /* Whether a process owns the indices [begin, begin + length) of an axis, in consecutive local indices. */
@@ -35,13 +34,17 @@ int hs_even_owns(const struct hs_node_product *node, int x, const int coord[2])
     return 1;
 }
 
-/* Walks over the indices of a dimension that the process at `owner` owns of C and the process at `coord` computes. */
-static struct hs_overlap shared_with(const struct hs_node_product *node, int axis, const int coord[2],
-                                     const int owner[2])
+/* The blocks of C that the process at `owner` owns and the process at `coord` computes. */
+static struct hs_owned_blocks blocks_of(const struct hs_node_product *node, const int coord[2], const int owner[2])
 {
-    const struct hs_axis *own = &node->problem->view[HS_C].axis[axis];
-    struct hs_range range = part_of(node, hs_operand_dims[HS_C][axis], coord);
-    return hs_overlap_begin(own, hs_coord_on(own, owner[axis]), NULL, 0, range.begin, range.begin + range.length);
+    struct hs_runs runs[2];
+    for (int axis = 0; axis < 2; axis++) {
+        const struct hs_axis *own = &node->problem->view[HS_C].axis[axis];
+        struct hs_range range = part_of(node, hs_operand_dims[HS_C][axis], coord);
+        runs[axis] =
+            hs_runs_begin(own, hs_coord_on(own, owner[axis]), NULL, 0, range.begin, range.begin + range.length);
+    }
+    return (struct hs_owned_blocks){.columns = runs[1], .all_rows = runs[0]};
 }
 
 void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
@@ -53,13 +56,8 @@ void hs_even_meet(struct hs_node_product *node, const struct hs_mates *mates)
     for (int i = 0; i < grid->extent[0] * grid->extent[1]; i++) {
         int coord[2];
         hs_grid_coordinates(grid, i, coord);
-        int shares = hs_node_multiplies(node, coord) && !hs_even_owns(node, HS_C, coord);
-        for (int axis = 0; axis < 2 && shares; axis++) {
-            struct hs_overlap walk = shared_with(node, axis, coord, grid->coord);
-            int64_t begin, length;
-            shares = hs_overlap_next(&walk, INT64_MAX, &begin, &length);
-        }
-        if (shares) {
+        struct hs_owned_blocks blocks = blocks_of(node, coord, grid->coord);
+        if (hs_node_multiplies(node, coord) && !hs_even_owns(node, HS_C, coord) && hs_owned_next(&blocks)) {
             makers->rank[makers->count] = hs_mate_index(mates, hs_grid_rank(grid, i));
             makers->place[makers->count++] = i;
         }
@@ -91,56 +89,17 @@ int hs_even_locate(const struct hs_node_product *node, int x, const struct hs_ra
     return 1;
 }
 
-/* A walk over the blocks of C that the process at `owner` owns and the process at `coord` computes, by columns. */
-struct blocks {
-    struct hs_overlap columns, rows, all_rows;
-    int64_t first[2];       /* first row and column of what the process at `coord` computes */
-    int64_t at[2], size[2]; /* first row and column of the current block; its rows and columns */
-};
-
-static struct blocks blocks_begin(const struct hs_node_product *node, const int coord[2], const int owner[2])
-{
-    struct blocks blocks = {.columns = shared_with(node, 1, coord, owner),
-                            .all_rows = shared_with(node, 0, coord, owner)};
-    for (int axis = 0; axis < 2; axis++)
-        blocks.first[axis] = part_of(node, hs_operand_dims[HS_C][axis], coord).begin;
-    return blocks;
-}
-
-static int blocks_next(struct blocks *blocks)
-{
-    while (blocks->size[1] == 0 || !hs_overlap_next(&blocks->rows, INT64_MAX, &blocks->at[0], &blocks->size[0])) {
-        if (!hs_overlap_next(&blocks->columns, INT64_MAX, &blocks->at[1], &blocks->size[1]))
-            return 0;
-        blocks->rows = blocks->all_rows;
-    }
-    return 1;
-}
-
-/* The address of the current block in the tile of the process that computes it. */
-static const char *block_in(const struct blocks *blocks, const struct hs_matrix *tile, size_t size)
-{
-    return tile->base +
-           (size_t)(blocks->at[0] - blocks->first[0] + (blocks->at[1] - blocks->first[1]) * tile->ld) * size;
-}
-
 /* Collects the part of C that the process at `coord` has computed. */
 static int64_t collect_from(struct hs_node_product *node, const int coord[2])
 {
-    const struct hs_scalar *scalar = node->problem->scalar;
-    const struct hs_view *view = &node->problem->view[HS_C];
-    const int *me = node->problem->grid.coord;
-    const struct hs_matrix *c = &node->matrix[HS_C], tile = tile_of(node, coord);
-    struct blocks blocks = blocks_begin(node, coord, me);
-    int64_t bytes = 0;
-    while (blocks_next(&blocks)) {
-        int64_t to = hs_axis_before(&view->axis[0], me[0], blocks.at[0]) +
-                     hs_axis_before(&view->axis[1], me[1], blocks.at[1]) * c->ld;
-        hs_update(scalar, blocks.size[0], blocks.size[1], &node->beta, c->base + (size_t)to * scalar->size, c->ld,
-                  block_in(&blocks, &tile, scalar->size), tile.ld);
-        bytes += blocks.size[0] * blocks.size[1] * (int64_t)scalar->size;
+    const struct hs_matrix tile = tile_of(node, coord);
+    struct hs_owned_blocks blocks = blocks_of(node, coord, node->problem->grid.coord);
+    int64_t elements = 0;
+    while (hs_owned_next(&blocks)) {
+        hs_owned_add(node, &blocks, &node->beta, &tile);
+        elements += blocks.row.length * blocks.col.length;
     }
-    return bytes;
+    return elements * (int64_t)node->problem->scalar->size;
 }
 
 int64_t hs_even_collect(struct hs_node_product *node)
@@ -157,14 +116,9 @@ int64_t hs_even_collect(struct hs_node_product *node)
 /* The CRC of what the process at `coord` has computed for the one at `owner`. */
 static uint32_t crc_of(const struct hs_node_product *node, const int coord[2], const int owner[2])
 {
-    const size_t size = node->problem->scalar->size;
     const struct hs_matrix tile = tile_of(node, coord);
-    struct blocks blocks = blocks_begin(node, coord, owner);
-    uint32_t crc = 0;
-    while (blocks_next(&blocks))
-        crc = hs_crc32c_columns(crc, block_in(&blocks, &tile, size), (size_t)blocks.size[0] * size, blocks.size[1],
-                                (size_t)tile.ld * size);
-    return crc;
+    struct hs_owned_blocks blocks = blocks_of(node, coord, owner);
+    return hs_owned_crc(&blocks, &tile, node->problem->scalar->size);
 }
 
 static uint32_t *crcs_of(const struct hs_node_product *node, const int coord[2])

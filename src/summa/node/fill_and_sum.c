@@ -7,29 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A run is a sequence of indices that are consecutive both on process p of axis x, from local index `from` on, and on
- * process q of axis y, from local index `to` on.  If y is NULL, they are consecutive in the whole dimension, and `to`
- * counts from the first index of the walk over all runs.
- */
-struct index_run {
-    int64_t from, to, length;
-};
-
-struct runs {
-    struct hs_overlap walk;
-    int64_t first;
-    int pending; /* 1 if `next` is valid */
-    struct index_run next;
-};
-
-static struct runs runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin,
-                              int64_t end)
+struct hs_runs hs_runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin, int64_t end)
 {
-    return (struct runs){.walk = hs_overlap_begin(x, p, y, q, begin, end), .first = begin};
+    return (struct hs_runs){.walk = hs_overlap_begin(x, p, y, q, begin, end), .first = begin};
 }
 
-static int runs_next(struct runs *runs, struct index_run *run)
+static int runs_next(struct hs_runs *runs, struct hs_index_run *run)
 {
     const struct hs_overlap *walk = &runs->walk;
     int64_t begin, length;
@@ -37,9 +20,9 @@ static int runs_next(struct runs *runs, struct index_run *run)
     *run = runs->next;
     runs->pending = 0;
     while (!runs->pending && hs_overlap_next(&runs->walk, INT64_MAX, &begin, &length)) {
-        struct index_run next = {.from = hs_axis_before(walk->x, walk->p, begin),
-                                 .to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first,
-                                 .length = length};
+        struct hs_index_run next = {.from = hs_axis_before(walk->x, walk->p, begin),
+                                    .to = walk->y ? hs_axis_before(walk->y, walk->q, begin) : begin - runs->first,
+                                    .length = length};
         if (!found)
             *run = next;
         else if (next.from == run->from + run->length && next.to == run->to + run->length)
@@ -53,12 +36,12 @@ static int runs_next(struct runs *runs, struct index_run *run)
 }
 
 /* The runs of pinned indices that process `own` owns, within the range `part` of line p's local indices. */
-static struct runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
+static struct hs_runs pinned_runs(const struct hs_supply *supply, int own, int p, struct hs_range part)
 {
     const struct hs_role *role = supply->role;
     int64_t begin = hs_axis_global(role->want, p, part.begin);
     int64_t end = hs_axis_global(role->want, p, part.begin + part.length - 1) + 1;
-    return runs_begin(role->own, own, role->want, p, begin, end);
+    return hs_runs_begin(role->own, own, role->want, p, begin, end);
 }
 
 /*
@@ -91,7 +74,7 @@ struct copying {
 };
 
 /* Copies each strip for all columns of a run at once. */
-static void copy_on_device(struct copying *copying, struct index_run columns, char *tiles)
+static void copy_on_device(struct copying *copying, struct hs_index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
@@ -106,7 +89,7 @@ static void copy_on_device(struct copying *copying, struct index_run columns, ch
 }
 
 /* Continues the CRC of the matrix, or of the tile, with all strips, for the columns of a run. */
-static void take_crc(struct copying *copying, struct index_run columns, const char *tiles)
+static void take_crc(struct copying *copying, struct hs_index_run columns, const char *tiles)
 {
     const size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
@@ -121,7 +104,7 @@ static void take_crc(struct copying *copying, struct index_run columns, const ch
 }
 
 /* Copies all strips, for the columns of a run. */
-static void copy_columns(struct copying *copying, struct index_run columns, char *tiles)
+static void copy_columns(struct copying *copying, struct hs_index_run columns, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
     const struct hs_matrix *matrix = &copying->matrix;
@@ -147,21 +130,22 @@ static void copy_columns(struct copying *copying, struct index_run columns, char
 }
 
 /* The runs of a panel's indices that the process at `coord` has. */
-static struct runs looped_runs(const struct hs_role *role, const int coord[2], struct hs_range panel)
+static struct hs_runs looped_runs(const struct hs_role *role, const int coord[2], struct hs_range panel)
 {
-    return runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
+    return hs_runs_begin(role->looped, coord[role->loop_axis], NULL, 0, panel.begin, panel.begin + panel.length);
 }
 
 /* Sets *run to the next run of pinned indices of a line's part that this process has; returns 0 if none is left.  An
  * operand without an exchange has a single run. */
-static int next_pinned(const struct copying *copying, struct runs *runs, struct hs_range part, struct index_run *run)
+static int next_pinned(const struct copying *copying, struct hs_runs *runs, struct hs_range part,
+                       struct hs_index_run *run)
 {
     if (copying->supply->role->exchanged) {
         int found = runs_next(runs, run);
         run->to -= part.begin;
         return found;
     }
-    *run = (struct index_run){.from = part.begin, .length = runs->pending ? part.length : 0};
+    *run = (struct hs_index_run){.from = part.begin, .length = runs->pending ? part.length : 0};
     return runs->pending--;
 }
 
@@ -172,10 +156,10 @@ static int part_of(const struct copying *copying, int64_t step, int p, struct hs
     return (!copying->lines || copying->lines[p]) && part->length > 0;
 }
 
-static struct runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
+static struct hs_runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
 {
     const struct hs_role *role = copying->supply->role;
-    struct runs aligned;
+    struct hs_runs aligned;
     memset(&aligned, 0, sizeof aligned);
     aligned.pending = 1;
     if (!role->exchanged)
@@ -192,8 +176,8 @@ static int by_row(const void *x, const void *y)
 /* Copies the collected strips, for all columns that this process has of the panel. */
 static void flush_pinned(struct copying *copying, char *tiles)
 {
-    struct index_run columns;
-    struct runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
+    struct hs_index_run columns;
+    struct hs_runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
     qsort(copying->strip, (size_t)copying->strips, sizeof *copying->strip, by_row);
     while (runs_next(&runs, &columns))
         copy_columns(copying, columns, tiles);
@@ -207,10 +191,10 @@ static void copy_pinned_rows(struct copying *copying, int64_t step, int first, i
     size_t size = copying->node->problem->scalar->size;
     for (int p = first; p < end; p++) {
         struct hs_range part;
-        struct index_run rows;
+        struct hs_index_run rows;
         if (!part_of(copying, step, p, &part))
             continue;
-        struct runs runs = begin_pinned(copying, p, part);
+        struct hs_runs runs = begin_pinned(copying, p, part);
         while (next_pinned(copying, &runs, part, &rows)) {
             if (copying->strips == STRIPS)
                 flush_pinned(copying, tiles);
@@ -229,10 +213,10 @@ static void flush_looped(struct copying *copying, int64_t step, int first, int e
     const struct hs_supply *supply = copying->supply;
     for (int p = first; p < end; p++) {
         struct hs_range part;
-        struct index_run columns;
+        struct hs_index_run columns;
         if (!part_of(copying, step, p, &part))
             continue;
-        struct runs runs = begin_pinned(copying, p, part);
+        struct hs_runs runs = begin_pinned(copying, p, part);
         while (next_pinned(copying, &runs, part, &columns))
             copy_columns(copying, columns, tiles + (size_t)((p - first) * supply->pitch));
     }
@@ -242,8 +226,8 @@ static void flush_looped(struct copying *copying, int64_t step, int first, int e
 static void copy_looped_rows(struct copying *copying, int64_t step, int first, int end, char *tiles)
 {
     size_t size = copying->node->problem->scalar->size;
-    struct runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
-    struct index_run rows;
+    struct hs_runs runs = looped_runs(copying->supply->role, copying->coord, copying->panel);
+    struct hs_index_run rows;
     while (runs_next(&runs, &rows)) {
         if (copying->strips == STRIPS)
             flush_looped(copying, step, first, end, tiles);
@@ -271,8 +255,8 @@ void hs_node_load(struct hs_node_product *node, const struct hs_supply *supply, 
     const struct hs_range panel = hs_node_panel(node, hs_panel_of(node, step));
     const size_t size = node->problem->scalar->size;
     const int coord = hs_coord_on(role->looped, node->problem->grid.coord[role->loop_axis]);
-    struct runs runs = runs_begin(role->looped, coord, NULL, 0, panel.begin, panel.begin + panel.length);
-    struct index_run run;
+    struct hs_runs runs = hs_runs_begin(role->looped, coord, NULL, 0, panel.begin, panel.begin + panel.length);
+    struct hs_index_run run;
     while (runs_next(&runs, &run)) {
         int by_rows = role->loop_axis == 0;
         hs_node_device_copy(node, to->base + (size_t)(run.from * (by_rows ? 1 : to->ld)) * size, to->ld,
@@ -336,69 +320,75 @@ void hs_node_check_crcs(struct hs_node_product *node, const struct hs_supply *su
     }
 }
 
-/* A walk over the blocks of C's panel that the process at `owner` owns, within the partial results of line p: their
- * rows and columns in its matrix (from) and in the tiles (to). */
-struct owned_blocks {
-    const struct hs_role *role;
-    const int *owner;
-    struct hs_range panel;
-    struct runs pinned, looped;
-    int open; /* 1 if `looped` walks along the current pinned run */
-    struct index_run rows, cols;
-};
-
-static struct owned_blocks blocks_begin(const struct hs_node_product *node, int64_t panel, int p, const int owner[2])
+int hs_owned_next(struct hs_owned_blocks *blocks)
 {
-    const struct hs_role *role = node->out.role;
-    const struct hs_range part = {0, hs_axis_count(role->want, p)};
-    return (struct owned_blocks){.role = role,
-                                 .owner = owner,
-                                 .panel = hs_node_panel(node, panel),
-                                 .pinned = pinned_runs(&node->out, owner[role->own_axis], p, part)};
-}
-
-static int blocks_next(struct owned_blocks *blocks)
-{
-    const int rows_looped = blocks->role->loop_axis == 0;
-    struct index_run *pinned = rows_looped ? &blocks->cols : &blocks->rows;
-    while (!blocks->open || !runs_next(&blocks->looped, rows_looped ? &blocks->rows : &blocks->cols)) {
-        if (!runs_next(&blocks->pinned, pinned))
+    while (blocks->col.length == 0 || !runs_next(&blocks->rows, &blocks->row)) {
+        if (!runs_next(&blocks->columns, &blocks->col))
             return 0;
-        blocks->looped = looped_runs(blocks->role, blocks->owner, blocks->panel);
-        blocks->open = 1;
+        blocks->rows = blocks->all_rows;
     }
     return 1;
 }
 
-/* The address of a block in the tile of the process at `place`. */
-static const char *block_in(const struct hs_node_product *node, const struct owned_blocks *blocks, int64_t panel,
-                            int place)
+/* The address of the current block in a tile. */
+static const char *block_in(const struct hs_owned_blocks *blocks, const struct hs_matrix *tile, size_t size)
 {
-    return hs_supply_slot(node, &node->out, panel * node->chunks, place) +
-           (size_t)(blocks->rows.to + blocks->cols.to * node->out.ld) * node->problem->scalar->size;
+    return tile->base + (size_t)(blocks->row.to + blocks->col.to * tile->ld) * size;
+}
+
+void hs_owned_add(struct hs_node_product *node, const struct hs_owned_blocks *blocks, const void *beta,
+                  const struct hs_matrix *tile)
+{
+    const struct hs_scalar *scalar = node->problem->scalar;
+    const struct hs_matrix *c = &node->matrix[HS_C];
+    const int64_t rows = blocks->row.length, cols = blocks->col.length;
+    char *sum = c->base + (size_t)(blocks->row.from + blocks->col.from * c->ld) * scalar->size;
+    if (node->device)
+        hs_node_device_update(node, rows, cols, beta, sum, c->ld, block_in(blocks, tile, scalar->size), tile->ld);
+    else
+        hs_update(scalar, rows, cols, beta, sum, c->ld, block_in(blocks, tile, scalar->size), tile->ld);
+}
+
+uint32_t hs_owned_crc(struct hs_owned_blocks *blocks, const struct hs_matrix *tile, size_t size)
+{
+    uint32_t crc = 0;
+    while (hs_owned_next(blocks))
+        for (int64_t j = 0; j < blocks->col.length; j++)
+            crc = hs_crc32c_after(crc, block_in(blocks, tile, size) + (size_t)(j * tile->ld) * size,
+                                  (size_t)blocks->row.length * size);
+    return crc;
+}
+
+/* The blocks of C's panel that the process at `owner` owns, within the partial results of line p. */
+static struct hs_owned_blocks blocks_of(const struct hs_node_product *node, int64_t panel, int p, const int owner[2])
+{
+    const struct hs_role *role = node->out.role;
+    const struct hs_range part = {0, hs_axis_count(role->want, p)};
+    struct hs_runs pinned = pinned_runs(&node->out, owner[role->own_axis], p, part);
+    struct hs_runs looped = looped_runs(role, owner, hs_node_panel(node, panel));
+    return role->loop_axis == 0 ? (struct hs_owned_blocks){.columns = pinned, .all_rows = looped}
+                                : (struct hs_owned_blocks){.columns = looped, .all_rows = pinned};
+}
+
+/* The partial result of a panel of the process at `place`. */
+static struct hs_matrix tile_of(const struct hs_node_product *node, int64_t panel, int place)
+{
+    return (struct hs_matrix){hs_supply_slot(node, &node->out, panel * node->chunks, place), node->out.ld};
 }
 
 /* Computes beta C + the partial results of a line for one block of C, in the order of the line.  Processes that own no
  * index of k have no partial result. */
-static void sum_block(struct hs_node_product *node, int64_t panel, int p, const struct owned_blocks *blocks)
+static void sum_block(struct hs_node_product *node, int64_t panel, int p, const struct hs_owned_blocks *blocks)
 {
-    const struct hs_supply *out = &node->out;
-    const struct hs_problem *problem = node->problem;
-    const struct hs_scalar *scalar = problem->scalar;
-    const struct hs_axis *k = node->variant.axis[HS_K];
-    const struct hs_matrix *c = &node->matrix[HS_C];
-    const int64_t rows = blocks->rows.length, cols = blocks->cols.length;
-    char *sum = c->base + (size_t)(blocks->rows.from + blocks->cols.from * c->ld) * scalar->size;
+    const struct hs_role *role = node->out.role;
+    const struct hs_grid *grid = &node->problem->grid;
     const void *beta = &node->beta;
-    for (int q = 0; q < problem->grid.extent[out->role->line_axis]; q++) {
-        if (hs_axis_count(k, q) == 0)
+    for (int q = 0; q < grid->extent[role->line_axis]; q++) {
+        if (hs_axis_count(node->variant.axis[HS_K], q) == 0)
             continue;
-        const char *part = block_in(node, blocks, panel, hs_grid_index(&problem->grid, out->role->want_axis, p, q));
-        if (node->device)
-            hs_node_device_update(node, rows, cols, beta, sum, c->ld, part, out->ld);
-        else
-            hs_update(scalar, rows, cols, beta, sum, c->ld, part, out->ld);
-        beta = scalar->one;
+        const struct hs_matrix tile = tile_of(node, panel, hs_grid_index(grid, role->want_axis, p, q));
+        hs_owned_add(node, blocks, beta, &tile);
+        beta = node->problem->scalar->one;
     }
 }
 
@@ -408,8 +398,8 @@ void hs_node_sum(struct hs_node_product *node, int64_t panel)
     for (int p = 0; p < out->role->want->nprocs; p++) {
         if (!out->gives[p] || hs_axis_count(out->role->want, p) == 0)
             continue;
-        struct owned_blocks blocks = blocks_begin(node, panel, p, node->problem->grid.coord);
-        while (blocks_next(&blocks))
+        struct hs_owned_blocks blocks = blocks_of(node, panel, p, node->problem->grid.coord);
+        while (hs_owned_next(&blocks))
             sum_block(node, panel, p, &blocks);
     }
 }
@@ -417,14 +407,9 @@ void hs_node_sum(struct hs_node_product *node, int64_t panel)
 /* The CRC of what the process at `maker` has computed of a panel for the one at `owner`. */
 static uint32_t crc_of_sum(const struct hs_node_product *node, int64_t panel, const int maker[2], const int owner[2])
 {
-    const size_t size = node->problem->scalar->size;
-    const int place = hs_grid_index(&node->problem->grid, 0, maker[0], maker[1]);
-    struct owned_blocks blocks = blocks_begin(node, panel, hs_supply_line(&node->out, maker), owner);
-    uint32_t crc = 0;
-    while (blocks_next(&blocks))
-        crc = hs_crc32c_columns(crc, block_in(node, &blocks, panel, place), (size_t)blocks.rows.length * size,
-                                blocks.cols.length, (size_t)node->out.ld * size);
-    return crc;
+    const struct hs_matrix tile = tile_of(node, panel, hs_grid_index(&node->problem->grid, 0, maker[0], maker[1]));
+    struct hs_owned_blocks blocks = blocks_of(node, panel, hs_supply_line(&node->out, maker), owner);
+    return hs_owned_crc(&blocks, &tile, node->problem->scalar->size);
 }
 
 void hs_node_take_crcs_of_sum(struct hs_node_product *node, int64_t panel)

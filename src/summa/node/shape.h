@@ -90,6 +90,38 @@ static inline uint32_t *hs_supply_crcs(const struct hs_node_product *node, const
 /* Whether the process at `coord` multiplies anything; if not, it reads nothing and makes no partial result. */
 int hs_node_multiplies(const struct hs_node_product *node, const int coord[2]);
 
+/*
+ * A run is a sequence of indices that are consecutive both on process p of axis x, from local index `from` on, and on
+ * process q of axis y, from local index `to` on.  If y is NULL, they are consecutive in the whole dimension, and `to`
+ * counts from the first index of the walk over all runs.
+ */
+struct hs_index_run {
+    int64_t from, to, length;
+};
+struct hs_runs {
+    struct hs_overlap walk;
+    int64_t first;
+    int pending; /* 1 if `next` is valid */
+    struct hs_index_run next;
+};
+
+/* A walk over the blocks of C that one process owns and another has computed, by columns: the rows and columns of a
+ * block in the owner's matrix (from) and in the other's tile (to). */
+struct hs_owned_blocks {
+    struct hs_runs columns, rows, all_rows;
+    struct hs_index_run col, row; /* the current block */
+};
+
+/* Implemented in fill_and_sum.c. */
+struct hs_runs hs_runs_begin(const struct hs_axis *x, int p, const struct hs_axis *y, int q, int64_t begin,
+                             int64_t end);
+int hs_owned_next(struct hs_owned_blocks *blocks);
+/* C = beta C + the tile, for the current block. */
+void hs_owned_add(struct hs_node_product *node, const struct hs_owned_blocks *blocks, const void *beta,
+                  const struct hs_matrix *tile);
+/* The CRC of all blocks in the tile. */
+uint32_t hs_owned_crc(struct hs_owned_blocks *blocks, const struct hs_matrix *tile, size_t size);
+
 /* Implemented in even.c, for products with an even division.  Whether the process at `coord` owns all that its part of
  * the product needs of operand x, in consecutive local indices. */
 int hs_even_owns(const struct hs_node_product *node, int x, const int coord[2]);

@@ -73,16 +73,16 @@ int hs_parity_compare(const struct hs_scalar *scalar, int64_t rows, int64_t cols
     if (in_rows == 0 && in_cols == 0)
         return 0;
     /* changes in one row show themselves in the columns' parities, and the reverse */
-    int by_row = in_rows <= 1, along = by_row ? 1 : 0;
+    int by_row = in_rows <= 1;
     if (in_rows == 0 || in_cols == 0 || (in_rows > 1 && in_cols > 1) || in_rows + in_cols > HS_FLIPS)
         return -1;
     const unsigned char *x = by_row ? before->cols : before->rows, *y = by_row ? after->cols : after->rows;
     unsigned char all[16] = {0};
-    for (int64_t i = 0; i < (along ? cols : rows); i++) {
+    for (int64_t i = 0; i < (by_row ? cols : rows); i++) {
         struct hs_flip *one = &flip[count];
         if (memcmp(x + (size_t)i * size, y + (size_t)i * size, size) == 0)
             continue;
-        *one = (struct hs_flip){.row = along ? row : i, .col = along ? i : col, .alone_in_column = along};
+        *one = (struct hs_flip){.row = by_row ? row : i, .col = by_row ? i : col, .alone_in_column = by_row};
         memcpy(one->bits, x + (size_t)i * size, size);
         fold(size, one->bits, y + (size_t)i * size);
         fold(size, all, one->bits);

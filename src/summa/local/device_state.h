@@ -23,7 +23,7 @@ struct hs_tile_slot {
 
 /* A copy in flight: `columns` columns of a tile, from column `from` on. */
 struct hs_pinned_piece {
-    char *at;               /* pinned memory; unused for direct copies */
+    void *at;               /* pinned memory; unused for direct copies */
     struct hs_event *event; /* recorded after the copy */
     struct hs_job job;
     int64_t from, columns;
@@ -67,7 +67,7 @@ struct hs_local {
     /* Device resources, made when first needed. */
     struct hs_stream *in, *multiply, *out;
     struct hs_event *begun, *ended;
-    char *tile_memory; /* memory of all slots */
+    void *tile_memory; /* memory of all slots */
     size_t tile_bytes;
     struct hs_tile_slot slot[HS_TILES][HS_TILES_MOST];
     struct hs_pinned_ring coming, leaving;

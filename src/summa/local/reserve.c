@@ -17,10 +17,8 @@ static hsumma_status make_pieces(struct hs_local *local, struct hs_pinned_ring *
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && i < HS_PINNED_PIECES; i++) {
         struct hs_pinned_piece *piece = &pieces->piece[i];
-        void *at = piece->at;
-        if (!at)
-            status = kind->get_pinned(local->device, (size_t)hs_local_piece(local), &at);
-        piece->at = at;
+        if (!piece->at)
+            status = kind->get_pinned(local->device, (size_t)hs_local_piece(local), &piece->at);
         if (!status)
             status = make_event(local, &piece->event);
     }
@@ -33,12 +31,10 @@ static hsumma_status make_places(struct hs_local *local)
     const struct hs_tiling *tiling = &local->tiling;
     hsumma_status status = HSUMMA_OK;
     if (local->tile_bytes < tiling->bytes) {
-        void *tiles = NULL;
         kind->put(local->device, local->tile_memory);
         local->tile_memory = NULL;
         local->tile_bytes = 0;
-        status = kind->get(local->device, tiling->bytes, &tiles);
-        local->tile_memory = tiles;
+        status = kind->get(local->device, tiling->bytes, &local->tile_memory);
         local->tile_bytes = status ? 0 : tiling->bytes;
     }
     char *at = local->tile_memory;

@@ -42,6 +42,12 @@ static hsumma_status make_side(struct hs_side *side, const struct hs_layout *min
     return status;
 }
 
+static void free_side(struct hs_side *side, const struct hs_allocator *memory)
+{
+    for (int a = 0; a < 2; a++)
+        hs_shares_free(&side->share[a], memory);
+}
+
 /* The distance from a sender to a receiver; 0 to itself.  At any distance no two senders have the same
  * receiver. */
 static int64_t distance(const struct hs_topology *topology, int size, int from, int to)
@@ -273,21 +279,17 @@ hsumma_status hs_redistribution_count(const struct hs_layout *source, int source
             status = add_load(load, &from, &source[s], target, topology, size, rank, 1, memory);
         if (!status)
             status = add_load(load, &to, &source[s], target, topology, size, rank, 0, memory);
-        for (int a = 0; a < 2; a++)
-            hs_shares_free(&from.share[a], memory);
+        free_side(&from, memory);
     }
-    for (int a = 0; a < 2; a++)
-        hs_shares_free(&to.share[a], memory);
+    free_side(&to, memory);
     return status;
 }
 
 void hs_redistribution_free(struct hs_redistribution *r, const struct hs_allocator *memory)
 {
-    for (int a = 0; a < 2; a++) {
-        hs_shares_free(&r->target.share[a], memory);
-        for (int s = 0; r->source && s < r->sources; s++)
-            hs_shares_free(&r->source[s].share[a], memory);
-    }
+    free_side(&r->target, memory);
+    for (int s = 0; r->source && s < r->sources; s++)
+        free_side(&r->source[s], memory);
     hs_put(memory, r->source);
     hs_put(memory, r->from);
     hs_put(memory, r->transfer);
@@ -335,7 +337,7 @@ static void pack(const struct hs_redistribution *r, int64_t round)
         struct part_of_block part = part_of_round(r, transfer, round);
         struct hs_shared block = {r->source[transfer->source].share, {transfer->with[0], transfer->with[1]}};
         int64_t bytes = (part.end - part.begin) * (int64_t)r->scalar->size;
-        if (hs_compute_bytes(r->scalar->compute, HS_WORK_COPY, bytes))
+        if (bytes > 0 && hs_compute_bytes(r->scalar->compute, HS_WORK_COPY, bytes))
             hs_shared_pack(&block, &r->from[transfer->source], r->scalar->size, part.begin, part.end,
                            buffer + transfer->at);
     }
@@ -360,7 +362,7 @@ static void unpack(const struct hs_redistribution *r, int64_t round)
         struct hs_shared block = {r->target.share, {recv[i].with[0], recv[i].with[1]}};
         const void *beta = recv[i].source == 0 ? &r->beta : r->scalar->one;
         int64_t bytes = (part.end - part.begin) * (int64_t)r->scalar->size;
-        if (!hs_compute_bytes(r->scalar->compute, HS_WORK_COPY, bytes))
+        if (bytes == 0 || !hs_compute_bytes(r->scalar->compute, HS_WORK_COPY, bytes))
             continue;
         if (recv[i].far) {
             hs_shared_unpack(&block, &r->to, r->scalar, beta, part.begin, part.end, buffer + recv[i].at);

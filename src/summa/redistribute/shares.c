@@ -123,11 +123,16 @@ static struct sharing_walk walk_from(const struct hs_shared *block, int64_t ld, 
     return walk;
 }
 
+static inline int64_t run_length(const struct sharing_walk *walk)
+{
+    return hs_min(walk->left, walk->row->length - walk->in_row);
+}
+
 /* Returns the length of the next run, at most `most` elements.  Sets *at to its offset in the local matrix, in
  * elements. */
 static inline int64_t next_run(struct sharing_walk *walk, int64_t most, int64_t *at)
 {
-    int64_t length = hs_min(hs_min(walk->left, most), walk->row->length - walk->in_row);
+    int64_t length = hs_min(run_length(walk), most);
     *at = walk->row->local + walk->in_row + (walk->col->local + walk->in_col) * walk->ld;
     walk->left -= length;
     walk->in_row += length;
@@ -144,16 +149,9 @@ static inline int64_t next_run(struct sharing_walk *walk, int64_t most, int64_t 
     return length;
 }
 
-static inline int64_t run_length(const struct sharing_walk *walk)
-{
-    return hs_min(walk->left, walk->row->length - walk->in_row);
-}
-
 void hs_shared_pack(const struct hs_shared *block, const struct hs_matrix *from, size_t size, int64_t begin,
                     int64_t end, char *message)
 {
-    if (begin >= end)
-        return;
     struct sharing_walk walk = walk_from(block, from->ld, begin, end);
     int64_t at;
     while (walk.left > 0) {
@@ -175,8 +173,6 @@ static inline void update_run(const struct hs_scalar *scalar, int assigns, int64
 void hs_shared_unpack(const struct hs_shared *block, const struct hs_matrix *to, const struct hs_scalar *scalar,
                       const void *beta, int64_t begin, int64_t end, const char *message)
 {
-    if (begin >= end)
-        return;
     struct sharing_walk walk = walk_from(block, to->ld, begin, end);
     int assigns = scalar->is_zero(beta);
     int64_t at;
@@ -191,8 +187,6 @@ void hs_shared_copy(const struct hs_shared *source, const struct hs_matrix *from
                     const struct hs_matrix *to, const struct hs_scalar *scalar, const void *beta, int64_t begin,
                     int64_t end)
 {
-    if (begin >= end)
-        return;
     struct sharing_walk out = walk_from(source, from->ld, begin, end), in = walk_from(target, to->ld, begin, end);
     int assigns = scalar->is_zero(beta);
     int64_t read, write;

@@ -42,7 +42,7 @@ static inline int64_t hs_shared_elements(const struct hs_shared *block)
     return block->axis[0].count[block->with[0]] * block->axis[1].count[block->with[1]];
 }
 
-/* Packs elements [begin, end) of a block into a message. */
+/* Packs elements [begin, end) of a block into a message.  Here and below begin < end. */
 void hs_shared_pack(const struct hs_shared *block, const struct hs_matrix *from, size_t size, int64_t begin,
                     int64_t end, char *message);
 /* to = beta * to + message, for elements [begin, end) of a block. */

@@ -2,9 +2,6 @@
 #include "coll/run/call.h"
 #include "hsumma/context/context.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct hsumma_request {
     hsumma_context *ctx;
     struct hs_ticket ticket;

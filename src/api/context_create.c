@@ -1,5 +1,4 @@
 #include "api/context_create.h"
-#include "api/context_device.h"
 #include "api/context_parts.h"
 #include "api/cores.h"
 #include "api/plan_cache.h"
@@ -11,7 +10,6 @@
 #include "hsumma/trace/trace_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void hsumma_version(int *major, int *minor, int *patch)

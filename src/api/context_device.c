@@ -1,11 +1,10 @@
-#include "api/context_device.h"
+#include "api/context_parts.h"
 
 #include "coll/node/agree_mpi.h"
 #include "coll/run/device_comm.h"
 #include "gpu/devices.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 /* DEVICE_PANEL: width of panels of host matrices.  SHARED_PART: the usual limit of a process's shared buffers, as a
@@ -203,9 +202,7 @@ static void meet_all(hsumma_context *ctx)
 
 void hs_context_leave_device(hsumma_context *ctx, int meet)
 {
-    if (!ctx->device)
-        return;
-    if (ctx->broken) /* the device's work may wait forever for a process that has failed */
+    if (!ctx->device || ctx->broken) /* the device's work may wait forever for a process that has failed */
         return;
     ctx->device->kind->synchronize(ctx->device, ctx->stream);
     hs_allocations_leave(&ctx->allocations);

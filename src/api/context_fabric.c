@@ -4,7 +4,6 @@
 #include "dist/fabric_file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Reads "torus:8x8x8" or another fabric; there must be a position for each node. */
@@ -23,25 +22,23 @@ static hsumma_status read_word(const char *word, int nodes, struct hs_fabric *fa
 /* Sets *text to the contents of the file, read by rank 0. Collective; every rank returns the same status. */
 static hsumma_status spread_file(hsumma_context *ctx, const char *path, char **text)
 {
-    struct {
-        int64_t length; /* negative: the error with which reading failed */
-    } head = {0};
+    int64_t length = 0; /* negative: the error with which reading failed */
     const struct hs_comm *comm = &ctx->comm;
     if (comm->rank == 0) {
         *text = hs_read_file(&ctx->memory, path);
-        head.length = *text ? (int64_t)strlen(*text) : -(int64_t)errno;
+        length = *text ? (int64_t)strlen(*text) : -(int64_t)errno;
     }
-    hsumma_status status = hs_mpi_bcast(&head, sizeof head, 0, comm->comm, comm->watch);
+    hsumma_status status = hs_mpi_bcast(&length, sizeof length, 0, comm->comm, comm->watch);
     if (status)
         return hs_fail(&ctx->message, status, "MPI_Ibcast of the topology failed");
-    if (head.length < 0)
-        return hs_fail(&ctx->message, head.length == -ENOMEM ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_OPTION,
-                       "topology: cannot read %.300s: %s", path, strerror((int)-head.length));
+    if (length < 0)
+        return hs_fail(&ctx->message, length == -ENOMEM ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_OPTION,
+                       "topology: cannot read %.300s: %s", path, strerror((int)-length));
     if (comm->rank > 0)
-        *text = hs_get(&ctx->memory, (size_t)head.length + 1, 1);
+        *text = hs_get(&ctx->memory, (size_t)length + 1, 1);
     status = hs_agreed(comm->comm, *text ? HSUMMA_OK : HSUMMA_ERR_MEMORY, comm->watch);
     if (!status)
-        status = hs_mpi_bcast(*text, (size_t)head.length + 1, 0, comm->comm, comm->watch);
+        status = hs_mpi_bcast(*text, (size_t)length + 1, 0, comm->comm, comm->watch);
     return status ? hs_fail(&ctx->message, status, "topology: cannot broadcast %.300s", path) : HSUMMA_OK;
 }
 

@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Seconds of measuring; with the agreement and the file altogether less than 0.1. */
 static const double budget = 0.08;

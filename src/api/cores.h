@@ -5,7 +5,6 @@
 #include "coll/node/comm.h"
 
 #include <sched.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { HS_CPUS = 4096 }; /* more than any node has */

@@ -4,25 +4,48 @@
 #include "hsumma/plan/plan.h"
 #include "summa/entering.h"
 
-#include <string.h>
-
 /* The price of a layout: predicted seconds, and the bytes that enter the most loaded node and process. */
 struct grid_price {
     double seconds;
     int64_t node_bytes, process_bytes;
 };
 
-/* Fills the descriptors: one block per process (nb = 0), or blocks of nb x nb. */
-static void describe(const struct hs_request *request, const hsumma_grid *grid, int64_t nb, hsumma_desc desc[3])
+/* Fills the descriptors of a request: one block per process (nb = 0), or blocks of nb x nb. */
+static void describe(struct hs_request *request, const hsumma_grid *grid, int64_t nb, hsumma_desc desc[3])
 {
     for (int x = 0; x < 3; x++) {
         int flip = request->op[x] != 'N';
         int64_t rows = request->extent[hs_operand_dims[x][flip]], columns = request->extent[hs_operand_dims[x][!flip]];
+        request->desc[x] = &desc[x];
         if (nb > 0)
             hsumma_desc_init(&desc[x], grid, rows, columns, nb, nb);
         else
             hsumma_desc_checkerboard(&desc[x], grid, rows, columns);
     }
+}
+
+/* A grid that is not created, and descriptors on it. */
+struct imagined {
+    int *rank;
+    hsumma_grid grid;
+    hsumma_desc desc[3];
+};
+
+/* Imagines a grid of all ranks from 0 on, and describes the request on it.  The caller frees it->rank, also after an
+ * error. */
+static hsumma_status imagine(hsumma_context *ctx, struct hs_request *request, const int extent[2], int64_t nb,
+                             struct imagined *it)
+{
+    const int processes = extent[0] * extent[1];
+    it->rank = hs_get(&ctx->memory, (size_t)processes, sizeof *it->rank);
+    if (!it->rank)
+        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);
+    for (int i = 0; i < processes; i++)
+        it->rank[i] = i;
+    hsumma_status status = hs_imagine_grid(ctx, extent, it->rank, &it->grid);
+    if (!status)
+        describe(request, &it->grid, nb, it->desc);
+    return status;
 }
 
 /* The most bytes that must enter one part of the division; -1 if out of memory. */
@@ -52,27 +75,21 @@ static hsumma_status count_bytes(const hsumma_plan *plan, struct grid_price *pri
 /* Prices a grid by a plan that this process makes alone, without creating the grid; with `counts` also counts the bytes
  * that enter nodes and processes. */
 static hsumma_status price_grid(hsumma_context *ctx, struct hs_request *request, int64_t nb, const int extent[2],
-                                int *rank, int counts, struct grid_price *price)
+                                int counts, struct grid_price *price)
 {
-    hsumma_grid grid;
-    hsumma_desc desc[3];
-    hsumma_plan *plan;
-    for (int i = 0; i < extent[0] * extent[1]; i++)
-        rank[i] = i;
-    hsumma_status status = hs_imagine_grid(ctx, extent, rank, &grid);
-    if (status)
-        return status;
-    describe(request, &grid, nb, desc);
-    for (int x = 0; x < 3; x++)
-        request->desc[x] = &desc[x];
+    struct imagined on;
+    hsumma_plan *plan = NULL;
+    hsumma_status status = imagine(ctx, request, extent, nb, &on);
     request->priced = 1;
-    status = hs_plan_create(ctx, request, 1, &plan);
-    if (status)
-        return status;
-    price->seconds = plan->choice.prediction.seconds;
-    if (counts && (status = count_bytes(plan, price)))
-        hs_fail(&ctx->message, status, "no memory to count the traffic of a grid of %d x %d", extent[0], extent[1]);
-    hs_plan_destroy(plan);
+    if (!status)
+        status = hs_plan_create(ctx, request, 1, &plan);
+    if (!status) {
+        price->seconds = plan->choice.prediction.seconds;
+        if (counts && (status = count_bytes(plan, price)))
+            hs_fail(&ctx->message, status, "no memory to count the traffic of a grid of %d x %d", extent[0], extent[1]);
+        hs_plan_destroy(plan);
+    }
+    hs_put(&ctx->memory, on.rank);
     return status;
 }
 
@@ -112,9 +129,6 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                        "processes is %d, nb is %lld, m, n and k are %lld, %lld and %lld; expected at least 1 process, "
                        "and 0 or more for the others",
                        processes, (long long)nb, (long long)m, (long long)n, (long long)k);
-    int *rank = hs_get(&ctx->memory, (size_t)processes, sizeof *rank);
-    if (!rank)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", processes);
     for (int used = processes, square = 0; used > 0 && !square; used--) {
         for (int rows = 1; rows <= used; rows++) {
             int extent[2] = {rows, used / rows};
@@ -127,13 +141,11 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             square |= squarish;
             if (is_hopeless(request.extent, extent[0], extent[1]))
                 continue;
-            hsumma_status status = price_grid(ctx, &request, nb, extent, rank, 0, &price);
+            hsumma_status status = price_grid(ctx, &request, nb, extent, 0, &price);
             first = first ? first : status;
             /* a process that skipped the grid could choose differently from the others */
-            if (status == HSUMMA_ERR_MEMORY) {
-                hs_put(&ctx->memory, rank);
+            if (status == HSUMMA_ERR_MEMORY)
                 return status;
-            }
             if (status || (least >= 0 && price.seconds >= least * (1 - 1e-9)))
                 continue;
             least = price.seconds;
@@ -141,7 +153,6 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
             *npcol = extent[1];
         }
     }
-    hs_put(&ctx->memory, rank);
     if (least < 0)
         return first;
     if (predicted_seconds)
@@ -167,21 +178,18 @@ static hsumma_status find_best(hsumma_context *ctx, struct hs_request *request, 
                                               ctx->comm.size, request->options, &extent[0], &extent[1], NULL);
     if (status)
         return status;
-    int used = extent[0] * extent[1], *rank = hs_get(&ctx->memory, (size_t)used, sizeof *rank);
-    if (!rank)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", used);
+    const int used = extent[0] * extent[1];
     for (int rows = 1; rows <= used && status != HSUMMA_ERR_MEMORY; rows++) {
         const int one[2] = {rows, used / rows};
         if (used % rows)
             continue;
-        status = price_grid(ctx, request, 0, one, rank, 1, &price);
+        status = price_grid(ctx, request, 0, one, 1, &price);
         if (status || (least.seconds >= 0 && !is_less(&price, &least)))
             continue;
         least = price;
         extent[0] = one[0];
         extent[1] = one[1];
     }
-    hs_put(&ctx->memory, rank);
     *seconds = least.seconds;
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
@@ -193,21 +201,11 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
 {
     const int extent[2] = {1, ctx->comm.size};
     struct hs_request request = *wanted;
-    hsumma_grid all;
-    hsumma_desc desc[3];
-    int *rank = hs_get(&ctx->memory, (size_t)ctx->comm.size, sizeof *rank);
-    for (int i = 0; rank && i < ctx->comm.size; i++)
-        rank[i] = i;
-    hsumma_status status =
-        rank ? hs_imagine_grid(ctx, extent, rank, &all)
-             : hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a grid of %d processes", ctx->comm.size);
-    if (!status) {
-        describe(&request, &all, 0, desc);
-        for (int x = 0; x < 3; x++)
-            request.desc[x] = &desc[x];
+    struct imagined all;
+    hsumma_status status = imagine(ctx, &request, extent, 0, &all);
+    if (!status)
         status = hs_layered_choose(ctx, &request, settings, (struct hs_layered_rival){seconds, 1}, count);
-    }
-    hs_put(&ctx->memory, rank);
+    hs_put(&ctx->memory, all.rank);
     return status;
 }
 
@@ -246,8 +244,6 @@ static hsumma_status spread_over_layers(hsumma_context *ctx, const struct hs_req
     if (status)
         return status;
     describe(&request, all, 0, desc);
-    for (int x = 0; x < 3; x++)
-        request.desc[x] = &desc[x];
     request.alone = 0;
     status = hs_request_check(&request, ctx, &ctx->message);
     if (!status && settings->bits)

@@ -1,7 +1,5 @@
 #include "hsumma/context/context.h"
 
-#include <string.h>
-
 hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char order, const int *ranks,
                                  hsumma_grid **result)
 {

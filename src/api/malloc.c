@@ -1,23 +1,16 @@
 #include "hsumma/context/context.h"
 
-static hsumma_status on_device(hsumma_context *ctx, size_t bytes, void **memory)
-{
-    hsumma_status status = hs_allocate_on_device(&ctx->allocations, &ctx->agreement, ctx->device, bytes, &ctx->memory,
-                                                 memory, &ctx->message);
-    ctx->broken |= hs_status_is_final(status) || ctx->agreement.instance.active;
-    return status;
-}
-
 hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 {
     *memory = NULL;
     if (ctx->broken)
         return hs_context_refuse(ctx);
     hs_context_enter(ctx, HS_ENTERED_MALLOC, ++ctx->entered, 0);
-    if (ctx->device)
-        return on_device(ctx, bytes, memory);
-    hsumma_status status = hs_allocate(&ctx->allocations, &ctx->agreement, bytes, &ctx->memory, memory, &ctx->message);
-    ctx->broken = hs_status_is_final(status);
+    hsumma_status status =
+        ctx->device ? hs_allocate_on_device(&ctx->allocations, &ctx->agreement, ctx->device, bytes, &ctx->memory,
+                                            memory, &ctx->message)
+                    : hs_allocate(&ctx->allocations, &ctx->agreement, bytes, &ctx->memory, memory, &ctx->message);
+    ctx->broken = hs_status_is_final(status) || (ctx->device && ctx->agreement.instance.active);
     return status;
 }
 

@@ -14,11 +14,6 @@ struct own {
     hsumma_algorithm theirs; /* its strings follow this structure in memory */
 };
 
-static const struct own *own_of(const struct hs_alg *alg)
-{
-    return alg->own;
-}
-
 /* The arrays of a public shape of `size` ranks. */
 struct shape_arrays {
     int64_t *part; /* size + 1 entries: the offset of each rank's part, in bytes */
@@ -48,7 +43,7 @@ static hsumma_shape public_shape(const struct hs_alg *alg, const struct hs_shape
 
 static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
-    const struct own *own = own_of(alg);
+    const struct own *own = alg->own;
     if (!own->theirs.unfit)
         return NULL;
     struct shape_arrays arrays = {hs_get(&hs_heap, (size_t)shape->size + 1, sizeof *arrays.part),
@@ -91,7 +86,7 @@ static int is_safe(const struct hs_builder *builder, const struct hs_shape *shap
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    const struct own *own = own_of(builder->alg);
+    const struct own *own = builder->alg->own;
     struct shape_arrays arrays = {hs_builder_get(builder, (size_t)shape->size + 1, sizeof *arrays.part),
                                   hs_builder_get(builder, (size_t)shape->size, sizeof *arrays.node)};
     if (builder->failed)
@@ -232,7 +227,7 @@ hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *
 void hs_own_algorithms_free(struct hs_registry *own, const struct hs_allocator *memory)
 {
     for (int i = 0; i < own->count; i++)
-        hs_put(memory, (void *)(uintptr_t)own_of(own->row[i]));
+        hs_put(memory, (void *)(uintptr_t)own->row[i]->own);
     hs_put(memory, own->row);
     *own = (struct hs_registry){0};
 }

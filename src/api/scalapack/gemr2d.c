@@ -6,8 +6,6 @@
 
 #include "coll/node/agree_mpi.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #pragma weak psgemr2d_
@@ -100,14 +98,6 @@ static const char *name_difference(hsumma_context *ctx, const struct whereabouts
     return ctx->message.text;
 }
 
-static const char *not_covered(hsumma_context *ctx, const int shape[2], int found, int e)
-{
-    hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
-            "the context of the call has only %d processes of the %d x %d grid of %c; expected all", found, shape[0],
-            shape[1], "AB"[e]);
-    return ctx->message.text;
-}
-
 /* Combines the knowledge of all processes about matrix e. Returns NULL or the error, the same on all processes. */
 static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, const struct whereabouts *told, int e,
                          struct known *known)
@@ -128,8 +118,12 @@ static const char *learn(const struct hs_pgemr2d *call, struct hs_shim *shim, co
             return name_difference(shim->ctx, told, r, first, e);
         members++;
     }
-    if ((int64_t)shape[0] * shape[1] != members)
-        return not_covered(shim->ctx, shape, members, e);
+    if ((int64_t)shape[0] * shape[1] != members) {
+        hs_fail(&shim->ctx->message, HSUMMA_ERR_ARGUMENT,
+                "the context of the call has only %d processes of the %d x %d grid of %c; expected all", members,
+                shape[0], shape[1], "AB"[e]);
+        return shim->ctx->message.text;
+    }
     for (int r = 0; r < size; r++) {
         const struct whereabouts *one = &told[2 * r + e];
         if (one->coord[0] >= 0)

@@ -54,8 +54,7 @@ static int has_single_holders(const struct hs_role *role)
 
 static struct hs_role role_of(const struct hs_problem *problem, const struct hs_variant *variant, int operand)
 {
-    struct hs_role role;
-    memset(&role, 0, sizeof role);
+    struct hs_role role = {0};
     if (operand == variant->stationary)
         return role;
     const struct hs_view *view = &problem->view[operand];

@@ -7,8 +7,10 @@
 #include "base/threads.h"
 #include "dist/cover.h"
 
-static void multiply(const struct hs_pgemm *call, const struct hs_repeated *how, int threads)
+void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads)
 {
+    if (how->local != HS_MINE)
+        return;
     int before = hs_threads_set(threads);
     const struct hs_scalar *scalar = &hs_scalars[call->type];
     char op[2];
@@ -18,12 +20,6 @@ static void multiply(const struct hs_pgemm *call, const struct hs_repeated *how,
                  (const char *)call->data[0] + how->offset[0], how->ld[0], (const char *)call->data[1] + how->offset[1],
                  how->ld[1], call->beta, (char *)call->data[2] + how->offset[2], how->ld[2]);
     hs_threads_restore(before);
-}
-
-void hs_repeat_locally(const struct hs_pgemm *call, const struct hs_repeated *how, int threads)
-{
-    if (how->local == HS_MINE)
-        multiply(call, how, threads);
 }
 
 int hs_do_locally(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)

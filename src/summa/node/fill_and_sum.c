@@ -67,7 +67,7 @@ struct copying {
     const int8_t *lines; /* lines[p]: whether line p gets anything (hs_supply.gives); NULL if all lines do */
     struct hs_range panel;
     struct strip strip[STRIPS];
-    int strips, real;
+    int strips;
     int64_t bytes;
     enum task task;
     uint32_t crc;
@@ -116,13 +116,14 @@ static void copy_columns(struct copying *copying, struct hs_index_run columns, c
         copy_on_device(copying, columns, tiles);
         return;
     }
+    const int real = hs_compute_is_real(copying->node->problem->scalar->compute);
     for (int64_t j = 0; j < columns.length; j++) {
         const char *from = matrix->base + (size_t)((columns.from + j) * matrix->ld) * size;
         char *to = tiles + (size_t)((columns.to + j) * copying->supply->ld) * size;
         for (int i = 0; i < copying->strips; i++) {
             const struct strip *strip = &copying->strip[i];
             size_t bytes = (size_t)strip->length * size;
-            if (copying->real)
+            if (real)
                 memcpy(to + strip->offset, from + (size_t)strip->from * size, bytes);
             copying->bytes += (int64_t)bytes;
         }
@@ -159,11 +160,8 @@ static int part_of(const struct copying *copying, int64_t step, int p, struct hs
 static struct hs_runs begin_pinned(const struct copying *copying, int p, struct hs_range part)
 {
     const struct hs_role *role = copying->supply->role;
-    struct hs_runs aligned;
-    memset(&aligned, 0, sizeof aligned);
-    aligned.pending = 1;
     if (!role->exchanged)
-        return aligned;
+        return (struct hs_runs){.pending = 1};
     return pinned_runs(copying->supply, copying->coord[role->own_axis], p, part);
 }
 
@@ -273,7 +271,6 @@ int64_t hs_node_fill(struct hs_node_product *node, const struct hs_supply *suppl
                               .supply = supply,
                               .matrix = node->matrix[supply->operand],
                               .coord = {coord[0], coord[1]},
-                              .real = hs_compute_is_real(compute),
                               .lines = supply->gives};
     copy_tiles(&copying, step, 0, supply->role->want->nprocs, hs_supply_slot(node, supply, step, 0));
     hs_compute_bytes(compute, HS_WORK_SHARED_COPY, copying.bytes);

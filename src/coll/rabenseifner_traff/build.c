@@ -72,10 +72,7 @@ static void find_way(struct rt_state *state)
     }
 }
 
-/*
- * The bytes that a level needs in an area: for its operands, or for the blocks of Bruck's allgather in rings of more
- * than three.
- */
+/* Bytes of a level in an area: its operands, or the blocks of Bruck's allgather in rings of more than three. */
 static int64_t area_bytes(const struct hs_shape *shape, const struct rt_visit *visit)
 {
     int64_t piece = visit->hi - visit->lo, ways = visit->step == RT_RING ? visit->size : 2;

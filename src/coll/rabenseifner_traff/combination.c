@@ -44,10 +44,7 @@ static double cost_of(const struct rt_plan *plan, const struct hs_shape *shape, 
 {
     int64_t piece = shape->bytes;
     double cost = 0;
-    /*
-     * late: true if the time of an elimination is included in the cost; all later eliminations overlap with it
-     * (Sections 3.2 and 3.3).
-     */
+    /* true if an elimination is included in the cost; all later ones overlap with it (Sections 3.2, 3.3) */
     int late = 0;
 
     for (int z = 0; z < plan->levels; z++) {

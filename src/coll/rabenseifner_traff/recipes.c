@@ -32,43 +32,13 @@
 #include "coll/rabenseifner_traff/rt.h"
 #include "coll/schedule/rows.h"
 
-static int power_below(int groups)
+/* 2-1 elimination in neighbouring pairs, after the first `skip` groups, that leaves a power of two. */
+static void eliminate_to_power(struct rt_plan *plan, int skip)
 {
     int power = 1;
-    while (power <= groups / 2)
+    while (power <= plan->groups / 2)
         power *= 2;
-    return power;
-}
-
-/* 2-1 elimination among the first pairs of neighbours leaves a power of two (Sections 1 and 4). */
-static void elimination_21(struct rt_plan *plan, const struct hs_shape *shape)
-{
-    (void)shape;
-    rt_eliminate(plan, 0, plan->groups - power_below(plan->groups));
-    rt_halve(plan);
-}
-
-/*
- * Exchanges in pairs; among an odd number of groups, the first three groups perform a 3-2 step. If p is a power of two,
- * this is the butterfly.
- */
-static void elimination_32(struct rt_plan *plan, const struct hs_shape *shape)
-{
-    (void)shape;
-    rt_halve(plan);
-}
-
-/*
- * Exchanges in pairs while the number of groups is even, one level with a 3-2 step, then 2-1 steps among groups that
- * exchanged in pairs on this level and therefore have time for another step; then exchanges in pairs.
- */
-static void elimination_32_21(struct rt_plan *plan, const struct hs_shape *shape)
-{
-    (void)shape;
-    rt_halve_while_even(plan);
-    rt_exchange(plan, 2);
-    rt_eliminate(plan, 1, plan->groups - power_below(plan->groups));
-    rt_halve(plan);
+    rt_eliminate(plan, skip, plan->groups - power);
 }
 
 int rt_odd_factor(int number)
@@ -77,15 +47,6 @@ int rt_odd_factor(int number)
         if (number % factor == 0)
             return factor;
     return number;
-}
-
-/* The butterfly for the factor 2^n of p, then a ring for every odd prime factor, ascending. */
-static void small_ring(struct rt_plan *plan, const struct hs_shape *shape)
-{
-    (void)shape;
-    rt_halve_while_even(plan);
-    while (plan->groups > 1)
-        rt_exchange(plan, rt_odd_factor(plan->groups));
 }
 
 void rt_combine(struct rt_plan *plan, const struct hs_shape *shape)
@@ -99,7 +60,7 @@ void rt_combine(struct rt_plan *plan, const struct hs_shape *shape)
     if (shape->with.rest == HS_REST_RING)
         rt_exchange(plan, plan->groups);
     else if (shape->with.rest == HS_REST_21)
-        rt_eliminate(plan, 0, plan->groups - power_below(plan->groups));
+        eliminate_to_power(plan, 0);
     rt_halve(plan);
 }
 
@@ -107,16 +68,29 @@ enum { COMBINATION, ELIMINATION_21, ELIMINATION_32, ELIMINATION_32_21, SMALL_RIN
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    static void (*const recipe[])(struct rt_plan * plan, const struct hs_shape *shape) = {
-        [COMBINATION] = rt_combine,        [ELIMINATION_21] = elimination_21,
-        [ELIMINATION_32] = elimination_32, [ELIMINATION_32_21] = elimination_32_21,
-        [SMALL_RING] = small_ring,
-    };
     struct rt_plan plan = {.groups = shape->size};
     struct hs_shape mine = *shape;
-    if (builder->alg->complete)
-        builder->alg->complete(shape, NULL, &mine.with);
-    recipe[builder->alg->variant](&plan, &mine);
+    switch (builder->alg->variant) {
+    case COMBINATION:
+        rt_complete(shape, NULL, &mine.with);
+        rt_combine(&plan, &mine);
+        break;
+    case ELIMINATION_21: /* Sections 1 and 4 */
+        eliminate_to_power(&plan, 0);
+        break;
+    case ELIMINATION_32: /* a 3-2 step on each level with an odd number of groups; for a power of two the butterfly */
+        break;
+    case ELIMINATION_32_21: /* one level with a 3-2 step; groups that exchange in pairs on it can do a 2-1 step, too */
+        rt_halve_while_even(&plan);
+        rt_exchange(&plan, 2);
+        eliminate_to_power(&plan, 1);
+        break;
+    case SMALL_RING: /* a ring for every odd prime factor, ascending */
+        rt_halve_while_even(&plan);
+        while (plan.groups > 1)
+            rt_exchange(&plan, rt_odd_factor(plan.groups));
+    }
+    rt_halve(&plan);
     rt_build(builder, &mine, &plan);
 }
 

@@ -63,10 +63,7 @@ static void exchange(struct rt_state *state, const struct rt_visit *visit)
     state->area_free[turn] = state->have;
 }
 
-/*
- * The exchange of undivided pieces in ceil(log2 r) rounds: each member gathers the pieces of all members, then sums
- * them.
- */
+/* Exchange of undivided pieces in ceil(log2 r) rounds: each member gathers all pieces, then sums them. */
 static void exchange_gathered(struct rt_state *state, const struct rt_visit *visit)
 {
     struct hs_builder *builder = state->builder;
@@ -128,9 +125,7 @@ static void eliminate_32(struct rt_state *state, const struct rt_visit *visit)
     }
 }
 
-/*
- * 3-2 elimination of an undivided piece: the third group sends to the second, then the first and the second exchange.
- */
+/* 3-2 elimination of an undivided piece: the third group sends to the second, which exchanges with the first. */
 static void eliminate_32_whole(struct rt_state *state, const struct rt_visit *visit)
 {
     int first = rt_mate(state->plan, visit, 0), second = rt_mate(state->plan, visit, 1);

@@ -15,9 +15,7 @@ static void give(struct rt_state *state, int peer, int64_t lo, int64_t hi)
     rt_send(state, peer, hs_plus(state->work, lo), hi - lo, state->have);
 }
 
-/*
- * Sets state->have to a step after which the previous result and the first `receives` RECVs in state->got are complete.
- */
+/* Sets state->have to a step after the previous result and the first `receives` RECVs in state->got. */
 static void meet(struct rt_state *state, int receives)
 {
     struct hs_builder *builder = state->builder;
@@ -95,10 +93,7 @@ static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit
     state->area_free[turn] = state->have;
 }
 
-/*
- * Reverses a 3-2 elimination. The third member forwards the first's cut to the second, because the first has no free
- * round for that.
- */
+/* Reverses a 3-2 elimination. The first has no free round: the third forwards the first's cut to the second. */
 static void return_32(struct rt_state *state, const struct rt_visit *visit)
 {
     int64_t lo = visit->lo, middle = rt_cut_at(state->shape, visit, 1), hi = visit->hi;
@@ -146,10 +141,7 @@ static struct range need(const struct rt_state *state, const struct rt_visit *vi
     return (struct range){0, first <= shape->root && shape->root < end ? shape->bytes : 0};
 }
 
-/*
- * The range that group `from` of the cluster sends to group `to`: the bytes that `to` needs but lacks. Empty if lo >=
- * hi.
- */
+/* What group `from` of the cluster sends to group `to`: the bytes that it needs but lacks; lo >= hi if none. */
 static struct range due(const struct rt_state *state, const struct rt_visit *visit, int from, int to)
 {
     struct range range = need(state, visit, to), none = {0, 0};

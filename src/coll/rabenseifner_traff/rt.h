@@ -44,10 +44,7 @@ struct rt_plan {
 /* levels.c builds plans. rt_exchange and rt_eliminate add a level, unless it would have no effect. */
 void rt_exchange(struct rt_plan *plan, int ways);
 void rt_eliminate(struct rt_plan *plan, int skip, int pairs);
-/*
- * Add exchanges in pairs: rt_halve_while_even while the number of groups is even; rt_halve until one group is left,
- * with 3-2 elimination.
- */
+/* Exchanges in pairs while the number of groups is even; or, with 3-2 elimination, until one is left. */
 void rt_halve_while_even(struct rt_plan *plan);
 void rt_halve(struct rt_plan *plan);
 
@@ -70,10 +67,7 @@ void rt_complete(const struct hs_shape *shape, const struct hs_prices *prices, s
  */
 int rt_cluster(const struct rt_level *level, int group, int *place);
 int rt_first(const struct rt_level *level, int cluster);
-/*
- * rt_rank: the rank of active member `index` of a group before level z; rt_first_rank: the lowest rank that the group
- * represents.
- */
+/* The rank of active member `index` of a group before level z; the lowest rank that the group represents. */
 int rt_rank(const struct rt_plan *plan, int z, int group, int index);
 int rt_first_rank(const struct rt_plan *plan, int z, int group);
 
@@ -134,10 +128,7 @@ void rt_route_level(struct rt_state *state, const struct rt_visit *visit);
 
 /* Steps used in both phases, in build.c. */
 void rt_send(struct rt_state *state, int peer, struct hs_ref source, int64_t count, int after);
-/*
- * Returns the next area and sets *turn to its index; the caller must set area_free[*turn] to the last step that uses
- * the area.
- */
+/* Returns the next area. The caller must set area_free[*turn] to the last step that uses the area. */
 struct hs_ref rt_take(struct rt_state *state, int *turn);
 /*
  * Bruck's allgather (Bruck et al. 1997) among the `visit->size` members of a cluster: ceil(log2 size) rounds. Blocks

@@ -143,11 +143,9 @@ static hsumma_status run(struct clock *clock)
     return status || clock->finished == clock->steps.steps ? status : HSUMMA_ERR_INTERNAL;
 }
 
-/* Clocks the ranks of a sample as hs_clock_sample does, or all ranks if sample is NULL. */
-static hsumma_status time_steps(const struct hs_alg *alg, const struct hs_shape *shape,
-                                const struct hs_machine *machine, const struct hs_allocator *memory,
-                                const unsigned char *sample, struct hs_clock_result *result,
-                                struct hs_clock_report *report)
+hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
+                              const struct hs_allocator *memory, const unsigned char *sample,
+                              struct hs_clock_result *result, struct hs_clock_report *report)
 {
     struct clock clock = {.topology = shape->topology, .machine = machine};
     hsumma_status status = hs_clock_steps_build(&clock.steps, alg, shape, machine, memory, sample, report);
@@ -175,7 +173,7 @@ hsumma_status hs_clock(const struct hs_alg *alg, const struct hs_shape *shape, c
 {
     struct hs_clock_report counted = {0};
     struct hs_clock_result result;
-    hsumma_status status = time_steps(alg, shape, machine, memory, NULL, &result, &counted);
+    hsumma_status status = hs_clock_sample(alg, shape, machine, memory, NULL, &result, &counted);
     counted.seconds = result.seconds;
     *report = status ? (struct hs_clock_report){0} : counted;
     return status;
@@ -185,16 +183,9 @@ hsumma_status hs_clock_seconds(const struct hs_alg *alg, const struct hs_shape *
                                const struct hs_allocator *memory, double *seconds, struct hs_clock_load *load)
 {
     struct hs_clock_result result;
-    hsumma_status status = time_steps(alg, shape, machine, memory, NULL, &result, NULL);
+    hsumma_status status = hs_clock_sample(alg, shape, machine, memory, NULL, &result, NULL);
     *seconds = result.seconds;
     if (load)
         *load = result.load;
     return status;
-}
-
-hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
-                              const struct hs_allocator *memory, const unsigned char *sample,
-                              struct hs_clock_result *result)
-{
-    return time_steps(alg, shape, machine, memory, sample, result, NULL);
 }

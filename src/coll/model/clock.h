@@ -44,10 +44,7 @@ struct hs_link {
     double alpha; /* seconds per message or copy */
     double beta;  /* seconds per byte */
     double gap;   /* the seconds of alpha for which a message occupies its ports (LogP's gap); 0 for all of alpha */
-    /*
-     * alpha and beta of messages above `eager` bytes, whose sender waits for the receiver first. If `eager` is 0,
-     * all messages have the same alpha and beta.
-     */
+    /* of messages above `eager` bytes, whose sender waits for the receiver first; eager 0: all alike */
     int64_t eager;
     double alpha_long, beta_long;
 };

@@ -46,8 +46,7 @@ hsumma_status hs_devices_begin(struct hs_devices *devices, const struct hs_machi
                                const struct hs_topology *topology, int size, int steps,
                                const struct hs_allocator *memory)
 {
-    int nodes = topology ? topology->division[HS_NODE].parts : size;
-    *devices = (struct hs_devices){.turn = machine->turn, .devices = nodes * machine->devices};
+    *devices = (struct hs_devices){.turn = machine->turn, .devices = hs_nodes_of(topology, size) * machine->devices};
     devices->device = hs_get(memory, (size_t)devices->devices, sizeof *devices->device);
     devices->work = hs_get(memory, (size_t)steps + 1, sizeof *devices->work);
     devices->of = hs_get(memory, (size_t)size, sizeof *devices->of);
@@ -96,10 +95,7 @@ static int *next_of(const struct hs_devices *devices, struct hs_clock_device *de
     return &device->first;
 }
 
-/*
- * The time at which the next work of a device will end if no other work becomes ready before it; HUGE_VAL if the queue
- * is empty.
- */
+/* The end of a device's next work if no other becomes ready before it; HUGE_VAL if the queue is empty. */
 static double end_of(const struct hs_devices *devices, struct hs_clock_device *device)
 {
     if (device->first < 0)

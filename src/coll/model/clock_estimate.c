@@ -20,10 +20,7 @@ enum {
     WAITS = 3                  /* number of thinned-out shapes from which the waiting time is extrapolated */
 };
 
-/*
- * The shape with 1 / 2^halvings of the nodes, or of each node's ranks if the largest node has more ranks than there are
- * nodes.
- */
+/* The shape with 1 / 2^halvings of the nodes, or of each node's ranks if these are more than the nodes. */
 struct thinned {
     struct hs_shape shape;
     struct hs_topology topology;
@@ -50,15 +47,7 @@ static int parts_of(const struct hs_shape *shape)
     return !node ? shape->size : halves_nodes(shape) ? node->parts : hs_division_largest(node);
 }
 
-static void thinned_free(struct thinned *thin, const struct hs_allocator *memory)
-{
-    hs_topology_free(&thin->topology, memory);
-}
-
-/*
- * Thins out a shape: keeps every 2^halvings-th node, or rank of each node, including the first one, which is or
- * contains the root (rank 0).
- */
+/* Keeps every 2^halvings-th node, or rank of each node, from the first one on (it has the root, rank 0). */
 static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const struct hs_allocator *memory,
                               struct thinned *thin)
 {
@@ -91,8 +80,7 @@ static hsumma_status thin_out(const struct hs_shape *shape, int halvings, const 
 
 static int in_sample(const struct hs_shape *shape, int rank)
 {
-    int parts = shape->topology ? shape->topology->division[HS_NODE].parts : shape->size;
-    int node = hs_node_of(shape->topology, rank);
+    int parts = hs_nodes_of(shape->topology, shape->size), node = hs_node_of(shape->topology, rank);
     return node == 0 || node == parts / 2 || node == parts - 1;
 }
 
@@ -113,7 +101,7 @@ static hsumma_status clock_sample(const struct estimator *e, const struct hs_sha
             sample[r] = 1;
             ++*lists;
         }
-    hsumma_status status = hs_clock_sample(e->alg, shape, e->machine, e->memory, sample, result);
+    hsumma_status status = hs_clock_sample(e->alg, shape, e->machine, e->memory, sample, result, NULL);
     hs_put(e->memory, sample);
     e->estimate->lists += *lists;
     return status;
@@ -125,10 +113,7 @@ static hsumma_status clock_whole(const struct estimator *e, const struct hs_shap
     return hs_clock_seconds(e->alg, shape, e->machine, e->memory, seconds, NULL);
 }
 
-/*
- * The number of ranks in a sample: fewer if lists are long or slow to build. `steps`: the number of steps in the lists
- * of two ranks.
- */
+/* The number of ranks in a sample: fewer if lists are long. steps: those in the lists of two ranks. */
 static int sample_ranks(int steps, int size)
 {
     int ranks = SAMPLE_STEPS / (steps > size ? steps : size);
@@ -177,7 +162,7 @@ static hsumma_status waiting(const struct estimator *e, int halvings, double *se
             status = clock_whole(e, &thin.shape, &whole);
         if (!status)
             status = look_at_sample(e, &thin.shape, HUGE_VAL, &work, &steps);
-        thinned_free(&thin, e->memory);
+        hs_topology_free(&thin.topology, e->memory);
         if (status)
             return status;
         waits[i] = whole - work;
@@ -205,7 +190,7 @@ static hsumma_status halvings_for(const struct estimator *e, double steps, int *
         hsumma_status status = thin_out(e->shape, *halvings, e->memory, &thin);
         if (!status)
             status = look_at_sample(e, &thin.shape, HUGE_VAL, &seconds, &steps);
-        thinned_free(&thin, e->memory);
+        hs_topology_free(&thin.topology, e->memory);
         if (status)
             return status;
     }

@@ -70,10 +70,7 @@ static double pace(const struct hs_flow *flow, const struct hs_flow_port *node, 
     return shared > flow->beta[is_long] ? shared : flow->beta[is_long];
 }
 
-/*
- * The time at which the node's next message of this kind (short or long) leaves if no other arrives; HUGE_VAL if there
- * is none.
- */
+/* When the node's next short or long message leaves if no other arrives; HUGE_VAL if there is none. */
 static double departure(const struct hs_flow *flow, const struct hs_flow_port *node, int is_long)
 {
     int first = node->first[is_long];
@@ -108,10 +105,7 @@ void hs_flow_come(struct hs_flow *flow, int node, int message, int is_long, doub
     }
 }
 
-/*
- * Handles the node's next arrival: the other messages advance to its time, and the new one shares the bandwidth from
- * then on.
- */
+/* The node's next arrival: the others advance to its time, and it shares the bandwidth from then on. */
 static void join(struct hs_flow *flow, struct hs_flow_port *node)
 {
     struct hs_flow_message *message = &flow->message[node->to_come];

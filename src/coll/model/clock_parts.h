@@ -8,15 +8,10 @@
 /* The innermost level that contains both ranks. */
 static inline enum hs_tier_kind hs_tier_of(const struct hs_topology *topology, int a, int b)
 {
-    if (!topology || hs_part_of(&topology->division[HS_NODE], a) != hs_part_of(&topology->division[HS_NODE], b))
+    if (!topology || hs_node_of(topology, a) != hs_node_of(topology, b))
         return HS_BETWEEN_NODES;
     return hs_part_of(&topology->division[HS_SOCKET], a) == hs_part_of(&topology->division[HS_SOCKET], b) ? HS_IN_SOCKET
                                                                                                           : HS_IN_NODE;
-}
-
-static inline int hs_node_of(const struct hs_topology *topology, int rank)
-{
-    return topology ? hs_part_of(&topology->division[HS_NODE], rank) : rank;
 }
 
 /*
@@ -101,16 +96,10 @@ double hs_devices_next(const struct hs_devices *devices);
 int hs_devices_serve(struct hs_devices *devices, double *time);
 /* The device of a rank; devices are numbered across nodes. */
 int hs_device_of(const struct hs_machine *machine, const struct hs_topology *topology, int rank);
-/*
- * The seconds of a COPY or REDUCE, step i of the list, on a device; 0 if it belongs to a piece of work that an earlier
- * step begins.
- */
+/* Seconds of COPY or REDUCE i of the list on a device; 0 if an earlier step begins its piece of work. */
 double hs_device_work(const struct hs_machine *machine, const struct hs_list *list, int i);
 
-/*
- * Adds the messages, copies, sums and signals of rank r's list to the report, and its messages to other nodes to
- * *node_between, the total for its node.
- */
+/* Adds the work of rank r's list to the report, and its messages to other nodes to its node's total. */
 void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
                     struct hs_traffic *node_between, struct hs_clock_report *report);
 
@@ -173,10 +162,11 @@ struct hs_clock_result {
 };
 /*
  * The clock of the ranks in a sample, assuming that all other ranks are always ready to send and receive and have given
- * all signals. On a machine without injection and devices the result is at most that of the clock of all ranks.
+ * all signals, or of all ranks if sample is NULL. On a machine without injection and devices the result for a sample is
+ * at most that for all ranks. sample and report are as for hs_clock_steps_build.
  */
 hsumma_status hs_clock_sample(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_machine *machine,
                               const struct hs_allocator *memory, const unsigned char *sample,
-                              struct hs_clock_result *result);
+                              struct hs_clock_result *result, struct hs_clock_report *report);
 
 #endif

@@ -1,16 +1,10 @@
-/*
- * Converts the lists of all ranks, or of a sample, to the clock's form: each list is built, read and freed before the
- * next one.
- */
+/* Converts lists to the clock's form: each list is built, read and freed before the next one. */
 #include "base/compute.h"
 #include "coll/model/clock_parts.h"
 
 #include <limits.h>
 
-/*
- * An allocator whose memory is reused from list to list: block sizes are powers of two, and free blocks are linked
- * through their headers.
- */
+/* An allocator that reuses memory: blocks are powers of two; free ones are linked through their headers. */
 enum { POOL_ORDERS = 64 };
 
 struct list_pool {
@@ -305,9 +299,7 @@ static hsumma_status read_list(struct reader *reader, int rank, const struct hs_
     return status;
 }
 
-/*
- * Links every WAIT, except those for ranks outside the sample, to its peer's first SIGNAL of at least the WAIT's value.
- */
+/* Links every WAIT for a rank in the sample to its peer's first SIGNAL of at least the WAIT's value. */
 static hsumma_status find_signals(struct reader *reader)
 {
     struct hs_clock_steps *steps = reader->steps;
@@ -369,7 +361,7 @@ static void weigh_rank(struct hs_clock_load *load, double *const of[2], int firs
 static void weigh(const struct reader *reader, int size)
 {
     struct hs_clock_load *load = &reader->steps->load;
-    int nodes = reader->topology ? reader->topology->division[HS_NODE].parts : size;
+    int nodes = hs_nodes_of(reader->topology, size);
     int devices = reader->device ? nodes * reader->machine->devices : 0;
     double mean[QUEUES + 3] = {0};
     for (int r = 0; r < size; r++) {

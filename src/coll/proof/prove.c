@@ -29,10 +29,7 @@ static uint64_t seed_of(const struct hs_alg *alg, uint64_t seed)
     return hash;
 }
 
-/*
- * Verifies a drawn configuration if it fits the row. Of the errors only HSUMMA_ERR_MEMORY is returned; proof->row
- * records the others.
- */
+/* Verifies a drawn configuration if it fits. Errors except HSUMMA_ERR_MEMORY are recorded in proof->row. */
 static hsumma_status judge(struct proof *proof, const struct hs_draw *draw)
 {
     struct hs_prove_row *row = proof->row;

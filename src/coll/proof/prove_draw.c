@@ -44,10 +44,7 @@ static const int64_t *cut(struct hs_draw *draw, int64_t elements)
     return draw->part;
 }
 
-/*
- * Draws the number of elements: small, so that parts often have one or two elements or none, and runs with many ranks
- * are fast.
- */
+/* Few elements, so that parts often have one or two elements or none, and many ranks are fast. */
 static int64_t pick_elements(struct hs_draw *draw, const struct hs_alg *alg)
 {
     int64_t p = draw->shape.size;

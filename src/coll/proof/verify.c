@@ -173,10 +173,7 @@ hsumma_status hs_verify_lists(enum hs_collective collective, const struct hs_lis
     return status;
 }
 
-/*
- * Checks the promises of the row's flags: order of sums, uniform bracketing, and the same bits on all ranks of an
- * allreduce.
- */
+/* Checks the promises of the row's flags, and that all ranks of an allreduce have the same bits. */
 static hsumma_status judge_row(const struct hs_alg *alg, const struct hs_shape *shape, struct hs_verify_report *report)
 {
     int contiguous = !shape->topology || shape->topology->division[shape->with.level].contiguous;

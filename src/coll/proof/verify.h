@@ -28,18 +28,12 @@ struct hs_verify_report {
     int64_t messages_rank_max; /* maximum over ranks of messages sent */
     int64_t bytes_rank_max;
     int64_t signals;
-    /*
-     * Messages between ranks on different nodes of shape->topology (NULL: every rank is its own node), and the maximum
-     * over the sending ranks.
-     */
+    /* Messages between nodes (without a topology: between ranks), and their maximum over the senders. */
     int64_t inter_node_messages, inter_node_messages_rank_max;
     int64_t node_pair_messages_max; /* maximum number of messages from one node to another */
     int rounds;                     /* messages in the longest chain of dependent messages (hs_lists_rounds) */
     int same_bits;                  /* true unless ranks of an allreduce get different bracketings */
-    /*
-     * True if all sums combine adjacent ranges of ranks, lower ranks on the left; otherwise `text` names a sum that
-     * does not.
-     */
+    /* True if all sums combine adjacent ranges of ranks, lower ones left; else `text` names one that does not. */
     int keeps_order;
     int uniform; /* true if all elements of OUT have the same bracketing */
     int exact;   /* true if each element of OUT is the result of one EXACT step over the contributions of all ranks */

@@ -1,11 +1,6 @@
 /* Part of verify: counts messages, bytes, signals and rounds. */
 #include "coll/proof/verify_parts.h"
 
-static int node_of(const struct hs_shape *shape, int rank)
-{
-    return shape->topology ? hs_part_of(&shape->topology->division[HS_NODE], rank) : rank;
-}
-
 static void raise_to(int64_t *most, int64_t to)
 {
     if (*most < to)
@@ -25,7 +20,7 @@ static void count_rank(const struct hs_proof *proof, int rank)
             continue;
         messages++;
         bytes += step->count;
-        between += node_of(proof->shape, rank) != node_of(proof->shape, step->peer);
+        between += hs_node_of(proof->shape->topology, rank) != hs_node_of(proof->shape->topology, step->peer);
     }
     report->messages += messages;
     report->bytes += bytes;
@@ -35,10 +30,7 @@ static void count_rank(const struct hs_proof *proof, int rank)
     raise_to(&report->inter_node_messages_rank_max, between);
 }
 
-/*
- * Counts messages from one node to each other node, for the maximum over pairs. to[] is indexed by node, and zero on
- * entry and on return.
- */
+/* Counts messages from a node to each other one, for the maximum. to[]: one per node, zero before and after. */
 static void count_pairs(const struct hs_proof *proof, int from, int64_t *to)
 {
     const struct hs_topology *topology = proof->shape->topology;
@@ -47,7 +39,7 @@ static void count_pairs(const struct hs_proof *proof, int from, int64_t *to)
         for (int r = 0; r < (nodes ? hs_division_size(nodes, from) : 1); r++) {
             const struct hs_list *list = &proof->list[nodes ? hs_part_rank(nodes, from, r) : from];
             for (int i = 0; i < list->steps; i++) {
-                int node = list->step[i].kind == HS_SEND ? node_of(proof->shape, list->step[i].peer) : -1;
+                int node = list->step[i].kind == HS_SEND ? hs_node_of(topology, list->step[i].peer) : -1;
                 if (node < 0 || node == from)
                     continue;
                 to[node] = pass == 0 ? to[node] + 1 : 0;
@@ -59,7 +51,7 @@ static void count_pairs(const struct hs_proof *proof, int from, int64_t *to)
 hsumma_status hs_verify_count(struct hs_proof *proof)
 {
     const struct hs_lists *lists = &proof->lists;
-    const struct hs_topology *topology = proof->shape->topology;
+    int nodes = hs_nodes_of(proof->shape->topology, lists->size);
     int *round = hs_get(proof->memory, (size_t)lists->steps + 1, sizeof *round);
     int64_t *to = hs_get_zero(proof->memory, (size_t)lists->size, sizeof *to);
     hsumma_status status = round && to ? hs_lists_rounds(lists, proof->memory, round) : HSUMMA_ERR_MEMORY;
@@ -69,7 +61,7 @@ hsumma_status hs_verify_count(struct hs_proof *proof)
             proof->report->rounds = round[g];
     for (int r = 0; r < lists->size && !status; r++)
         count_rank(proof, r);
-    for (int n = 0; n < (topology ? topology->division[HS_NODE].parts : lists->size) && !status; n++)
+    for (int n = 0; n < nodes && !status; n++)
         count_pairs(proof, n, to);
     hs_put(proof->memory, round);
     hs_put(proof->memory, to);

@@ -1,24 +1,16 @@
 /* Part of verify: the symbolic data in the buffers at the start, and the expected data at the end. */
 #include "coll/proof/verify_parts.h"
 
-static uint64_t scramble(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+#include "base/hash.h"
 
 /* The symbolic element that a rank contributes at a position of the vector. */
 static struct hs_cell leaf(int instance, int rank, int64_t position)
 {
-    uint64_t owner = scramble(((uint64_t)instance << 32) + (uint64_t)rank + 1);
-    return (struct hs_cell){scramble((uint64_t)position + owner), scramble((uint64_t)rank + 1), rank, rank + 1};
+    uint64_t owner = hs_scrambled(((uint64_t)instance << 32) + (uint64_t)rank + 1);
+    return (struct hs_cell){hs_scrambled((uint64_t)position + owner), hs_scrambled((uint64_t)rank + 1), rank, rank + 1};
 }
 
-/*
- * The number of cells of a buffer. A strided view has complete lines, so that the gap after the last one is checked,
- * too.
- */
+/* The cells of a buffer. A strided view has whole lines, so that the gap after the last is checked, too. */
 static int64_t cells_of(const struct hs_proof *proof, int rank, enum hs_slot slot)
 {
     int64_t elements = hs_slot_bytes(proof, rank, slot) / proof->shape->unit, run = proof->options.run;
@@ -107,7 +99,7 @@ static hsumma_status judge_position(struct hs_proof *proof, int instance, int64_
         report->uniform &= form == proof->form;
         report->exact &= form == want.form;
         if (instance == 0)
-            report->bracketing = scramble(report->bracketing + form);
+            report->bracketing = hs_scrambled(report->bracketing + form);
     }
     return HSUMMA_OK;
 }

@@ -34,10 +34,7 @@ struct hs_proof {
     const struct hs_allocator *memory;
     struct hs_verify_report *report;
     struct hs_lists lists; /* index of `list` */
-    /*
-     * Bytes of each rank's SHARED that any rank accesses, indexed by rank. NULL until it is known; until then the
-     * extent in the owner's list is used.
-     */
+    /* Bytes of each rank's SHARED that any rank accesses; NULL until known: the extent in the owner's list. */
     int64_t *shared;
     struct hs_cell *cell; /* the elements of all buffers of all instances */
     int64_t *buffer;      /* buffer[(instance * size + rank) * HS_SLOTS + slot]: offset of a buffer in cell[]; the last
@@ -66,9 +63,7 @@ int hs_slot_fixed(const struct hs_proof *proof, int rank, enum hs_slot slot);
 int hs_sums(const struct hs_proof *proof);
 /* "IN" for HS_IN, ... */
 const char *hs_slot_name(enum hs_slot slot);
-/*
- * Stores the accesses of a step, at most three, with a write last; `index` becomes their `step`. Returns their number.
- */
+/* Stores the accesses of step `index`, at most three, with a write last. Returns their number. */
 int hs_accesses_of(const struct hs_step *step, int index, struct hs_access *access);
 
 /* The index of an element in its buffer, through the strided view of options.run and options.ld. */
@@ -90,10 +85,7 @@ struct hs_accessed {
     struct hs_reading *reading;
     size_t readings, reading_capacity;
 };
-/*
- * Allocates memory for up to `elements` elements. Returns HSUMMA_ERR_MEMORY if there is not enough. Call
- * hs_accessed_end in any case.
- */
+/* Allocates for up to `elements` elements, or returns HSUMMA_ERR_MEMORY; call hs_accessed_end in any case. */
 hsumma_status hs_accessed_begin(struct hs_accessed *accessed, int64_t elements, const struct hs_allocator *memory);
 void hs_accessed_end(struct hs_accessed *accessed);
 void hs_accessed_clear(struct hs_accessed *accessed, int64_t elements);
@@ -113,10 +105,7 @@ hsumma_status hs_verify_hazards(struct hs_proof *proof);
 hsumma_status hs_verify_shared(struct hs_proof *proof);
 /* Executes the lists on the cells; in verify_run.c. */
 hsumma_status hs_verify_run(struct hs_proof *proof);
-/*
- * hs_verify_fill lays out the buffers and sets the initial data; hs_verify_judge compares OUT with the expected result.
- * In verify_data.c.
- */
+/* Lay out the buffers with the initial data; compare OUT with the expected result. In verify_data.c. */
 hsumma_status hs_verify_fill(struct hs_proof *proof);
 hsumma_status hs_verify_judge(struct hs_proof *proof);
 /* Counts messages, bytes, signals and rounds; in verify_count.c. */

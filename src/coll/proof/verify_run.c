@@ -5,10 +5,7 @@
 
 #include <stdio.h>
 
-/*
- * The events that may be next. A step enters the queue at most twice per instance, so an array without wrap-around
- * suffices.
- */
+/* Events that may be next. A step enters at most twice per instance: the array needs no wrap-around. */
 struct event_queue {
     int64_t *event; /* 2 * (instance * steps + global step), plus 1 for the transfer of its message, or 0 for the
                        beginning of the step */

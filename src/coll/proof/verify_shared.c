@@ -34,9 +34,7 @@ struct search {
     int uses;
     int *found;                  /* 1 + the last step found to follow each step, indexed by step */
     struct hs_accessed accessed; /* accesses to the current owner's OUT and SHARED, as indices in use[] */
-    /*
-     * For each step, a set of `words` words: the ranks that have a step before it (or, in the second pass, after it).
-     */
+    /* For each step a set of `words` words: the ranks with a step before it (in the second pass, after it). */
     uint64_t *ranks;
     int words;
 };
@@ -303,10 +301,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
     s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
     s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
     s.found = hs_get_zero(memory, steps, sizeof *s.found);
-    /*
-     * first_user[steps] is the number of dependencies and of WAITs with a SIGNAL; the SENDs of RECVs add at most one
-     * predecessor per step.
-     */
+    /* the dependencies and the WAITs with a SIGNAL; the SENDs of RECVs add at most one predecessor per step */
     size_t causes = (size_t)proof->lists.first_user[steps] + steps + 1;
     for (int g = 0; g < proof->lists.steps; g++)
         if (hs_lists_step(&proof->lists, g)->kind == HS_MPI)

@@ -12,8 +12,7 @@ static int overlap(const struct hs_access *a, const struct hs_access *b)
 
 static int same_node(const struct hs_shape *shape, int a, int b)
 {
-    return shape->topology &&
-           hs_part_of(&shape->topology->division[HS_NODE], a) == hs_part_of(&shape->topology->division[HS_NODE], b);
+    return shape->topology && hs_node_of(shape->topology, a) == hs_node_of(shape->topology, b);
 }
 
 /* Checks that a rank may access the slot of a peer that a step names. */

@@ -73,6 +73,16 @@ static inline int hs_part_rank(const struct hs_division *division, int part, int
     return hs_rank_by_part(division, hs_ranks_before(division, part) + i);
 }
 
+/* The node of a rank, and the number of nodes of `size` ranks; without a topology every rank is on its own node. */
+static inline int hs_node_of(const struct hs_topology *topology, int rank)
+{
+    return topology ? hs_part_of(&topology->division[HS_NODE], rank) : rank;
+}
+static inline int hs_nodes_of(const struct hs_topology *topology, int size)
+{
+    return topology ? topology->division[HS_NODE].parts : size;
+}
+
 /*
  * Makes a topology without shared memory. node[] and socket[], indexed by rank, contain arbitrary numbers: two ranks
  * have the same node[] exactly if they are on one node, and two ranks of a node have the same socket[] exactly if they

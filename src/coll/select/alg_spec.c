@@ -33,10 +33,7 @@ static int name_text(const char *text, size_t length, char name[HS_NAME_TEXT])
     return 0;
 }
 
-/*
- * Finds the row `name` of the spec's collective; if there is none and `any` is set, that of another collective, because
- * stages may be other collectives.
- */
+/* Finds the row of the spec's collective or, with `any`, of another one, as stages may be other collectives. */
 static hsumma_status find_name(const struct spec_reading *reading, const char *name, int any, const struct hs_alg **alg)
 {
     *alg = hs_alg_find_in(reading->own, reading->collective, name);

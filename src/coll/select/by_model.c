@@ -106,10 +106,7 @@ static hsumma_status estimate(struct hs_selector *selector, const struct hs_ques
     return status;
 }
 
-/*
- * Prices a spec, which becomes *best if it is faster than *best and than price->next. Specs that the clock cannot price
- * are skipped.
- */
+/* Prices a spec if the clock can; it becomes *best if it is faster than *best and price->next. */
 static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
 {

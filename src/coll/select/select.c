@@ -71,7 +71,7 @@ static hsumma_status said(const struct hs_selector *selector, const struct hs_qu
 {
     static const char *const sayer[] = {"the call's algorithm", "coll", "tuned"};
     const struct hs_shape *shape = question->shape;
-    int nodes = shape->topology ? shape->topology->division[HS_NODE].parts : shape->size;
+    int nodes = hs_nodes_of(shape->topology, shape->size);
     const char *text[] = {
         question->spec,
         hs_rules_find(&selector->coll, question->collective, shape->size, nodes, shape->bytes),

@@ -28,10 +28,7 @@ struct hs_alg_spec {
     int64_t segment; /* bytes of a segment; 0 if not specified */
 };
 
-/*
- * Parses a spec of `length` characters. Returns HSUMMA_ERR_OPTION, with a message that begins with `sayer`, if it is
- * invalid.
- */
+/* Parses a spec. HSUMMA_ERR_OPTION, with a message that begins with `sayer`, if it is invalid. */
 hsumma_status hs_alg_spec_read(const struct hs_registry *own, enum hs_collective collective, const char *text,
                                size_t length, const char *sayer, struct hs_alg_spec *spec, struct hs_message *message);
 /* Checks the syntax of a spec as hs_alg_spec_read does, without looking up names. */
@@ -64,10 +61,7 @@ hsumma_status hs_rules_read_tuned(struct hs_rules *rules, const char *text, cons
 /* Parses a number of bytes such as 64k, or "inf" (INT64_MAX). Returns 0, or -1 if the text is neither. */
 int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
 
-/*
- * Functions for all readers of tuned files. hs_tuned_check_head returns HSUMMA_ERR_OPTION if the first line does not
- * name this version.
- */
+/* For all readers of tuned files. hs_tuned_check_head fails if the first line does not name this version. */
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
 extern const char hs_tuned_gemm[], hs_tuned_network[]; /* first fields of the lines that are not rules of collectives */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);

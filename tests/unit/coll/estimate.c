@@ -86,7 +86,7 @@ static void test_samples(void)
             double whole = price_of(alg, &shape, &machine, NULL);
             for (int r = 0; r < 96; r++)
                 sample[r] = nodes == 0 ? r == 41 : hs_part_of(&topology.division[HS_NODE], r) < nodes;
-            hsumma_status status = hs_clock_sample(alg, &shape, &machine, &hs_heap, sample, &part);
+            hsumma_status status = hs_clock_sample(alg, &shape, &machine, &hs_heap, sample, &part, NULL);
             bad += status || part.seconds > whole * (1 + 1e-9) || (nodes == 12 && !same_price(part.seconds, whole));
         }
     }

@@ -89,10 +89,7 @@ static void unpack(struct node_gather *g, int node, struct hs_ref from, int afte
         hs_copy_node(g->builder, &g->map, node, 0, hs_out(0), from, after);
 }
 
-/*
- * Emits this rank's SEND and RECV of a wave between nodes. Returns the RECV, or -1 if the rank has no message in this
- * wave.
- */
+/* Emits this rank's SEND and RECV of a wave between nodes. Returns the RECV, -1 if there is none. */
 static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
 {
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);

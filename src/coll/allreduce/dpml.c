@@ -34,11 +34,9 @@ struct dpml {
     struct hs_builder *builder;
     const struct hs_shape *shape;
     struct hs_shape outer; /* shape of phase 3, which does not use shared memory */
-    const int *member;     /* ranks of this node */
-    int members, me;       /* me: index of this rank in member[] */
+    struct hs_two_levels on;
     int leaders, pieces;
-    int *peers; /* if this rank is a leader: the leaders with its number, one per node, indexed by node */
-    int nodes, node;
+    int *peers;            /* if this rank is a leader: the leaders with its number, one per node, indexed by node */
     int64_t outer_scratch; /* offset in SCRATCH of phase 3's memory */
     int outer_done;        /* last step of phase 3 of the previous chunk */
     /* The fields below are used with shared memory only. */
@@ -54,13 +52,10 @@ struct dpml {
 
 static int leads(const struct dpml *d)
 {
-    return d->me < d->leaders;
+    return d->on.me < d->leaders;
 }
 
-/*
- * The signal values of chunk t, which ascend in list order: chunk t + 1 is contributed before the result of chunk t is
- * ready.
- */
+/* Signal values ascend in list order: chunk t + 1 is contributed before chunk t is finished. */
 static int64_t contributed(int64_t t)
 {
     return 2 * t + 1;
@@ -79,19 +74,19 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
         return -1;
     after = hs_emit_both(d->builder, after, d->outer_done);
     for (int q = 0; q < d->pieces; q++) {
-        int64_t at = hs_part_equal(bytes, unit, d->pieces, q);
+        struct hs_span piece = hs_span_equal(bytes, unit, d->pieces, q);
         struct hs_stage stage = {.collective = HS_ALLREDUCE,
                                  .between = 1,
                                  .rank = d->peers,
-                                 .size = d->nodes,
-                                 .me = d->node,
-                                 .bytes = hs_part_equal(bytes, unit, d->pieces, q + 1) - at,
-                                 .in = hs_plus(in, at),
-                                 .out = hs_plus(out, at),
+                                 .size = d->on.nodes,
+                                 .me = d->on.node,
+                                 .bytes = piece.count,
+                                 .in = hs_plus(in, piece.at),
+                                 .out = hs_plus(out, piece.at),
                                  .stages = 1,
                                  .after = after};
         begin[q] = d->builder->list.steps;
-        end[q] = stage.bytes > 0 ? hs_emit_stage(d->builder, &d->outer, &stage, &scratch) : after;
+        end[q] = piece.count > 0 ? hs_emit_stage(d->builder, &d->outer, &stage, &scratch) : after;
     }
     begin[d->pieces] = d->builder->list.steps;
     /*
@@ -118,9 +113,9 @@ static struct vector_chunk chunk_of(const struct dpml *d, int64_t t)
     return (struct vector_chunk){t, at, left < d->chunk ? left : d->chunk, (int)(t % 2)};
 }
 
-static int64_t partition_at(const struct dpml *d, const struct vector_chunk *chunk, int leader)
+static struct hs_span partition(const struct dpml *d, const struct vector_chunk *chunk, int leader)
 {
-    return hs_part_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
+    return hs_span_equal(chunk->bytes, d->shape->unit, d->leaders, leader);
 }
 
 /* The position of a partition of the chunk in SHARED, which does not depend on the length of the chunk. */
@@ -135,11 +130,10 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = d->taken[chunk->half];
     for (int j = 0; j < d->leaders; j++) {
-        int64_t at = partition_at(d, chunk, j);
-        if (j == d->me)
+        struct hs_span part = partition(d, chunk, j);
+        if (j == d->on.me)
             continue;
-        int copy = hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + at),
-                                partition_at(d, chunk, j + 1) - at, last);
+        int copy = hs_emit_copy(d->builder, shared_at(d, chunk, j), hs_in(chunk->at + part.at), part.count, last);
         hs_after(d->builder, copy, d->builder->signalled); /* the latest SIGNAL follows the previous use of this half */
         if (copy >= 0)
             last = copy;
@@ -150,18 +144,18 @@ static void put_in(struct dpml *d, const struct vector_chunk *chunk)
 /* Phases 2 and 3, for a leader. OUT contains the sum over the node until the result replaces it. */
 static void reduce(struct dpml *d, const struct vector_chunk *chunk)
 {
-    int64_t at = partition_at(d, chunk, d->me), count = partition_at(d, chunk, d->me + 1) - at;
-    struct hs_ref mine = hs_out(chunk->at + at);
+    struct hs_span part = partition(d, chunk, d->on.me);
+    struct hs_ref mine = hs_out(chunk->at + part.at);
     struct hs_sum sum;
-    if (count == 0)
+    if (part.count == 0)
         return;
-    hs_sum_begin(&sum, d->builder, d->members, count, mine, 0, d->summed);
-    for (int i = 0; i < d->members; i++) {
-        if (i == d->me) {
-            hs_sum_add(&sum, i, hs_in(chunk->at + at), -1);
+    hs_sum_begin(&sum, d->builder, d->on.members, part.count, mine, 0, d->summed);
+    for (int i = 0; i < d->on.members; i++) {
+        if (i == d->on.me) {
+            hs_sum_add(&sum, i, hs_in(chunk->at + part.at), -1);
         } else {
-            int wait = hs_emit_wait(d->builder, d->member[i], contributed(chunk->t));
-            hs_sum_add(&sum, i, hs_of(d->member[i], shared_at(d, chunk, d->me)), wait);
+            int wait = hs_emit_wait(d->builder, d->on.member[i], contributed(chunk->t));
+            hs_sum_add(&sum, i, hs_of(d->on.member[i], shared_at(d, chunk, d->on.me)), wait);
         }
     }
     d->summed = sum.total;
@@ -169,7 +163,7 @@ static void reduce(struct dpml *d, const struct vector_chunk *chunk)
         d->outer_scratch = hs_sum_end(&sum); /* the first chunk is the longest */
     /* The peers' signals imply that they have copied the previous result from this half. */
     int free = hs_emit_both(d->builder, sum.total, d->taken[chunk->half]);
-    int done = between_nodes(d, mine, shared_at(d, chunk, d->me), count, free);
+    int done = between_nodes(d, mine, shared_at(d, chunk, d->on.me), part.count, free);
     hs_emit_signal_next(d->builder, finished(chunk->t), done, -1);
 }
 
@@ -178,14 +172,14 @@ static void take_out(struct dpml *d, const struct vector_chunk *chunk)
 {
     int last = -1;
     for (int i = 0; i < d->leaders; i++) {
-        int j = (d->me + i) % d->leaders;
-        int64_t at = partition_at(d, chunk, j), count = partition_at(d, chunk, j + 1) - at;
+        int j = (d->on.me + i) % d->leaders;
+        struct hs_span part = partition(d, chunk, j);
         struct hs_ref from = shared_at(d, chunk, j);
-        if (count == 0)
+        if (part.count == 0)
             continue;
-        int ready = j == d->me ? d->outer_done : hs_emit_wait(d->builder, d->member[j], finished(chunk->t));
-        int copy = hs_emit_copy(d->builder, hs_out(chunk->at + at), j == d->me ? from : hs_of(d->member[j], from),
-                                count, ready);
+        int ready = j == d->on.me ? d->outer_done : hs_emit_wait(d->builder, d->on.member[j], finished(chunk->t));
+        int copy = hs_emit_copy(d->builder, hs_out(chunk->at + part.at),
+                                j == d->on.me ? from : hs_of(d->on.member[j], from), part.count, ready);
         hs_after(d->builder, copy, last);
         last = copy;
     }
@@ -209,33 +203,32 @@ static void through_shared_memory(struct dpml *d)
 static void by_messages(struct dpml *d)
 {
     struct vector_chunk all = {.bytes = d->shape->bytes};
-    int64_t own = leads(d) ? partition_at(d, &all, d->me) : 0;
-    int64_t count = leads(d) ? partition_at(d, &all, d->me + 1) - own : 0;
-    int sent = -1, done = -1, n = d->members;
+    struct hs_span none = {0, 0}, own = leads(d) ? partition(d, &all, d->on.me) : none;
+    int sent = -1, done = -1, n = d->on.members;
     struct hs_sum sum;
 
-    hs_sum_begin(&sum, d->builder, n, count, hs_scratch(0), count, -1);
+    hs_sum_begin(&sum, d->builder, n, own.count, hs_scratch(0), own.count, -1);
     if (leads(d))
-        hs_sum_add(&sum, d->me, hs_in(own), -1);
+        hs_sum_add(&sum, d->on.me, hs_in(own.at), -1);
     for (int i = 1; i < n; i++) {
-        int to = (d->me - i + n) % n, from = (d->me + i) % n;
+        int to = (d->on.me - i + n) % n, from = (d->on.me + i) % n;
         if (to < d->leaders) {
-            int64_t at = partition_at(d, &all, to);
-            hs_emit_send_next(d->builder, d->member[to], hs_in(at), partition_at(d, &all, to + 1) - at, -1, &sent);
+            struct hs_span part = partition(d, &all, to);
+            hs_emit_send_next(d->builder, d->on.member[to], hs_in(part.at), part.count, -1, &sent);
         }
         if (leads(d))
-            hs_sum_receive(&sum, from, d->member[from]);
+            hs_sum_receive(&sum, from, d->on.member[from]);
     }
     if (leads(d)) {
         d->outer_scratch = hs_sum_end(&sum);
-        done = between_nodes(d, hs_scratch(0), hs_out(own), count, sum.total);
+        done = between_nodes(d, hs_scratch(0), hs_out(own.at), own.count, sum.total);
     }
     for (int i = 1; i < n; i++) {
-        int to = (d->me - i + n) % n, from = (d->me + i) % n;
-        hs_emit_send_next(d->builder, d->member[to], hs_out(own), count, -1, &done);
+        int to = (d->on.me - i + n) % n, from = (d->on.me + i) % n;
+        hs_emit_send_next(d->builder, d->on.member[to], hs_out(own.at), own.count, -1, &done);
         if (from < d->leaders) {
-            int64_t at = partition_at(d, &all, from);
-            hs_emit_recv(d->builder, d->member[from], hs_out(at), partition_at(d, &all, from + 1) - at, -1);
+            struct hs_span part = partition(d, &all, from);
+            hs_emit_recv(d->builder, d->on.member[from], hs_out(part.at), part.count, -1);
         }
     }
 }
@@ -246,15 +239,14 @@ static void by_messages(struct dpml *d)
  */
 static int by_stages(struct dpml *d)
 {
-    struct vector_chunk all = {.bytes = d->shape->bytes};
-    int64_t *part = hs_builder_get(d->builder, (size_t)d->members + 1, sizeof *part), scratch = 0;
-    for (int i = 0; part && i <= d->members; i++)
-        part[i] = partition_at(d, &all, i < d->leaders ? i : d->leaders);
-    int64_t own = part ? part[d->me + 1] - part[d->me] : 0;
+    int64_t *part = hs_builder_get(d->builder, (size_t)d->on.members + 1, sizeof *part), scratch = 0;
+    for (int i = 0; part && i <= d->on.members; i++)
+        part[i] = hs_part_equal(d->shape->bytes, d->shape->unit, d->leaders, hs_least(i, d->leaders));
+    int64_t own = part ? part[d->on.me + 1] - part[d->on.me] : 0;
     struct hs_stage sum = {.collective = HS_REDUCE_SCATTER,
-                           .rank = d->member,
-                           .size = d->members,
-                           .me = d->me,
+                           .rank = d->on.member,
+                           .size = d->on.members,
+                           .me = d->on.me,
                            .bytes = d->shape->bytes,
                            .part = part,
                            .in = hs_in(0),
@@ -290,38 +282,33 @@ static int64_t chunk_bytes(const struct hs_shape *shape, int64_t shared_bytes)
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    const struct hs_topology *topology =
-        shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
-    if (!topology)
-        return;
-    const struct hs_division *division = &topology->division[shape->with.level];
-    struct hs_topology without = *topology;
-    without.shared_bytes = without.direct = 0;
-    struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .nodes = division->parts};
-    d.outer.topology = &without;
-    d.node = hs_part_of(division, shape->rank);
-    d.me = hs_place_in_part(division, shape->rank);
-    d.member = hs_part_ranks(builder, division, d.node);
-    d.members = hs_division_size(division, d.node);
+    struct dpml d = {.builder = builder, .shape = shape, .outer = *shape, .on = hs_two_levels(builder, shape)};
+    const struct hs_division *division = d.on.division;
+    struct hs_topology without = {.size = 0};
+    int64_t shared_bytes = shape->topology ? shape->topology->shared_bytes : 0;
+    if (shape->topology) {
+        without = *shape->topology;
+        without.shared_bytes = without.direct = 0;
+        d.outer.topology = &without;
+    }
     d.leaders = shape->with.leaders > 0 ? shape->with.leaders : DEFAULT_LEADERS;
     d.pieces = shape->with.pieces > 0 ? shape->with.pieces : 1;
     d.outer_done = d.summed = d.taken[0] = d.taken[1] = -1;
-    for (int i = 0; i < d.nodes; i++)
-        if (d.leaders > hs_division_size(division, i))
-            d.leaders = hs_division_size(division, i);
-    d.peers = hs_builder_get(builder, (size_t)d.nodes, sizeof *d.peers);
-    for (int i = 0; d.peers && leads(&d) && i < d.nodes; i++)
-        d.peers[i] = hs_part_rank(division, i, d.me);
-    if (!d.peers || !d.member)
+    for (int i = 0; i < d.on.nodes; i++)
+        d.leaders = d.leaders < hs_division_size(division, i) ? d.leaders : hs_division_size(division, i);
+    d.peers = hs_builder_get(builder, (size_t)d.on.nodes, sizeof *d.peers);
+    for (int i = 0; d.peers && leads(&d) && i < d.on.nodes; i++)
+        d.peers[i] = hs_part_rank(division, i, d.on.me);
+    if (!d.peers || !d.on.nodes)
         return;
     if (shape->with.inner && shape->with.inner->flags & HS_BY_MPI)
         hs_builder_fail(builder, HSUMMA_ERR_UNSUPPORTED); /* phases 1, 2 and 4 have parts of different lengths */
-    int alone = d.nodes == shape->size;                   /* one rank per node, so shared memory is not used */
-    d.chunk = topology->shared_bytes > 0 && !alone ? chunk_bytes(shape, topology->shared_bytes) : 0;
-    if (d.members == 1 && d.chunk == 0)
+    int alone = d.on.nodes == shape->size;                /* one rank per node, so shared memory is not used */
+    d.chunk = shared_bytes > 0 && !alone ? chunk_bytes(shape, shared_bytes) : 0;
+    if (d.on.members == 1 && d.chunk == 0)
         d.chunk = shape->bytes;
     d.pipe = (struct hs_pipe){.builder = builder, .pitch = d.chunk, .slots = 2, .places = 1};
-    if (d.members == 1)
+    if (d.on.members == 1)
         for (int64_t t = 0; t * d.chunk < shape->bytes; t++)
             between_nodes(&d, hs_in(t * d.chunk), hs_out(t * d.chunk), chunk_of(&d, t).bytes, -1);
     else if (d.chunk == 0)

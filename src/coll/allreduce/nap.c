@@ -114,10 +114,7 @@ static int base_of(const struct hs_division *nodes)
     return fewest + more;
 }
 
-/*
- * Returns the number of steps between nodes, and sets group[] to this node's group in each step; the last group
- * contains all nodes.
- */
+/* Sets group[] to this node's group in each step between nodes, the last with all nodes; returns their number. */
 static int steps_of(const struct hs_division *nodes, int node, struct group *group)
 {
     int base = base_of(nodes), steps = steps_for(nodes->parts, base), first = 0, size = nodes->parts;
@@ -165,12 +162,10 @@ static struct nap_messages joint_messages_of(const struct group *group, int me)
     return messages;
 }
 
-static int receive(struct hs_builder *builder, const struct hs_shape *shape, struct nap_peer from, struct hs_ref into,
-                   int after)
+static int receive(struct hs_builder *builder, const struct hs_division *nodes, struct nap_peer from,
+                   struct hs_ref into, int64_t bytes, int after)
 {
-    const struct hs_division *nodes = &shape->topology->division[shape->with.level];
-    return from.node < 0 ? -1
-                         : hs_emit_recv(builder, hs_part_rank(nodes, from.node, from.local), into, shape->bytes, after);
+    return from.node < 0 ? -1 : hs_emit_recv(builder, hs_part_rank(nodes, from.node, from.local), into, bytes, after);
 }
 
 /*
@@ -178,23 +173,23 @@ static int receive(struct hs_builder *builder, const struct hs_shape *shape, str
  * stage->in as before, or `theirs`. `free` is scratch memory. stage->after becomes the step that completes the
  * messages.
  */
-static void exchange(struct hs_builder *builder, const struct hs_shape *shape, const struct group *group, int me,
+static void exchange(struct hs_builder *builder, const struct hs_two_levels *on, const struct group *group,
                      struct hs_ref theirs, struct hs_ref free, struct hs_stage *stage)
 {
-    const struct hs_division *nodes = &shape->topology->division[shape->with.level];
-    struct nap_messages messages = group->joint ? joint_messages_of(group, me) : messages_of(group, me);
+    const struct hs_division *nodes = on->division;
+    struct nap_messages messages = group->joint ? joint_messages_of(group, on->me) : messages_of(group, on->me);
     struct hs_ref sum = stage->in;
+    int64_t bytes = stage->bytes;
     int send = -1, after = stage->after;
     if (messages.to.node >= 0)
-        send =
-            hs_emit_send(builder, hs_part_rank(nodes, messages.to.node, messages.to.local), sum, shape->bytes, after);
-    int from = receive(builder, shape, messages.from, theirs, after);
-    int last = receive(builder, shape, messages.last, free, after);
+        send = hs_emit_send(builder, hs_part_rank(nodes, messages.to.node, messages.to.local), sum, bytes, after);
+    int from = receive(builder, nodes, messages.from, theirs, bytes, after);
+    int last = receive(builder, nodes, messages.last, free, bytes, after);
     int both = hs_emit_both(builder, send, hs_emit_both(builder, from, last));
     stage->after = both < 0 ? after : both;
     stage->in = from < 0 ? sum : theirs;
-    if (group->joint && me == group->groups - 2) { /* adds the sums of the last two subgroups */
-        stage->after = hs_emit_reduce(builder, theirs, stage->in, last < 0 ? sum : free, shape->bytes, stage->after);
+    if (group->joint && on->me == group->groups - 2) { /* adds the sums of the last two subgroups */
+        stage->after = hs_emit_reduce(builder, theirs, stage->in, last < 0 ? sum : free, bytes, stage->after);
         stage->in = theirs;
     }
 }
@@ -252,7 +247,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         return;
     }
     struct hs_stage stage = {.bytes = shape->bytes, .in = hs_in(0), .after = -1};
-    int steps = steps_of(&shape->topology->division[shape->with.level], on.node, group);
+    int steps = steps_of(on.division, on.node, group);
     stage.stages = 2 * steps + 1;
     stage.direct = steps == 0;
     stage.out = steps ? sum : hs_out(0);
@@ -261,7 +256,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         if (group[i].groups == 1)
             continue;
         stage.in = sum;
-        exchange(builder, shape, &group[i], on.me, theirs, next, &stage);
+        exchange(builder, &on, &group[i], theirs, next, &stage);
         stage.out = i == steps - 1 ? hs_out(0) : next;
         stage.number = 2 * i + 1;
         stage.after = combine(builder, shape, &on, group[i].groups - group[i].joint, &stage);

@@ -12,10 +12,7 @@
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     int64_t power = 1, bytes = shape->bytes;
-    /*
-     * left: number of remaining reductions. The last one writes to OUT, the one before it to SCRATCH, and so on
-     * alternately.
-     */
+    /* left: number of remaining reductions, which write to OUT and SCRATCH in turn, the last to OUT */
     int rank = shape->rank, left = 0;
     for (; 2 * power <= shape->size; left++)
         power *= 2;

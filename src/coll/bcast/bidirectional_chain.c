@@ -14,15 +14,15 @@ struct direction {
     int received, received_before, sent;
 };
 
-static void pass_segment(struct hs_builder *builder, struct direction *way, int64_t at, int64_t count)
+static void pass_segment(struct hs_builder *builder, struct direction *way, struct hs_span span)
 {
     if (way->from >= 0) { /* up to two receives are posted */
-        int receive = hs_emit_recv(builder, way->from, hs_out(at), count, way->received_before);
+        int receive = hs_emit_recv(builder, way->from, hs_out(span.at), span.count, way->received_before);
         way->received_before = way->received;
         way->received = receive;
     }
     if (way->to >= 0)
-        hs_emit_send_next(builder, way->to, hs_out(at), count, way->received, &way->sent);
+        hs_emit_send_next(builder, way->to, hs_out(span.at), span.count, way->received, &way->sent);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)
@@ -38,9 +38,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         int way =
             passed[1] < segments - half && (passed[0] == half || 2 * passed[1] + 1 + hops[1] < 2 * passed[0] + hops[0]);
         int64_t segment = passed[way]++ + (way ? half : 0);
-        int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, segment);
-        int64_t end = hs_part_equal(shape->bytes, shape->unit, segments, segment + 1);
-        pass_segment(builder, way ? &down : &up, at, end - at);
+        pass_segment(builder, way ? &down : &up, hs_span_equal(shape->bytes, shape->unit, segments, segment));
     }
 }
 

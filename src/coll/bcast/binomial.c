@@ -15,9 +15,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         bit *= 2;
     if (rank > 0)
         last = hs_emit_recv(builder, (int)(rank - bit), hs_out(0), shape->bytes, -1);
-    /*
-     * The messages are sent one at a time, because concurrent ones would share the link and delay the largest subtree.
-     */
+    /* One message at a time: concurrent ones would share the link and delay the largest subtree. */
     for (bit /= 2; bit > 0; bit /= 2)
         if (rank + bit < shape->size)
             last = hs_emit_send(builder, (int)(rank + bit), hs_out(0), shape->bytes, last);

@@ -21,9 +21,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         hs_least(hs_least((shape->bytes - 1) / DIRECT_PIECE + 1, MOST_DIRECT_PIECES), shape->bytes / shape->unit);
     int last = hs_emit_wait(builder, shape->root, 1);
     for (int64_t i = 0; i < pieces; i++) {
-        int64_t at = hs_part_equal(shape->bytes, shape->unit, pieces, i);
-        int64_t count = hs_part_equal(shape->bytes, shape->unit, pieces, i + 1) - at;
-        last = hs_emit_copy(builder, hs_out(at), hs_of(shape->root, hs_out(at)), count, last);
+        struct hs_span span = hs_span_equal(shape->bytes, shape->unit, pieces, i);
+        last = hs_emit_copy(builder, hs_out(span.at), hs_of(shape->root, hs_out(span.at)), span.count, last);
     }
     hs_emit_signal(builder, 1, last);
 }

@@ -10,10 +10,7 @@
 
 enum { MOST_STAGE_SEGMENTS = 16 };
 
-/*
- * The number of segments: one unless the caller specified a segment. Also one if there is only one stage, because its
- * algorithm may itself cut the vector.
- */
+/* One segment unless the caller specified a length; also if there is only one stage, which may itself cut. */
 static int segments_of(const struct hs_shape *shape, const struct hs_two_levels *on)
 {
     if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)
@@ -35,9 +32,9 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     inside.stages = segments + 1;
     int64_t scratch = 0; /* stages overlap, so each uses separate scratch memory */
     for (int i = 0; i < segments; i++) {
-        int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);
-        between.bytes = inside.bytes = hs_part_equal(shape->bytes, shape->unit, segments, i + 1) - at;
-        between.in = between.out = inside.in = inside.out = hs_out(at);
+        struct hs_span span = hs_span_equal(shape->bytes, shape->unit, segments, i);
+        between.bytes = inside.bytes = span.count;
+        between.in = between.out = inside.in = inside.out = hs_out(span.at);
         between.after = arrived[i % 2]; /* two stages are in flight, so that a leader receives while it sends */
         inside.number = i + 1;
         arrived[i % 2] = hs_emit_stage(builder, shape, &between, &scratch);

@@ -19,19 +19,16 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     int64_t segments = hs_segments(shape), first_child = children * (int64_t)shape->rank + 1;
 
     for (int64_t i = 0; i < segments; i++) {
-        int64_t at = hs_part_equal(shape->bytes, shape->unit, segments, i);
-        int64_t count = hs_part_equal(shape->bytes, shape->unit, segments, i + 1) - at;
+        struct hs_span span = hs_span_equal(shape->bytes, shape->unit, segments, i);
+        struct hs_ref segment = hs_out(span.at);
         if (shape->rank > 0) { /* up to two receives are posted */
-            int receive = hs_emit_recv(builder, (shape->rank - 1) / children, hs_out(at), count, received_before);
+            int receive = hs_emit_recv(builder, (shape->rank - 1) / children, segment, span.count, received_before);
             received_before = received;
             received = receive;
         }
-        /*
-         * The sends are made one at a time: concurrent ones would share the link and delay the first child, and the
-         * tree would not be pipelined.
-         */
+        /* One send at a time: concurrent ones would share the link and delay the first child. */
         for (int64_t child = first_child; child < first_child + children && child < shape->size; child++)
-            hs_emit_send_next(builder, (int)child, hs_out(at), count, received, &sent);
+            hs_emit_send_next(builder, (int)child, segment, span.count, received, &sent);
     }
 }
 

@@ -13,10 +13,7 @@ enum {
     RING_BYTES = 128 * 1024 /* bytes of all slots together: those of HS_RING broadcasts should stay in a core's cache */
 };
 
-/*
- * The pipeline: at least two slots if there are several segments and SHARED is large enough; no segments if SHARED is
- * smaller than an element.
- */
+/* At least two slots if there are several segments and room for them; no segments if an element does not fit. */
 static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1};

@@ -24,9 +24,7 @@ struct hs_node_map {
     int64_t *begin;
 };
 
-/*
- * Without a topology every rank is its own node. Returns nonzero if memory is exhausted; the builder has then failed.
- */
+/* Without a topology every rank is its own node. Nonzero: no memory, and the builder has failed. */
 int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struct hs_shape *shape);
 
 /* The byte offset of a node's parts in packed order, 0 <= node <= nodes. */

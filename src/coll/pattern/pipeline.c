@@ -53,8 +53,9 @@ const char *hs_pipe_unfit(const struct hs_pipe *pipeline, int64_t steps)
 
 static struct hs_span span_of(const struct hs_pipe *pipeline, int64_t begin, int64_t end, int64_t segment)
 {
-    int64_t unit = pipeline->shape->unit, at = hs_part_equal(end - begin, unit, pipeline->segments, segment);
-    return (struct hs_span){begin + at, hs_part_equal(end - begin, unit, pipeline->segments, segment + 1) - at};
+    struct hs_span span = hs_span_equal(end - begin, pipeline->shape->unit, pipeline->segments, segment);
+    span.at += begin;
+    return span;
 }
 
 struct hs_span hs_pipe_span(const struct hs_pipe *pipeline, int64_t segment)
@@ -84,6 +85,17 @@ int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, i
         if (r != shape->rank)
             hs_emit_wait(builder, r, value);
     return hs_emit_join_of(builder, HS_WAIT, first, after);
+}
+
+int hs_emit_sum_chain(struct hs_builder *builder, struct hs_ref dst, const struct hs_ref *operand, int operands,
+                      int64_t count, int after)
+{
+    int last = after;
+    if (count == 0)
+        return -1;
+    for (int i = 1; i < operands; i++)
+        last = hs_emit_reduce(builder, dst, i == 1 ? operand[0] : dst, operand[i], count, last);
+    return last;
 }
 
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state)

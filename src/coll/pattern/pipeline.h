@@ -24,14 +24,9 @@ struct hs_pipe {
  * in one segment; otherwise two slots, or one if two are not `needed` and the shared memory is too small for two.
  */
 struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t most, int64_t places, int needed);
-/*
- * Cuts every part of the vector (shape->part) into the same number of segments, as hs_pipe_cut with two slots needed.
- */
+/* Cuts every part (shape->part) into the same number of segments, as hs_pipe_cut with two slots needed. */
 struct hs_pipe hs_pipe_cut_parts(const struct hs_shape *shape, int64_t places);
-/*
- * The reason why the shared memory is too small for the pipeline, or NULL. steps: the approximate number of steps per
- * segment in a list.
- */
+/* Why the shared memory is too small, or NULL. steps: the approximate number of steps per segment in a list. */
 const char *hs_pipe_unfit(const struct hs_pipe *pipeline, int64_t steps);
 
 /* The position in SHARED of a segment's place. */
@@ -51,6 +46,14 @@ int hs_emit_join_of(struct hs_builder *builder, enum hs_kind kind, int first, in
 int hs_emit_wait_all(struct hs_builder *builder, const struct hs_shape *shape, int64_t value, int after);
 
 /*
+ * dst = ((operand[0] op operand[1]) op operand[2]) ... for two or more operands. Emits consecutive REDUCEs: the first
+ * depends on `after`, each later one only on the previous one, so an executor may run them as one kernel, as every
+ * launch on a device takes time. Only operand[0] may overlap dst. Returns the last step, or -1 if count is 0.
+ */
+int hs_emit_sum_chain(struct hs_builder *builder, struct hs_ref dst, const struct hs_ref *operand, int operands,
+                      int64_t count, int after);
+
+/*
  * Emits a rank's steps for a segment, which depend on step `after` (-1 if none): they fill places, or read the places
  * that all ranks have filled. Returns the step that completes last.
  */
@@ -64,10 +67,7 @@ typedef int hs_round(void *state, int64_t segment, int after);
  */
 void hs_emit_rounds(struct hs_pipe *pipeline, hs_round *put, hs_round *work, void *state);
 
-/*
- * The bytes of data that a place of `bytes` bytes can contain: a multiple of the element size and, if the place is
- * large enough, also of a cache line.
- */
+/* The bytes of data that a place can contain: whole elements and, if it is large enough, whole cache lines. */
 int64_t hs_place_within(int64_t bytes, int64_t unit);
 /* The bytes of a place for `bytes` bytes of data: a multiple of cache lines and of elements. */
 int64_t hs_place_bytes(int64_t bytes, int64_t unit);

@@ -2,10 +2,7 @@
 
 /* The number of receives in flight. They write disjoint bytes, so any number would be correct. */
 enum { POSTED = 2 };
-/*
- * The number of buffers for partial sums: one sum is sent while the next one arrives and a receive for the third is
- * posted.
- */
+/* Buffers for partial sums: one is being sent, one received, and a receive is posted for the third. */
 enum { BUFFERS = 3 };
 
 static int around(int i, int size)

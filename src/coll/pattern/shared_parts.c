@@ -12,7 +12,6 @@
  * ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
-#include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 struct parts {

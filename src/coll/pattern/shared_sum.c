@@ -39,9 +39,7 @@ struct sum {
     struct hs_pipe pipe;
     int taker;         /* the rank that gets the sum; -1 if all ranks do */
     int64_t announced; /* value of the last signal */
-    /*
-     * ready[r]: 1 + the step after which rank r is known to have signalled `announced`; 0 if there is no such step yet.
-     */
+    /* ready[r]: 1 + the step after which rank r is known to have signalled `announced`; 0: none yet. */
     int *ready;
     /* Steps that the next signal must follow. */
     int *work, works;
@@ -165,9 +163,7 @@ static void add_part(struct sum *sum, int64_t chunk)
     add_up(sum, chunk, dst, at, part_at(sum, chunk, rank + 1) - at);
 }
 
-/*
- * Copies all parts of the sum to OUT, starting with the next rank's, so that not all ranks read the same part at once.
- */
+/* Copies all parts of the sum to OUT, the next rank's first, so that not all ranks read the same part. */
 static void take_chunk(struct sum *sum, int64_t chunk)
 {
     int size = sum->shape->size;

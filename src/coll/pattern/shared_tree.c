@@ -22,7 +22,6 @@
  * the previous total from the slot of segment s.
  */
 #include "coll/pattern/pipeline.h"
-#include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 struct shared_tree {

@@ -13,7 +13,6 @@
  * here all ranks share the work.
  */
 #include "coll/pattern/pipeline.h"
-#include "coll/pattern/sum_chain.h"
 #include "coll/schedule/rows.h"
 
 /* The shape with equal parts: reduce and allreduce ignore shape->part. */
@@ -61,10 +60,7 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
     return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
 }
 
-/*
- * Exposes IN and OUT to the peers after step `after`. Returns the step after which this rank may read all peers' IN and
- * OUT.
- */
+/* Exposes IN and OUT after step `after`. Returns the step after which all peers' IN and OUT may be read. */
 static int enter(struct hs_pipe *pipe, int after)
 {
     hs_expose(pipe->builder);
@@ -72,10 +68,7 @@ static int enter(struct hs_pipe *pipe, int after)
     return hs_emit_wait_all(pipe->builder, pipe->shape, 1, pipe->builder->signalled);
 }
 
-/*
- * Waits until no rank reads this rank's IN or OUT any longer; `done`: the last step in which this rank reads peers'
- * memory.
- */
+/* Waits until no rank reads IN or OUT any longer. done: this rank's last reading of peers' memory. */
 static void leave(struct hs_pipe *pipe, int64_t value, int done)
 {
     hs_emit_signal_next(pipe->builder, value, pipe->builder->signalled, done);
@@ -92,10 +85,7 @@ static int sum_span(struct hs_pipe *pipe, struct hs_ref dst, struct hs_span span
     return operand ? hs_emit_sum_chain(pipe->builder, dst, operand, size, span.count, after) : -1;
 }
 
-/*
- * The value with which a rank signals that it has summed a segment; from the root of a reduction, that it has copied
- * the segment.
- */
+/* The signal for a segment: this rank has summed it; from the root of a reduction: has copied it. */
 static int64_t signal_of(int64_t segment)
 {
     return segment + 2;

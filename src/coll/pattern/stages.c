@@ -145,23 +145,26 @@ int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, cons
 
 struct hs_two_levels hs_two_levels(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    const struct hs_division *division = shape->topology ? &shape->topology->division[shape->with.level] : NULL;
-    int nodes = division ? division->parts : shape->size;
-    int *leader = hs_builder_get(builder, (size_t)nodes, sizeof *leader);
-    struct hs_two_levels levels = {.nodes = leader ? nodes : 0, .leader = leader, .leads = -1};
-    for (int i = 0; i < levels.nodes; i++)
-        leader[i] = division ? hs_part_rank(division, i, 0) : i;
-    if (!leader)
+    const struct hs_topology *topology =
+        shape->topology ? shape->topology : hs_topology_of(builder, NULL, NULL, shape->size, 0);
+    struct hs_two_levels levels = {.leads = -1};
+    if (!topology)
         return levels;
-    levels.node = division ? hs_part_of(division, shape->rank) : shape->rank;
-    levels.me = division ? hs_place_in_part(division, shape->rank) : 0;
-    levels.root_node = division ? hs_part_of(division, shape->root) : shape->root;
+    const struct hs_division *division = levels.division = &topology->division[shape->with.level];
+    int *leader = hs_builder_get(builder, (size_t)division->parts, sizeof *leader);
+    levels.leader = leader;
+    levels.node = hs_part_of(division, shape->rank);
+    levels.member = hs_part_ranks(builder, division, levels.node);
+    if (!leader || !levels.member)
+        return levels;
+    levels.nodes = division->parts;
+    for (int i = 0; i < levels.nodes; i++)
+        leader[i] = hs_part_rank(division, i, 0);
+    levels.root_node = hs_part_of(division, shape->root);
     leader[levels.root_node] = shape->root;
-    levels.member = division ? hs_part_ranks(builder, division, levels.node) : leader + shape->rank;
-    if (!levels.member)
-        return (struct hs_two_levels){.leads = -1};
-    levels.members = division ? hs_division_size(division, levels.node) : 1;
-    levels.leader_place = division ? hs_place_in_part(division, leader[levels.node]) : 0;
+    levels.members = hs_division_size(division, levels.node);
+    levels.me = hs_place_in_part(division, shape->rank);
+    levels.leader_place = hs_place_in_part(division, leader[levels.node]);
     if (shape->rank == leader[levels.node])
         levels.leads = levels.node;
     return levels;

@@ -1,7 +1,4 @@
-/*
- * Stages of hierarchical collectives. A stage is a collective among the ranks of a node, or among one rank of each
- * node.
- */
+/* Stages of hierarchical collectives: collectives among the ranks of a node, or among one rank of each node. */
 #ifndef HS_COLL_PATTERN_STAGES_H
 #define HS_COLL_PATTERN_STAGES_H
 
@@ -51,10 +48,7 @@ struct hs_stage {
 int hs_emit_stage(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage,
                   int64_t *scratch);
 
-/*
- * True if hs_emit_stage will use the row that the caller named: the stage's collective has a row of that name, and it
- * fits.
- */
+/* True if hs_emit_stage will use the row that the caller named, which exists and fits. */
 int hs_stage_is_named(struct hs_builder *builder, const struct hs_shape *shape, const struct hs_stage *stage);
 
 /* A step after which both steps are complete: one of them, or a new JOIN. -1 stands for no step. */
@@ -62,6 +56,7 @@ int hs_emit_both(struct hs_builder *builder, int a, int b);
 
 /* The ranks of this rank's node (or socket, according to with.level), and the leaders of all nodes. */
 struct hs_two_levels {
+    const struct hs_division *division;
     int nodes, node;   /* node: the node of this rank */
     const int *leader; /* leader of each node, indexed by node: the lowest rank, or the root in the root's node */
     int leads;         /* index of this rank in leader[]; -1 if it is not a leader */

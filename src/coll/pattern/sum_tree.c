@@ -26,10 +26,7 @@ int hs_sum_most_buffers(int leaves)
     return 2 * levels + 2;
 }
 
-/*
- * Takes the buffer that has been free longest, or a new one if at most `spare` are free, so that a RECV need not wait
- * for a REDUCE.
- */
+/* Takes the buffer free longest, or a new one if at most `spare` are free: a RECV need not wait for a REDUCE. */
 static int take(struct hs_sum *sum, int spare)
 {
     int oldest = -1, unused = 0;
@@ -65,10 +62,7 @@ static void release(struct hs_sum *sum, int buffer, int after)
     }
 }
 
-/*
- * Computes left op right: the total in dst, other sums in the buffer of left or right, or in another if neither has
- * one.
- */
+/* Computes left op right: in dst if it is the total, else in a buffer, if possible that of left or right. */
 static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_sum *left,
                                   const struct hs_partial_sum *right)
 {
@@ -92,10 +86,7 @@ static struct hs_partial_sum join(struct hs_sum *sum, const struct hs_partial_su
     return partial;
 }
 
-/*
- * Moves the other half of the same tree node from the waiting partial sums to *other. Returns 0 if it is not among
- * them.
- */
+/* Moves the other half of the same tree node to *other. Returns 0 if it is not waiting. */
 static int other_half(struct hs_sum *sum, const struct hs_partial_sum *partial, struct hs_partial_sum *other)
 {
     for (int i = 0; i < sum->waits; i++)

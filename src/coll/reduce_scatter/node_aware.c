@@ -70,29 +70,25 @@ static void put_in(struct node_scatter *s)
         s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
 }
 
-/* The range of the packed vector that one rank sums over its node. */
-struct share {
-    int64_t at, count;
-};
-
-static struct share part_of(const struct node_scatter *s, int place)
+static struct hs_span part_of(const struct node_scatter *s, int place)
 {
-    return (struct share){hs_member_part_at(&s->map, place), hs_member_bytes(&s->map, place)};
+    return (struct hs_span){hs_member_part_at(&s->map, place), hs_member_bytes(&s->map, place)};
 }
 
-static struct share share_of(const struct node_scatter *s, int wave, int place)
+/* What a rank sums over its node: its own part if wave is -1, else the parts of another node. */
+static struct hs_span share_of(const struct node_scatter *s, int wave, int place)
 {
+    if (wave < 0)
+        return part_of(s, place);
     int to = hs_node_step(&s->map, wave, place).to;
-    return to < 0 ? (struct share){0, 0} : (struct share){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
+    return to < 0 ? (struct hs_span){0, 0} : (struct hs_span){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
 }
 
-/*
- * Sums this rank's share over the node into `dst`: the rank's own part if wave is -1, else the parts of another node.
- */
+/* Sums this rank's share over the node into `dst`. */
 static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
 {
     const struct hs_node_map *map = &s->map;
-    struct share mine = wave < 0 ? part_of(s, map->me) : share_of(s, wave, map->me);
+    struct hs_span mine = share_of(s, wave, map->me);
     struct hs_sum sum;
     int sent = s->ready, n = map->members;
     hs_sum_begin(&sum, s->builder, n, mine.count, dst, s->local, s->after_local);
@@ -100,10 +96,9 @@ static int sum_in_node(struct node_scatter *s, int wave, struct hs_ref dst)
         hs_sum_add(&sum, map->me, hs_plus(s->packed, mine.at), s->ready);
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, from = (map->me + i) % n;
-        struct share its = wave < 0 ? part_of(s, to) : share_of(s, wave, to);
-        if (!s->shared) {
+        struct hs_span its = share_of(s, wave, to);
+        if (!s->shared)
             hs_emit_send_next(s->builder, map->member[to], hs_plus(s->packed, its.at), its.count, -1, &sent);
-        }
         if (mine.count > 0 && s->shared)
             hs_sum_add(&sum, from, hs_of(map->member[from], hs_plus(s->packed, mine.at)), s->contributed[from]);
         else if (mine.count > 0)
@@ -164,7 +159,7 @@ static void wave(struct node_scatter *s, int w)
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, w, place).from;
         if (mine >= 0 && !s->shared) {
-            struct share its = part_of(s, to);
+            struct hs_span its = part_of(s, to);
             hs_emit_send_next(s->builder, map->member[to], hs_plus(in, its.at - begin), its.count, -1, &sent);
         }
         if (from < 0 || s->own == 0)

@@ -1,7 +1,4 @@
-/*
- * Row "mpi" of every collective: MPI performs it, with MPI's order and bracketing of sums. bcast, reduce and allreduce
- * are cut into pieces below the limit of int counts.
- */
+/* Row "mpi": sums as MPI brackets them. bcast, reduce and allreduce in pieces below the limit of int counts. */
 #include "coll/schedule/rows.h"
 
 enum { MOST_NATIVE_BYTES = 1 << 30 };

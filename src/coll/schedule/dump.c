@@ -73,10 +73,7 @@ static void print_round(FILE *file, int number, const struct hs_lists *lists, co
     fputc('\n', file);
 }
 
-/*
- * Sorts the SENDs by round and prints them. The caller zeroes first[], which has two more entries than there are
- * rounds.
- */
+/* Prints the SENDs by round. first[] is zero on entry, and has two more entries than there are rounds. */
 static void print_rounds(FILE *file, const struct hs_lists *lists, const int *round, int *first, int *order)
 {
     int last = 0;

@@ -118,10 +118,7 @@ void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate)
 {
     for (int kind = 0; kind < 2; kind++) {
         int next, g = mail->first[kind][rank];
-        /*
-         * Rank rank_of[g] has been visited and no longer needs its last[], which is reused for the tail of its open[]
-         * queue.
-         */
+        /* Rank rank_of[g] has been visited: its last[] is now that of its open[] queue. */
         for (; g >= 0; g = next) {
             next = mate[g];
             append(mate, &mail->open[kind][rank_of[g]], &mail->last[kind][rank_of[g]], g);

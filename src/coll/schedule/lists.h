@@ -39,9 +39,7 @@ void hs_free_all(const struct hs_allocator *memory, struct hs_list *list, int si
 /* Builds the lists of all ranks and indexes them; *lists owns them. */
 hsumma_status hs_lists_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                              struct hs_lists *lists);
-/*
- * Indexes lists that the caller owns and keeps. Returns HSUMMA_ERR_INTERNAL if a peer or a dependency is out of range.
- */
+/* Indexes lists that the caller keeps. HSUMMA_ERR_INTERNAL: a peer or a dependency is out of range. */
 hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct hs_allocator *memory,
                              struct hs_lists *lists);
 void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists);
@@ -75,10 +73,7 @@ struct hs_mail {
 hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory);
 void hs_mail_open(struct hs_mail *mail, int rank, const int *rank_of, int *mate);
 void hs_mail_add(struct hs_mail *mail, int rank, enum hs_kind kind, int peer, int g, int *mate);
-/*
- * Adds MPI step g, performed by the ranks of `joint`, to the ring of the steps that belong together. Returns
- * HSUMMA_ERR_MEMORY if memory is exhausted.
- */
+/* Adds MPI step g, performed by the ranks of `joint`, to its ring. Returns HSUMMA_OK or HSUMMA_ERR_MEMORY. */
 hsumma_status hs_mail_join(struct hs_mail *mail, int rank, const struct hs_joint *joint, int g, int *mate,
                            const struct hs_allocator *memory);
 void hs_mail_close(struct hs_mail *mail, int rank, int *mate);

@@ -132,6 +132,12 @@ int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i)
     return hs_parts_at(&equal, i);
 }
 
+struct hs_span hs_span_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i)
+{
+    const struct hs_parts equal = hs_parts_equal(bytes, unit, parts);
+    return hs_parts_span(&equal, i);
+}
+
 int64_t hs_segments(const struct hs_shape *shape)
 {
     enum { DEFAULT_SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };

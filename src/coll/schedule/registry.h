@@ -1,7 +1,4 @@
-/*
- * The table of algorithms. To add one: write a file with its builder and its row (HS_ALG), and add the row's name to
- * rows.h.
- */
+/* The table of algorithms. A new one needs a file with its builder and its row (HS_ALG), and a line in rows.h. */
 #ifndef HS_COLL_SCHEDULE_REGISTRY_H
 #define HS_COLL_SCHEDULE_REGISTRY_H
 
@@ -20,10 +17,7 @@ struct hs_parameters {
     int64_t threshold; /* b: vectors, or ranges of them, of at most this many bytes are exchanged or summed undivided;
                           1: only if they cannot be divided */
     int leaders;       /* l: leaders per node or socket */
-    /*
-     * k: pieces that a leader has in flight (dpml), segments of a rank's part (spread), levels merged into one
-     * (binomial)
-     */
+    /* k: pieces in flight (dpml), segments of a rank's part (spread), levels merged into one (binomial) */
     int pieces;
     int rings; /* rings: the odd prime factors of p, ascending, get a ring each while their product is at most this */
     enum hs_rest rest; /* rest: one ring, 3-2 elimination or 2-1 elimination for the remaining factors together */
@@ -150,10 +144,7 @@ const struct hs_alg *hs_alg_find_in(const struct hs_registry *own, enum hs_colle
 void hs_alg_names(const struct hs_registry *own, enum hs_collective collective, char *text, size_t size);
 /* The collective's default row over messages, which serves every shape and operator. */
 const struct hs_alg *hs_alg_safe(enum hs_collective collective);
-/*
- * The collective's default row for ranks of one node that share memory; NULL if there is none. The row need not fit
- * every shape.
- */
+/* The default row for ranks of one node that share memory, which need not fit every shape; NULL if none. */
 const struct hs_alg *hs_alg_shared(enum hs_collective collective);
 /* A readable reason why the row cannot serve the shape, or NULL if it can. */
 const char *hs_alg_unfit(const struct hs_alg *alg, const struct hs_shape *shape);
@@ -174,8 +165,14 @@ static inline int64_t hs_least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* A range of bytes of the vector. */
+struct hs_span {
+    int64_t at, count;
+};
 /* The byte offset of part i when elements are split equally, 0 <= i <= parts; longer parts come first. */
 int64_t hs_part_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
+/* Part i. */
+struct hs_span hs_span_equal(int64_t bytes, int64_t unit, int64_t parts, int64_t i);
 /*
  * The number of equal segments for a pipeline: each has at most shape->segment bytes (default 64 KiB), or one element
  * if that is longer; but there are never more than 4096 segments.
@@ -187,10 +184,6 @@ static inline int64_t hs_part_bytes(const struct hs_shape *shape, int i)
 {
     return hs_part_at(shape, i + 1) - hs_part_at(shape, i);
 }
-/* A range of bytes of the vector. */
-struct hs_span {
-    int64_t at, count;
-};
 /* The parts of a vector, for loops over many: no division for each. */
 struct hs_parts {
     const int64_t *at; /* hs_shape.part; NULL for equal parts: */

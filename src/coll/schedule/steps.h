@@ -53,20 +53,14 @@ enum hs_slot {
     HS_OUT,     /* the rank's result; for a broadcast the root's OUT contains the data from the start and is never
                    written */
     HS_SCRATCH, /* list->extent[HS_SCRATCH] bytes, undefined at the start */
-    /*
-     * memory of this rank that all ranks of the node may read and write; topology->shared_bytes bytes, undefined at the
-     * start
-     */
+    /* shared with all ranks of the node; topology->shared_bytes bytes, undefined at the start */
     HS_SHARED,
     HS_SLOTS /* in a ref of an MPI step: the rank has no such buffer */
 };
 
 struct hs_ref {
     enum hs_slot slot;
-    /*
-     * 0 for a slot of this rank; 1 + rank for IN, OUT or SHARED of another rank of the node, with rank as in
-     * hs_step.peer
-     */
+    /* 0: this rank's; 1 + rank: IN, OUT or SHARED of another rank of the node (rank as in hs_step.peer) */
     int of;
     int64_t at;
 };
@@ -125,10 +119,7 @@ static inline int hs_same_ref(struct hs_ref a, struct hs_ref b)
     return a.slot == b.slot && a.of == b.of && a.at == b.at;
 }
 
-/*
- * Maximum number of steps in a list of a pipeline through shared memory (pattern/pipeline.h); longer lists take too
- * much memory and time.
- */
+/* Most steps in a list of a pipeline through shared memory; more would take too much memory and time. */
 enum { HS_MOST_STEPS = 1 << 20 };
 
 /* The ranks that perform MPI steps together. */
@@ -150,10 +141,7 @@ struct hs_list {
                                  hs_expose */
 };
 
-/*
- * True if step i only adds one more operand to the sum that step i - 1 computes. Executors may fuse both into one pass
- * over all operands.
- */
+/* True if step i only adds one operand to the sum of step i - 1: an executor may fuse them into one pass. */
 static inline int hs_step_continues(const struct hs_list *list, int i)
 {
     const struct hs_step *step = &list->step[i], *before = step - 1;
@@ -195,15 +183,9 @@ int hs_emit_step(struct hs_builder *builder, enum hs_kind kind, int peer, struct
                  struct hs_ref right, int64_t count);
 int hs_emit_wait(struct hs_builder *builder, int peer, int64_t value);
 int hs_emit_join(struct hs_builder *builder);
-/*
- * Appends a step in which row builder->alg performs its collective among all `size` ranks on `count` bytes of the
- * vector from byte `at` on.
- */
+/* Appends a step in which row builder->alg performs its collective among all ranks on bytes at .. at + count. */
 int hs_emit_mpi(struct hs_builder *builder, int rank, int size, int root, int64_t at, int64_t count);
-/*
- * Adds a copy of a joint to the list, unless the list has an equal one. Returns its index, or -1 if the builder has
- * failed.
- */
+/* Adds a copy of a joint unless the list has an equal one. Returns its index; -1 if the builder has failed. */
 int hs_add_joint(struct hs_builder *builder, const struct hs_joint *joint);
 static inline int hs_joint_rank(const struct hs_joint *joint, int i)
 {
@@ -222,10 +204,7 @@ void hs_expose(struct hs_builder *builder);
 void hs_expose_slot(struct hs_builder *builder, enum hs_slot slot);
 /* Marks the builder as failed; the first status is kept. */
 void hs_builder_fail(struct hs_builder *builder, hsumma_status status);
-/*
- * Allocates zeroed memory for the builder's own use, freed by hs_list_finish. If memory is exhausted, it returns NULL
- * and marks the builder as failed.
- */
+/* Zeroed memory that hs_list_finish frees. If memory is exhausted, returns NULL and fails the builder. */
 void *hs_builder_get(struct hs_builder *builder, size_t count, size_t size);
 /*
  * Moves the finished list to *list. Errors: HSUMMA_ERR_MEMORY; HSUMMA_ERR_INTERNAL for a negative count, for a flag's

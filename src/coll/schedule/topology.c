@@ -38,9 +38,7 @@ static void divide_equally(struct hs_division *division, int size, int each)
         .size = size, .parts = (size + each - 1) / each, .each = each, .even = size % each == 0, .contiguous = 1};
 }
 
-/*
- * Fills in a division with tables in `block`. Time: O(size) if the names of new parts increase, else O(size * parts).
- */
+/* Fills in a division with tables. Time: O(size) if the names of new parts increase, else O(size * parts). */
 static void divide(struct hs_division *division, int *block, int size, const int *node, const int *name)
 {
     *division = (struct hs_division){.size = size,

@@ -1,10 +1,7 @@
 /* Reasons, shared by several rows, why a row does not fit a shape. */
 #include "coll/schedule/rows.h"
 
-/*
- * Longest vector, in bytes, of rows that use shared memory: the lists of longer ones have too many pieces and take too
- * much memory and time.
- */
+/* Longest vector in bytes for shared memory; longer ones have too many pieces, and lists that are too long. */
 static const int64_t longest_shared = (int64_t)1 << 30;
 
 static const char *on_one_node(const struct hs_shape *shape)

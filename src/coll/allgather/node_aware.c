@@ -25,18 +25,15 @@ struct node_gather {
     int64_t *filled; /* bytes of each rank's SHARED that contain data so far, indexed by place in the node */
 };
 
-/*
- * True if the node has several ranks and the SHARED of each is large enough for its own part and all data that it
- * receives. Initialises `filled`.
- */
+/* True if the node has several ranks, whose SHARED has room for all that they need. Initialises `filled`. */
 static int fits(struct node_gather *g)
 {
     int64_t most = 0;
     for (int i = 0; i < g->map.members; i++) {
-        int64_t bytes = g->filled[i] = hs_member_bytes(&g->map, i);
+        int64_t bytes = g->filled[i] = hs_member_span(&g->map, i).count;
         for (int w = 0; w < g->map.waves; w++) {
             int from = hs_node_step(&g->map, w, i).from;
-            bytes += from < 0 ? 0 : hs_node_bytes(&g->map, from);
+            bytes += from < 0 ? 0 : hs_node_span(&g->map, from).count;
         }
         most = most < bytes ? bytes : most;
     }
@@ -46,16 +43,16 @@ static int fits(struct node_gather *g)
 static void own_through_shared_memory(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
-    int own = hs_emit_copy(g->builder, hs_shared(0), hs_in(0), hs_member_bytes(map, map->me), -1);
+    int own = hs_emit_copy(g->builder, hs_shared(0), hs_in(0), hs_member_span(map, map->me).count, -1);
     hs_emit_signal_next(g->builder, GATHERED, own, -1);
     for (int i = 0; i < map->members; i++) {
         int place = (map->me + i) % map->members, wait = -1;
-        int64_t bytes = hs_member_bytes(map, place);
+        int64_t bytes = hs_member_span(map, place).count;
         if (bytes == 0)
             continue;
         if (place != map->me)
             wait = hs_emit_wait(g->builder, map->member[place], GATHERED);
-        int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_member_part_at(map, place)),
+        int copy = hs_emit_copy(g->builder, hs_plus(g->packed, hs_member_span(map, place).at),
                                 place == map->me ? hs_in(0) : hs_of(map->member[place], hs_shared(0)), bytes, wait);
         hs_after(g->builder, copy, g->own);
         g->own = copy;
@@ -66,16 +63,17 @@ static void own_by_messages(struct node_gather *g)
 {
     const struct hs_node_map *map = &g->map;
     int64_t *part = hs_builder_get(g->builder, (size_t)map->members + 1, sizeof *part);
+    int first = hs_ranks_before(map->division, map->node);
     for (int i = 0; part && i <= map->members; i++)
-        part[i] = hs_member_part_at(map, i) - hs_member_part_at(map, 0);
+        part[i] = map->begin[first + i] - map->begin[first];
     struct hs_shape inner = {.rank = map->me,
                              .size = map->members,
-                             .bytes = hs_node_bytes(map, map->node),
+                             .bytes = hs_node_span(map, map->node).count,
                              .unit = map->shape->unit,
                              .part = part};
     struct hs_embedding embedding = {.rank = map->member,
                                      .in = hs_in(0),
-                                     .out = hs_plus(g->packed, hs_node_at(map, map->node)),
+                                     .out = hs_plus(g->packed, hs_node_span(map, map->node).at),
                                      .scratch = g->packed.slot == HS_SCRATCH ? map->shape->bytes : 0,
                                      .after = -1};
     if (part)
@@ -95,9 +93,9 @@ static int between_nodes(struct node_gather *g, int wave, struct hs_ref dst)
     struct hs_node_step step = hs_node_step(&g->map, wave, g->map.me);
     if (step.to < 0)
         return -1;
-    hs_emit_send_next(g->builder, step.to_rank, hs_plus(g->packed, hs_node_at(&g->map, g->map.node)),
-                      hs_node_bytes(&g->map, g->map.node), g->own, &g->sent);
-    return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_bytes(&g->map, step.from), -1);
+    hs_emit_send_next(g->builder, step.to_rank, hs_plus(g->packed, hs_node_span(&g->map, g->map.node).at),
+                      hs_node_span(&g->map, g->map.node).count, g->own, &g->sent);
+    return hs_emit_recv(g->builder, step.from_rank, dst, hs_node_span(&g->map, step.from).count, -1);
 }
 
 static void wave_through_shared_memory(struct node_gather *g, int wave)
@@ -108,10 +106,10 @@ static void wave_through_shared_memory(struct node_gather *g, int wave)
         hs_emit_signal_next(g->builder, RECEIVED + wave, received, -1);
     for (int i = 0; i < map->members; i++) {
         int place = (map->me + i) % map->members, from = hs_node_step(map, wave, place).from, ready = received;
-        if (from < 0 || hs_node_bytes(map, from) == 0)
+        if (from < 0 || hs_node_span(map, from).count == 0)
             continue;
         struct hs_ref parts = hs_shared(g->filled[place]);
-        g->filled[place] += hs_node_bytes(map, from);
+        g->filled[place] += hs_node_span(map, from).count;
         if (place != map->me) {
             ready = hs_emit_wait(g->builder, map->member[place], RECEIVED + wave);
             parts = hs_of(map->member[place], parts);
@@ -124,17 +122,17 @@ static void wave_by_messages(struct node_gather *g, int wave)
 {
     const struct hs_node_map *map = &g->map;
     int mine = hs_node_step(map, wave, map->me).from, n = map->members;
-    struct hs_ref parts = hs_plus(g->packed, mine < 0 ? 0 : hs_node_at(map, mine));
+    struct hs_ref parts = hs_plus(g->packed, mine < 0 ? 0 : hs_node_span(map, mine).at);
     int last = between_nodes(g, wave, parts);
     if (mine >= 0)
         unpack(g, mine, parts, last);
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, wave, place).from;
         if (mine >= 0)
-            last = hs_emit_send(g->builder, map->member[to], parts, hs_node_bytes(map, mine), last);
+            last = hs_emit_send(g->builder, map->member[to], parts, hs_node_span(map, mine).count, last);
         if (from >= 0) {
-            struct hs_ref dst = hs_plus(g->packed, hs_node_at(map, from));
-            unpack(g, from, dst, hs_emit_recv(g->builder, map->member[place], dst, hs_node_bytes(map, from), -1));
+            struct hs_ref dst = hs_plus(g->packed, hs_node_span(map, from).at);
+            unpack(g, from, dst, hs_emit_recv(g->builder, map->member[place], dst, hs_node_span(map, from).count, -1));
         }
     }
 }
@@ -153,7 +151,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         own_through_shared_memory(&g);
     else
         own_by_messages(&g);
-    unpack(&g, g.map.node, hs_plus(g.packed, hs_node_at(&g.map, g.map.node)), g.own);
+    unpack(&g, g.map.node, hs_plus(g.packed, hs_node_span(&g.map, g.map.node).at), g.own);
     for (int w = 0; w < g.map.waves; w++) {
         if (g.shared)
             wave_through_shared_memory(&g, w);

@@ -89,10 +89,7 @@ static int between_nodes(struct dpml *d, struct hs_ref in, struct hs_ref out, in
         end[q] = piece.count > 0 ? hs_emit_stage(d->builder, &d->outer, &stage, &scratch) : after;
     }
     begin[d->pieces] = d->builder->list.steps;
-    /*
-     * Longer pieces come first and may have other steps than shorter ones, so the two kinds are interleaved separately;
-     * otherwise messages would not match.
-     */
+    /* Longer pieces come first and may have other steps: interleaved with the others, messages would not match. */
     int longer = (int)(bytes / unit % d->pieces), done = after;
     hs_interleave(d->builder, begin + longer, d->pieces - longer, end + longer);
     hs_interleave(d->builder, begin, longer, end);
@@ -233,10 +230,7 @@ static void by_messages(struct dpml *d)
     }
 }
 
-/*
- * Emits all phases, those inside the node as stages that use the row named by the caller. Emits nothing and returns 0
- * if such rows do not exist or do not fit.
- */
+/* Emits all phases, with the caller's rows inside the node. Emits nothing and returns 0 if these do not fit. */
 static int by_stages(struct dpml *d)
 {
     int64_t *part = hs_builder_get(d->builder, (size_t)d->on.members + 1, sizeof *part), scratch = 0;

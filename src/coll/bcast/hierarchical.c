@@ -24,10 +24,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     int segments = segments_of(shape, &on), arrived[2] = {-1, -1};
     struct hs_stage between = hs_stage_between(&on, shape, HS_BCAST), inside = hs_stage_inside(&on, shape, HS_BCAST);
     between.direct = inside.direct = 1;
-    /*
-     * With several segments, stages between nodes overlap with stages inside, so their signals could not be ordered.
-     * Stages between nodes then use no shared memory.
-     */
+    /* With several segments stages between nodes and inside overlap: their signals could not be ordered. */
     between.stages = segments > 1 ? 0 : 2;
     inside.stages = segments + 1;
     int64_t scratch = 0; /* stages overlap, so each uses separate scratch memory */

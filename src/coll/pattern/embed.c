@@ -42,13 +42,11 @@ static int outer_joint(const struct embedding *e, const struct hs_joint *inner)
 static int append(const struct embedding *e, const struct hs_list *list, const struct hs_step *step)
 {
     unsigned touches = hs_step_touches(step);
-    int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT, peer = -1;
+    int flag = step->kind == HS_SIGNAL || step->kind == HS_WAIT, peer = step->peer;
     if (step->kind == HS_MPI)
         peer = outer_joint(e, &list->joint[step->peer]);
     else if (hs_peer_is_rank(step->kind) && step->peer >= 0)
         peer = outer_rank(e, step->peer);
-    else
-        peer = step->peer;
     return hs_emit_step(e->builder, step->kind, peer, touches & HS_TOUCHES_DST ? outer_ref(e, step->dst) : step->dst,
                         touches & HS_TOUCHES_LEFT ? outer_ref(e, step->left) : step->left,
                         touches & HS_TOUCHES_RIGHT ? outer_ref(e, step->right) : step->right,
@@ -98,7 +96,7 @@ int hs_embed(struct hs_builder *builder, const struct hs_alg *alg, const struct 
         *scratch = embedding->scratch + list.extent[HS_SCRATCH];
 
     int *place = hs_builder_get(builder, (size_t)list.steps + 1, 2 * sizeof *place), *used = place + list.steps;
-    int last = -1;
+    int last = embedding->after;
     for (int i = 0; place && i < list.steps; i++)
         for (int d = 0; d < list.step[i].deps; d++)
             used[list.dep[list.step[i].first_dep + d]] = 1;
@@ -122,7 +120,6 @@ int hs_embed(struct hs_builder *builder, const struct hs_alg *alg, const struct 
         hs_expose_slot(builder, embedding->in.slot);
     if (list.exposed & 1u << HS_OUT)
         hs_expose_slot(builder, embedding->out.slot);
-    int none = list.steps == 0;
     hs_list_free(builder->memory, &list);
-    return none ? embedding->after : last;
+    return last;
 }

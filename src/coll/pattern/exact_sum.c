@@ -33,12 +33,6 @@ struct exact {
  */
 enum { ENTERED = 1, SUMMED, DONE };
 
-static int is_whole(const struct hs_shape *shape)
-{
-    int64_t threshold = shape->with.threshold ? shape->with.threshold : GATHERED_BYTES / shape->size;
-    return shape->bytes <= threshold;
-}
-
 /* An allgather of the vectors to SCRATCH, and the combination of all of them. */
 static void build_whole(const struct exact *e, int needs_result)
 {
@@ -134,6 +128,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
 {
     struct hs_shape mine = *shape;
     enum hs_collective collective = builder->alg->collective;
+    int64_t most_whole = shape->with.threshold ? shape->with.threshold : GATHERED_BYTES / shape->size;
     if (shape->size == 1) {
         hs_emit_exact(builder, hs_out(0), hs_in(0), 1, shape->bytes, -1);
         return;
@@ -145,7 +140,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                       .direct = !hs_unfit_spread(builder->alg, shape),
                       .at = hs_part_at(&mine, mine.rank),
                       .own = hs_part_bytes(&mine, mine.rank)};
-    if (collective != HS_REDUCE_SCATTER && is_whole(shape))
+    if (collective != HS_REDUCE_SCATTER && shape->bytes <= most_whole)
         build_whole(&e, collective == HS_ALLREDUCE || shape->rank == shape->root);
     else
         build_parts(&e);

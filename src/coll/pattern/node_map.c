@@ -46,7 +46,7 @@ int hs_copy_node(struct hs_builder *builder, const struct hs_node_map *map, int 
                hs_rank_by_part(division, run) == hs_rank_by_part(division, run - 1) + 1)
             run++;
         struct hs_ref in_vector = hs_plus(vector, hs_part_at(map->shape, hs_rank_by_part(division, i)));
-        struct hs_ref in_packed = hs_plus(packed, map->begin[i] - hs_node_at(map, node));
+        struct hs_ref in_packed = hs_plus(packed, map->begin[i] - hs_node_span(map, node).at);
         int copy = hs_emit_copy(builder, pack ? in_packed : in_vector, pack ? in_vector : in_packed,
                                 map->begin[run] - map->begin[i], after);
         if (copy >= 0)

@@ -27,24 +27,17 @@ struct hs_node_map {
 /* Without a topology every rank is its own node. Nonzero: no memory, and the builder has failed. */
 int hs_node_map(struct hs_node_map *map, struct hs_builder *builder, const struct hs_shape *shape);
 
-/* The byte offset of a node's parts in packed order, 0 <= node <= nodes. */
-static inline int64_t hs_node_at(const struct hs_node_map *map, int node)
+/* The range of a node's parts in packed order. */
+static inline struct hs_span hs_node_span(const struct hs_node_map *map, int node)
 {
-    return map->begin[hs_ranks_before(map->division, node)];
+    int64_t at = map->begin[hs_ranks_before(map->division, node)];
+    return (struct hs_span){at, map->begin[hs_ranks_before(map->division, node + 1)] - at};
 }
-static inline int64_t hs_node_bytes(const struct hs_node_map *map, int node)
+/* The range, in packed order, of the part of rank member[place]. */
+static inline struct hs_span hs_member_span(const struct hs_node_map *map, int place)
 {
-    return hs_node_at(map, node + 1) - hs_node_at(map, node);
-}
-/* The byte offset, in packed order, of the part of rank member[place]. */
-static inline int64_t hs_member_part_at(const struct hs_node_map *map, int place)
-{
-    return map->begin[hs_ranks_before(map->division, map->node) + place];
-}
-
-static inline int64_t hs_member_bytes(const struct hs_node_map *map, int place)
-{
-    return hs_member_part_at(map, place + 1) - hs_member_part_at(map, place);
+    const int64_t *begin = map->begin + hs_ranks_before(map->division, map->node) + place;
+    return (struct hs_span){begin[0], begin[1] - begin[0]};
 }
 
 /* The step between nodes that rank member[place] performs in a wave. */

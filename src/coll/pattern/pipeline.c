@@ -1,7 +1,5 @@
 #include "coll/pattern/pipeline.h"
 
-#include "coll/schedule/rows.h"
-
 static int64_t grain_of(int64_t unit)
 {
     return HS_CACHE_LINE % unit ? HS_CACHE_LINE * unit : HS_CACHE_LINE;

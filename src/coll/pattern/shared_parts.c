@@ -43,10 +43,7 @@ static int put_part(void *state, int64_t segment, int after)
     return copy < 0 ? after : copy;
 }
 
-/*
- * Copies a segment of all parts to OUT, beginning with the next rank's part, so that not all ranks read the same part
- * at once. The rank's own part is read from IN.
- */
+/* Copies a segment of all parts to OUT, the next rank's first, so that not all read one at once; its own from IN. */
 static int take_parts(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;

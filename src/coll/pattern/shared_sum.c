@@ -27,8 +27,7 @@
 #include <string.h>
 
 enum {
-    WHOLE_BYTES = 32 * 1024, /* default limit on the bytes that a rank reads to sum an entire vector: beyond it a second
-                                round is cheaper */
+    WHOLE_BYTES = 32 * 1024, /* default of the bytes read to sum a whole vector; beyond, two rounds are cheaper */
     CHUNK_BYTES = 64 * 1024, /* bytes of a chunk: three chunks should stay in a core's cache */
     SUM_SLOTS = 3
 };
@@ -57,11 +56,6 @@ static int64_t part_at(const struct sum *sum, int64_t chunk, int rank)
     return hs_part_equal(hs_pipe_span(&sum->pipe, chunk).count, sum->shape->unit, sum->shape->size, rank);
 }
 
-static struct hs_ref of(const struct sum *sum, int rank, struct hs_ref ref)
-{
-    return rank == sum->shape->rank ? ref : hs_of(rank, ref);
-}
-
 static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
 {
     return hs_plus(hs_pipe_place(&sum->pipe, chunk, 0), at);
@@ -70,7 +64,8 @@ static struct hs_ref slot_of(const struct sum *sum, int64_t chunk, int64_t at)
 /* The position where `rank` stores the sum of its part for the other ranks. */
 static struct hs_ref result_of(const struct sum *sum, int64_t chunk, int rank)
 {
-    return of(sum, rank, slot_of(sum, chunk, part_at(sum, chunk, rank)));
+    struct hs_ref own = slot_of(sum, chunk, part_at(sum, chunk, rank));
+    return rank == sum->shape->rank ? own : hs_of(rank, own);
 }
 
 /* The contribution of `rank`, from byte `at` of a chunk on. */
@@ -139,8 +134,7 @@ static void add_up(struct sum *sum, int64_t chunk, struct hs_ref dst, int64_t at
 static void put(struct sum *sum, int64_t chunk, int64_t low, int64_t high, int after)
 {
     struct hs_ref source = hs_in(chunk_at(sum, chunk) + low);
-    int copy = hs_emit_copy(sum->builder, slot_of(sum, chunk, low), source, high - low, after);
-    note(sum, copy);
+    note(sum, hs_emit_copy(sum->builder, slot_of(sum, chunk, low), source, high - low, after));
 }
 
 static void put_chunk(struct sum *sum, int64_t chunk)

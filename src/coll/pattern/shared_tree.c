@@ -149,8 +149,7 @@ static void pass(struct shared_tree *t, int64_t segment, int64_t level, int64_t 
     int copy = hs_emit_copy(t->builder, to, summed < 0 ? hs_in(span.at) : hs_out(span.at), span.count, summed);
     hs_after(t->builder, copy, free);
     hs_emit_signal_next(t->builder, segment + 1, copy, t->taken[slot]);
-    t->passed[slot] = t->levels ? copy : -1; /* the copy may read OUT, which must not be overwritten before it
-                                                completes */
+    t->passed[slot] = t->levels ? copy : -1; /* the copy may read OUT, which must stay until it completes */
 }
 
 static void reduce(struct shared_tree *t, int64_t segment)

@@ -15,14 +15,6 @@
 #include "coll/pattern/pipeline.h"
 #include "coll/schedule/rows.h"
 
-/* The shape with equal parts: reduce and allreduce ignore shape->part. */
-static struct hs_shape equal_parts(const struct hs_shape *shape)
-{
-    struct hs_shape equal = *shape;
-    equal.part = NULL;
-    return equal;
-}
-
 /* The number of segments per part: parameter k, or chosen by the length of the longest part, which is rank 0's. */
 static int64_t segments_of(const struct hs_shape *shape)
 {
@@ -55,7 +47,8 @@ static const char *unfit_reduce(const struct hs_alg *alg, const struct hs_shape 
         why = hs_unfit_spread(alg, shape);
     if (why || shape->bytes == 0)
         return why;
-    struct hs_shape equal = equal_parts(shape);
+    struct hs_shape equal = *shape;
+    equal.part = NULL; /* reduce and allreduce have equal parts */
     struct hs_pipe pipe = through_shared(&equal);
     return hs_pipe_unfit(&pipe, 4 * (int64_t)shape->size);
 }
@@ -112,7 +105,8 @@ static int copy_segment(struct hs_pipe *pipe, int64_t segment, int in_shared, in
 
 static void build_allreduce(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_shape equal = equal_parts(shape);
+    struct hs_shape equal = *shape;
+    equal.part = NULL; /* reduce and allreduce have equal parts */
     struct hs_pipe pipe = {.builder = builder, .shape = &equal, .segments = segments_of(&equal)};
     int entered = enter(&pipe, -1), done = builder->signalled;
     for (int64_t segment = 0; segment <= pipe.segments; segment++) {
@@ -129,7 +123,8 @@ static void build_allreduce(struct hs_builder *builder, const struct hs_shape *s
 
 static void build_reduce(struct hs_builder *builder, const struct hs_shape *shape)
 {
-    struct hs_shape equal = equal_parts(shape);
+    struct hs_shape equal = *shape;
+    equal.part = NULL; /* reduce and allreduce have equal parts */
     struct hs_pipe pipe = through_shared(&equal);
     int is_root = shape->rank == shape->root, summed[HS_PIPE_SLOTS] = {-1, -1};
     pipe.builder = builder;

@@ -25,19 +25,13 @@ static const struct hs_alg *named(const struct hs_stage *stage, const struct hs_
     return fitting(alg, shape);
 }
 
-/*
- * Chooses the row of a stage; `shape` is the shape of the stage. Returns NULL if the caller named row "mpi" or a row
- * performed by a function, and that row cannot perform the stage.
- */
+/* Chooses the row of a stage; NULL if the caller named "mpi" or a function's row, which cannot perform it. */
 static const struct hs_alg *row_of(const struct hs_stage *stage, const struct hs_shape *shape)
 {
     const struct hs_alg *alg = named(stage, shape);
     if (!alg && given(stage, shape) && given(stage, shape)->flags & HS_BY_MPI)
         return NULL;
-    /*
-     * elimination_32 exchanges vectors of up to b bytes undivided, as recursive doubling does, and longer ones in
-     * parts. Its bracketing does not depend on the length, as dpml requires.
-     */
+    /* elimination_32: undivided up to b bytes, as recursive doubling; always bracketed alike, as dpml requires */
     if (!alg && stage->between && stage->collective == HS_ALLREDUCE)
         alg = &hs_alg_allreduce_elimination_32;
     if (!alg && !stage->between && shape->topology && shape->topology->shared_bytes > 0)

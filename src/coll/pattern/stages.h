@@ -32,12 +32,10 @@ struct hs_stage {
     int size, me;    /* me: index of shape->rank in rank[], -1 if it is not a member */
     int root;        /* index of the root in rank[] */
     int64_t bytes;
-    const int64_t *part; /* for allgather and reduce_scatter: offsets of the parts of the stage's ranks, as
-                            hs_shape.part */
+    const int64_t *part; /* for allgather and reduce_scatter: the parts of the stage's ranks, as hs_shape.part */
     struct hs_ref in, out;
     int direct;         /* true if in and out are at the same offset of IN, OUT or SHARED on all ranks of the stage */
-    int number, stages; /* the stage uses share `number` of `stages` equal shares of SHARED; stages = 0 means no shared
-                           memory */
+    int number, stages; /* the stage uses share `number` of `stages` equal shares of SHARED; stages 0: no SHARED */
     int after;          /* step that the stage depends on; -1 if none */
 };
 

@@ -23,8 +23,7 @@ static int reduce(struct rt_state *state, struct hs_ref dst, struct hs_ref left,
 /* The step after which the kept range of `work` may change: the last SEND that reads it, or -1. */
 static int readers(const struct rt_state *state, const struct rt_visit *visit)
 {
-    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* if the piece is cut, the SENDs read only bytes
-                                                                         that this rank does not keep */
+    return visit->cut || state->sum.slot == HS_IN ? -1 : state->sent; /* SENDs of a cut piece read what is not kept */
 }
 
 /*

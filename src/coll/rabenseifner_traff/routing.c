@@ -55,10 +55,7 @@ static void gather_directly(struct rt_state *state, const struct rt_visit *visit
         meet(state, size - 1);
 }
 
-/*
- * Bruck's allgather of the cuts, for larger rings. Blocks are in ring order, beginning with this rank's own; two copies
- * move the others to `work`.
- */
+/* Bruck's allgather of the cuts. Blocks are in ring order from this rank's own on; two copies put them in place. */
 static void gather_by_bruck(struct rt_state *state, const struct rt_visit *visit)
 {
     struct hs_builder *builder = state->builder;

@@ -71,10 +71,7 @@ int rt_first(const struct rt_level *level, int cluster);
 int rt_rank(const struct rt_plan *plan, int z, int group, int index);
 int rt_first_rank(const struct rt_plan *plan, int z, int group);
 
-/*
- * True if a piece of `bytes` bytes is cut into `ways`: it is longer than the threshold b (shape->with.threshold, or its
- * default) and has at least `ways` elements.
- */
+/* True if a piece is cut: longer than b (shape->with.threshold or its default), with at least `ways` elements. */
 int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways);
 
 /* The role of a rank in a level. */

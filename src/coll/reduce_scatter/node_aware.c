@@ -40,9 +40,9 @@ struct node_scatter {
 static void lay_out(struct node_scatter *s)
 {
     const struct hs_node_map *map = &s->map;
-    int64_t bytes = map->shape->bytes, node = hs_node_bytes(map, map->node), end = 0, longest = 0;
+    int64_t bytes = map->shape->bytes, node = hs_node_span(map, map->node).count, end = 0, longest = 0;
     for (int i = 0; i < map->nodes; i++)
-        longest = longest < hs_node_bytes(map, i) ? hs_node_bytes(map, i) : longest;
+        hs_raise_to(&longest, hs_node_span(map, i).count);
     s->shared = map->members > 1 && bytes <= map->shared_bytes && map->waves * node <= map->shared_bytes - bytes;
     s->packed = s->shared ? hs_shared(0) : map->division->contiguous ? hs_in(0) : hs_scratch(0);
     if (s->packed.slot == HS_SCRATCH)
@@ -62,7 +62,7 @@ static void put_in(struct node_scatter *s)
     if (s->packed.slot != HS_IN)
         for (int node = 0; node < s->map.nodes; node++)
             s->ready = hs_copy_node(s->builder, &s->map, node, 1, hs_in(0),
-                                    hs_plus(s->packed, hs_node_at(&s->map, node)), s->ready);
+                                    hs_plus(s->packed, hs_node_span(&s->map, node).at), s->ready);
     if (!s->shared)
         return;
     hs_emit_signal_next(s->builder, CONTRIBUTED, s->ready, -1);
@@ -70,18 +70,13 @@ static void put_in(struct node_scatter *s)
         s->contributed[i] = i == s->map.me ? s->ready : hs_emit_wait(s->builder, s->map.member[i], CONTRIBUTED);
 }
 
-static struct hs_span part_of(const struct node_scatter *s, int place)
-{
-    return (struct hs_span){hs_member_part_at(&s->map, place), hs_member_bytes(&s->map, place)};
-}
-
 /* What a rank sums over its node: its own part if wave is -1, else the parts of another node. */
 static struct hs_span share_of(const struct node_scatter *s, int wave, int place)
 {
     if (wave < 0)
-        return part_of(s, place);
+        return hs_member_span(&s->map, place);
     int to = hs_node_step(&s->map, wave, place).to;
-    return to < 0 ? (struct hs_span){0, 0} : (struct hs_span){hs_node_at(&s->map, to), hs_node_bytes(&s->map, to)};
+    return to < 0 ? (struct hs_span){0, 0} : hs_node_span(&s->map, to);
 }
 
 /* Sums this rank's share over the node into `dst`. */
@@ -113,7 +108,7 @@ static void own_node(struct node_scatter *s)
 {
     struct hs_ref dst = s->map.nodes > 1 ? hs_scratch(s->place_sum) : hs_out(0);
     if (s->map.members == 1 && s->own > 0) {
-        hs_sum_add(&s->total, s->map.node, hs_plus(s->packed, hs_member_part_at(&s->map, 0)), s->ready);
+        hs_sum_add(&s->total, s->map.node, hs_plus(s->packed, hs_member_span(&s->map, 0).at), s->ready);
         return;
     }
     int summed = sum_in_node(s, -1, dst);
@@ -136,11 +131,11 @@ static int between_nodes(struct node_scatter *s, int wave, struct hs_ref dst)
     if (step.to < 0)
         return -1;
     if (map->members == 1)
-        sum = hs_plus(s->packed, hs_node_at(map, step.to));
-    int send = hs_emit_send_next(s->builder, step.to_rank, sum, hs_node_bytes(map, step.to), summed, &s->sent);
+        sum = hs_plus(s->packed, hs_node_span(map, step.to).at);
+    int send = hs_emit_send_next(s->builder, step.to_rank, sum, hs_node_span(map, step.to).count, summed, &s->sent);
     if (send >= 0 && map->members > 1)
         s->after_local = send; /* the SEND is the last reader of the sum */
-    return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_bytes(map, map->node), -1);
+    return hs_emit_recv(s->builder, step.from_rank, dst, hs_node_span(map, map->node).count, -1);
 }
 
 /* Emits one wave. The sums received from a node contain the parts of all ranks of this node, each of which gets its own
@@ -149,24 +144,25 @@ static void wave(struct node_scatter *s, int w)
 {
     const struct hs_node_map *map = &s->map;
     int n = map->members, mine = hs_node_step(map, w, map->me).from;
-    int64_t begin = hs_node_at(map, map->node), node = hs_node_bytes(map, map->node);
-    struct hs_ref in = hs_plus(s->received, w * node);
+    struct hs_span node = hs_node_span(map, map->node);
+    int64_t own = hs_member_span(map, map->me).at - node.at;
+    struct hs_ref in = hs_plus(s->received, w * node.count);
     int received = between_nodes(s, w, in), sent = received;
     if (s->shared && received >= 0)
         hs_emit_signal_next(s->builder, SUMS_RECEIVED + w, received, -1);
     if (mine >= 0 && s->own > 0)
-        hs_sum_add(&s->total, mine, hs_plus(in, part_of(s, map->me).at - begin), received);
+        hs_sum_add(&s->total, mine, hs_plus(in, own), received);
     for (int i = 1; i < n; i++) {
         int to = (map->me - i + n) % n, place = (map->me + i) % n, from = hs_node_step(map, w, place).from;
         if (mine >= 0 && !s->shared) {
-            struct hs_span its = part_of(s, to);
-            hs_emit_send_next(s->builder, map->member[to], hs_plus(in, its.at - begin), its.count, -1, &sent);
+            struct hs_span its = hs_member_span(map, to);
+            hs_emit_send_next(s->builder, map->member[to], hs_plus(in, its.at - node.at), its.count, -1, &sent);
         }
         if (from < 0 || s->own == 0)
             continue;
         if (s->shared) {
             int wait = hs_emit_wait(s->builder, map->member[place], SUMS_RECEIVED + w);
-            hs_sum_add(&s->total, from, hs_of(map->member[place], hs_plus(in, part_of(s, map->me).at - begin)), wait);
+            hs_sum_add(&s->total, from, hs_of(map->member[place], hs_plus(in, own)), wait);
         } else {
             hs_sum_receive(&s->total, from, map->member[place]);
         }

@@ -4,10 +4,7 @@
 
 #include "coll/schedule/registry.h"
 
-/*
- * The input of a builder: lists with equal keys are equal. alg is NULL for lists that the caller builds (exchanges);
- * the caller then defines the meaning of the other fields.
- */
+/* Lists with equal keys are equal. alg NULL: the caller builds the list and defines the other fields. */
 struct hs_list_key {
     const struct hs_alg *alg;
     int rank, size, root;

@@ -163,10 +163,7 @@ struct hs_ring {
     int step;       /* the first step that has joined */
 };
 
-/*
- * Each rank's first step joins the oldest ring of the same ranks that the rank has not yet joined, its second the next.
- * The caller passes ranks in ascending order.
- */
+/* A rank's first step joins the oldest ring of the same ranks, its second the next; ranks in ascending order. */
 hsumma_status hs_mail_join(struct hs_mail *mail, int rank, const struct hs_joint *joint, int g, int *mate,
                            const struct hs_allocator *memory)
 {
@@ -314,26 +311,25 @@ hsumma_status hs_lists_index(const struct hs_list *list, int size, const struct 
     if (status)
         return status;
     lists->steps = (int)steps;
-    lists->base = hs_get_zero(memory, (size_t)size + 1, sizeof *lists->base);
-    lists->rank = hs_get(memory, (size_t)steps + 1, sizeof *lists->rank);
-    lists->mate = hs_get(memory, (size_t)steps + 1, sizeof *lists->mate);
-    lists->signal = hs_get(memory, (size_t)steps + 1, sizeof *lists->signal);
-    lists->first_user = hs_get_zero(memory, (size_t)steps + 2, sizeof *lists->first_user);
-    lists->user = hs_get(memory, (size_t)deps + 1, sizeof *lists->user);
-    status = HSUMMA_ERR_MEMORY;
-    if (lists->base && lists->rank && lists->mate && lists->signal && lists->first_user && lists->user) {
-        for (int r = 0; r < size; r++) {
-            lists->base[r + 1] = lists->base[r] + list[r].steps;
-            for (int g = lists->base[r]; g < lists->base[r + 1]; g++)
-                lists->rank[g] = r;
-        }
-        status = find_signals(lists, memory);
-        if (!status)
-            status = match(lists, memory);
-        if (!status)
-            find_users(lists);
+    lists->base = hs_get_zero(memory, (size_t)(size + 1 + 4 * steps + 2 + deps), sizeof *lists->base);
+    if (!lists->base)
+        return HSUMMA_ERR_MEMORY;
+    lists->rank = lists->base + size + 1;
+    lists->mate = lists->rank + steps;
+    lists->signal = lists->mate + steps;
+    lists->first_user = lists->signal + steps;
+    lists->user = lists->first_user + steps + 2;
+    for (int r = 0; r < size; r++) {
+        lists->base[r + 1] = lists->base[r] + list[r].steps;
+        for (int g = lists->base[r]; g < lists->base[r + 1]; g++)
+            lists->rank[g] = r;
     }
-    if (status)
+    status = find_signals(lists, memory);
+    if (!status)
+        status = match(lists, memory);
+    if (!status)
+        find_users(lists);
+    else
         hs_lists_free(memory, lists);
     return status;
 }
@@ -342,11 +338,6 @@ void hs_lists_free(const struct hs_allocator *memory, struct hs_lists *lists)
 {
     hs_free_all(memory, lists->owned, lists->size);
     hs_put(memory, lists->base);
-    hs_put(memory, lists->rank);
-    hs_put(memory, lists->mate);
-    hs_put(memory, lists->signal);
-    hs_put(memory, lists->first_user);
-    hs_put(memory, lists->user);
     *lists = (struct hs_lists){0};
 }
 

@@ -9,15 +9,12 @@ struct hs_lists {
     int size, steps;
     const struct hs_list *list; /* one list per rank, indexed by rank; peers are true (unrotated) ranks */
     struct hs_list *owned;      /* equal to `list` if hs_lists_build has built the lists, else NULL */
-    int *base;                  /* global number of each rank's first step; size + 1 entries, the last one is `steps` */
-    int *rank;                  /* rank of each global step */
-    /*
-     * For each SEND and RECV, the global step at the other end of its message; -1 if none. The MPI steps that belong
-     * together form a ring.
-     */
+    /* In one block of memory, which begins with base. */
+    int *base; /* global number of each rank's first step; size + 1 entries, the last one is `steps` */
+    int *rank; /* rank of each global step */
+    /* The step at the other end of a SEND's or RECV's message, -1 if none; matching MPI steps form a ring. */
     int *mate;
-    int *signal; /* for each WAIT, the global step of the SIGNAL that completes it; -1 if there is none,
-                    and for other steps */
+    int *signal; /* for each WAIT, the global step of the SIGNAL that completes it; -1 if none, and for other steps */
     /*
      * The global steps that depend on step g are user[first_user[g] .. first_user[g + 1]); for a SIGNAL they include
      * the WAITs of other ranks that it completes.
@@ -66,8 +63,7 @@ struct hs_mail {
     struct hs_ring *ring; /* one entry for each set of matching MPI steps that some ranks have not reached */
     int rings;
     size_t ring_capacity;
-    int *first[2], *last[2]; /* for each rank not yet visited, the queue of SENDs [0] and RECVs [1] that name it, linked
-                                by mate[] */
+    int *first[2], *last[2]; /* queues, linked by mate[], of SENDs [0] and RECVs [1] that name a rank not yet visited */
     int *open[2];            /* for each peer, its unmatched SENDs [0] and RECVs [1] that name the current rank */
 };
 hsumma_status hs_mail_begin(struct hs_mail *mail, int size, const struct hs_allocator *memory);

@@ -14,8 +14,7 @@ enum hs_rest { HS_REST_CHOSEN, HS_REST_RING, HS_REST_32, HS_REST_21 };
 
 /* Parameters of a row, all optional: 0 or NULL selects the row's default. The row's flags say which ones it uses. */
 struct hs_parameters {
-    int64_t threshold; /* b: vectors, or ranges of them, of at most this many bytes are exchanged or summed undivided;
-                          1: only if they cannot be divided */
+    int64_t threshold; /* b: vectors, or ranges, of up to this many bytes stay whole; 1: only indivisible ones */
     int leaders;       /* l: leaders per node or socket */
     /* k: pieces in flight (dpml), segments of a rank's part (spread), levels merged into one (binomial) */
     int pieces;
@@ -45,17 +44,14 @@ struct hs_shape {
     int root;            /* true root for rows with HS_TRUE_ROOT; else 0: ranks are rotated so that the root is 0 */
     int64_t bytes;       /* bytes of the whole vector; for allgather and reduce_scatter of all parts together */
     int64_t unit;        /* bytes of an element: vectors are cut at multiples of it */
-    int64_t segment;     /* bytes of a segment, which builders round down to whole elements (at least one); 0 for the
-                            builder's default */
-    const int64_t *part; /* size + 1 ascending byte offsets of the parts, part[0] = 0, part[size] = bytes; NULL:
-                            hs_part_equal */
+    int64_t segment;     /* bytes of a segment, in whole elements (at least one); 0: the builder's default */
+    const int64_t *part; /* size + 1 ascending offsets of the parts, from 0 to bytes; NULL: hs_part_equal */
     const struct hs_topology *topology; /* NULL: every rank on its own node, no shared memory */
     struct hs_parameters with;
 };
 
 enum hs_alg_flags {
-    HS_TRUE_ROOT = 1, /* the builder uses shape.root, because rotating ranks is invalid or would change the order of
-                         sums */
+    HS_TRUE_ROOT = 1, /* the builder uses shape.root: rotation is invalid or would change the order of sums */
     HS_USES_SEGMENT = 2,
     HS_KEEPS_ORDER = 4,    /* sums only adjacent ranges of ranks, lower ranks on the left */
     HS_KEEPS_ORDER_IF = 8, /* keeps the order if the ranks of every node (or socket: parameter level) are contiguous */
@@ -69,14 +65,11 @@ enum hs_alg_flags {
     HS_USES_LEVEL = 2048,
     HS_USES_OUTER = 4096,
     HS_USES_INNER = 8192,
-    HS_BY_LENGTH = 32768, /* the bracketing of a sum depends on the length of the vector */
-    HS_ON_HOST = 65536,   /* device memory is staged in host memory, where the host does the work */
-    /* the model chooses it for device memory only */
-    HS_FOR_DEVICES = 131072,
-    /* sums level by level are bracketed like one sum over all ranks, if levels are merged as in dist/grid.h */
-    HS_NESTS = 16384,
-    /* an algorithm that MPI libraries use; the model prices row "mpi" as the cheapest such row */
-    HS_LIKE_MPI = 524288,
+    HS_BY_LENGTH = 32768,    /* the bracketing of a sum depends on the length of the vector */
+    HS_ON_HOST = 65536,      /* device memory is staged in host memory, where the host does the work */
+    HS_FOR_DEVICES = 131072, /* the model chooses it for device memory only */
+    HS_NESTS = 16384,        /* sums by levels are bracketed like one over all ranks, if merged as in dist/grid.h */
+    HS_LIKE_MPI = 524288,    /* an algorithm that MPI libraries use; the cheapest such row is the price of row "mpi" */
     HS_USES_RINGS = 1048576, /* parameters rings and rest */
     /*
      * Reduces by EXACT steps: results depend on neither the number of ranks, nor their order and placement, nor
@@ -98,10 +91,7 @@ struct hs_alg {
     const char *name;
     const char *doc; /* one line: method, cost, paper and section */
     unsigned flags;
-    /*
-     * Returns the reason why the row cannot serve a shape, or NULL if it can. Built-in rows are not asked about a
-     * single rank. The pointer is NULL if the row serves all shapes.
-     */
+    /* Why the row cannot serve a shape; NULL if it can. Built-in: not asked about one rank. No function: always can. */
     const char *(*unfit)(const struct hs_alg *alg, const struct hs_shape *shape);
     /*
      * Called with size > 1 and bytes > 0; hs_build handles other shapes, except for user-defined rows, row "mpi" and,
@@ -118,8 +108,7 @@ struct hs_alg {
     /* The caller's function that performs the row (coll/run/executor.h); NULL if none does. */
     const struct hs_performer *performer;
     int variant;                   /* distinguishes rows that share a builder */
-    const struct hs_alg *fallback; /* row used where this one does not fit; if the fallback is NULL or does not fit
-                                      either, hs_alg_safe is used */
+    const struct hs_alg *fallback; /* row used where this one does not fit; if it does not fit either: hs_alg_safe */
 };
 
 /* Defines a built-in row: HS_ALG(HS_BCAST, bcast_flat, "flat", .build = build, .doc = "..."). */
@@ -163,6 +152,12 @@ hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, c
 static inline int64_t hs_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static inline void hs_raise_to(int64_t *most, int64_t value)
+{
+    if (*most < value)
+        *most = value;
 }
 
 /* A range of bytes of the vector. */

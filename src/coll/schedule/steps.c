@@ -30,10 +30,10 @@ static int fail(struct hs_builder *builder, hsumma_status status)
 
 static void touch(struct hs_list *list, struct hs_ref ref, int64_t count)
 {
-    if (ref.of == 0 && ref.at + count > list->extent[ref.slot])
-        list->extent[ref.slot] = ref.at + count;
-    if (ref.slot == HS_SHARED && ref.at + count > list->reach)
-        list->reach = ref.at + count;
+    if (ref.of == 0)
+        hs_raise_to(&list->extent[ref.slot], ref.at + count);
+    if (ref.slot == HS_SHARED)
+        hs_raise_to(&list->reach, ref.at + count);
 }
 
 /* The step is filled in place, because building it on the stack and copying it would take most of the time. */

@@ -50,8 +50,7 @@ const char *hs_kind_name(enum hs_kind kind); /* "SEND" for HS_SEND, ... */
 /* Symbolic buffers. An offset counts bytes in a packed buffer (64-bit), even if the executor binds another layout. */
 enum hs_slot {
     HS_IN,      /* the rank's contribution; never written */
-    HS_OUT,     /* the rank's result; for a broadcast the root's OUT contains the data from the start and is never
-                   written */
+    HS_OUT,     /* the rank's result; for a broadcast the root's OUT has the data and is never written */
     HS_SCRATCH, /* list->extent[HS_SCRATCH] bytes, undefined at the start */
     /* shared with all ranks of the node; topology->shared_bytes bytes, undefined at the start */
     HS_SHARED,
@@ -137,8 +136,7 @@ struct hs_list {
     int64_t extent[HS_SLOTS]; /* bytes of each of this rank's slots that the steps use: 1 + the offset of the last byte
                                  accessed; for an MPI step of an allgather or reduce_scatter that of the whole vector */
     int64_t reach;            /* bytes of any one rank's SHARED that the steps use */
-    unsigned exposed;         /* slots of this rank that peers may read: bits 1 << HS_IN and 1 << HS_OUT, set by
-                                 hs_expose */
+    unsigned exposed;         /* 1 << HS_IN, 1 << HS_OUT: slots of this rank that peers may read (hs_expose) */
 };
 
 /* True if step i only adds one operand to the sum of step i - 1: an executor may fuse them into one pass. */
@@ -192,10 +190,7 @@ static inline int hs_joint_rank(const struct hs_joint *joint, int i)
     return joint->rank ? joint->rank[i] : i;
 }
 void hs_after(struct hs_builder *builder, int step, int dep);
-/*
- * Appends a SEND that depends on `after` and on *sent, the previous SEND (-1 if none), and stores its own index in
- * *sent. One message at a time then uses the link.
- */
+/* A SEND after `after` and the last one, *sent (-1: none), which it becomes: one message at a time per link. */
 int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent);
 /* Appends a SIGNAL that depends on `after`, on `also` and on the SIGNAL that the previous call appended. */
 void hs_emit_signal_next(struct hs_builder *builder, int64_t value, int after, int also);

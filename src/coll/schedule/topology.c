@@ -1,7 +1,5 @@
 #include "coll/schedule/topology.h"
 
-#include <string.h>
-
 /* The number of ints in the tables of a division: four arrays, of[] first. */
 static size_t table_ints(int size)
 {

@@ -1,6 +1,5 @@
 #include "coll/proof/prove_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const int large[] = {96, 100, 127, 128, 255, 256, 1000};

@@ -21,10 +21,7 @@ void hs_draw_end(struct hs_draw *draw, const struct hs_allocator *memory)
     hs_put(memory, draw->part);
 }
 
-/*
- * Draws the partition of the vector: equal parts (NULL), one part with all elements, or elements distributed at random
- * among three ranks or among all.
- */
+/* Draws the parts: equal (NULL), one with all elements, or elements at random among three ranks or all. */
 static const int64_t *cut(struct hs_draw *draw, int64_t elements)
 {
     int p = draw->shape.size, kind = (int)pick(draw, 5);
@@ -90,8 +87,7 @@ static void place(struct hs_draw *draw)
     int p = draw->shape.size, nodes = draw->nodes, *node = draw->number, *socket = node + p;
     int each = (p + nodes - 1) / nodes, scattered = draw->placement == HS_ROUND_ROBIN;
     for (int r = 0; r < p; r++) {
-        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* random, so some nodes have many
-                                                                                     ranks and some none */
+        int at = draw->placement == HS_UNEVEN ? (int)pick(draw, (uint64_t)p) : r; /* uneven: some nodes get no rank */
         int index = scattered ? r / nodes : r % each;
         node[r] = scattered ? r % nodes : at / each;
         socket[r] = node[r] * draw->sockets + index * draw->sockets / each;

@@ -15,6 +15,16 @@ hsumma_status hs_wrong(struct hs_proof *proof, const char *format, ...)
     return HSUMMA_ERR_INTERNAL;
 }
 
+hsumma_status hs_wrong_step(struct hs_proof *proof, int rank, int i, const char *format, ...)
+{
+    char text[sizeof proof->report->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return hs_wrong(proof, "rank %d step %d (%s)%s", rank, i, hs_kind_name(proof->list[rank].step[i].kind), text);
+}
+
 const char *hs_slot_name(enum hs_slot slot)
 {
     static const char *const names[HS_SLOTS] = {"IN", "OUT", "SCRATCH", "SHARED"};
@@ -92,16 +102,14 @@ static hsumma_status check_ring(struct hs_proof *proof, int g)
     const struct hs_lists *lists = &proof->lists;
     const struct hs_step *step = hs_lists_step(lists, g);
     const struct hs_joint *joint = hs_lists_joint(lists, g);
-    int rank = lists->rank[g], steps = 1;
+    int steps = 1;
     for (int m = lists->mate[g]; m != g; m = lists->mate[m], steps++) {
         const struct hs_joint *other = hs_lists_joint(lists, m);
         if (hs_lists_step(lists, m)->count != step->count || other->alg != joint->alg || other->root != joint->root)
-            return hs_wrong(proof, "rank %d step %d (MPI): differs from step %d of rank %d", rank,
-                            g - lists->base[rank], m - lists->base[lists->rank[m]], lists->rank[m]);
+            return hs_wrong_at(proof, g, ": differs from step %d of rank %d", m - lists->base[lists->rank[m]],
+                               lists->rank[m]);
     }
-    return steps == joint->size ? HSUMMA_OK
-                                : hs_wrong(proof, "rank %d step %d (MPI): %d of %d ranks perform it", rank,
-                                           g - lists->base[rank], steps, joint->size);
+    return steps == joint->size ? HSUMMA_OK : hs_wrong_at(proof, g, ": %d of %d ranks perform it", steps, joint->size);
 }
 
 static hsumma_status check_messages(struct hs_proof *proof)
@@ -111,14 +119,13 @@ static hsumma_status check_messages(struct hs_proof *proof)
                                             first pass looks only for missing ones */
         for (int g = 0; g < lists->steps; g++) {
             const struct hs_step *step = hs_lists_step(lists, g);
-            int rank = lists->rank[g];
             if ((step->kind == HS_SEND || step->kind == HS_RECV) && check_message(proof, g, pass))
                 return HSUMMA_ERR_INTERNAL;
             if (step->kind == HS_MPI && check_ring(proof, g))
                 return HSUMMA_ERR_INTERNAL;
             if (step->kind == HS_WAIT && lists->signal[g] < 0)
-                return hs_wrong(proof, "rank %d step %d (WAIT): waits for a signal that never comes: rank %d, %lld",
-                                rank, g - lists->base[rank], step->peer, (long long)step->count);
+                return hs_wrong_at(proof, g, ": waits for a signal that never comes: rank %d, %lld", step->peer,
+                                   (long long)step->count);
         }
     return HSUMMA_OK;
 }

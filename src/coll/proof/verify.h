@@ -19,8 +19,7 @@ struct hs_verify_options {
     int eager;       /* 1 if SENDs complete immediately, 0 if every SEND is a rendezvous */
     int instances;   /* concurrent instances of the collective, whose messages match by instance; 0 means 1 */
     int window;      /* steps from the first incomplete one on that a rank may execute; 0 if there is no limit */
-    int64_t run, ld; /* IN and OUT are bound as lines of `run` elements with stride ld >= run; run = 0 if they are
-                        contiguous */
+    int64_t run, ld; /* IN and OUT are lines of `run` elements with stride ld >= run; run 0: contiguous */
 };
 
 struct hs_verify_report {

@@ -1,12 +1,6 @@
 /* Part of verify: counts messages, bytes, signals and rounds. */
 #include "coll/proof/verify_parts.h"
 
-static void raise_to(int64_t *most, int64_t to)
-{
-    if (*most < to)
-        *most = to;
-}
-
 static void count_rank(const struct hs_proof *proof, int rank)
 {
     const struct hs_list *list = &proof->list[rank];
@@ -25,9 +19,9 @@ static void count_rank(const struct hs_proof *proof, int rank)
     report->messages += messages;
     report->bytes += bytes;
     report->inter_node_messages += between;
-    raise_to(&report->messages_rank_max, messages);
-    raise_to(&report->bytes_rank_max, bytes);
-    raise_to(&report->inter_node_messages_rank_max, between);
+    hs_raise_to(&report->messages_rank_max, messages);
+    hs_raise_to(&report->bytes_rank_max, bytes);
+    hs_raise_to(&report->inter_node_messages_rank_max, between);
 }
 
 /* Counts messages from a node to each other one, for the maximum. to[]: one per node, zero before and after. */
@@ -43,7 +37,7 @@ static void count_pairs(const struct hs_proof *proof, int from, int64_t *to)
                 if (node < 0 || node == from)
                     continue;
                 to[node] = pass == 0 ? to[node] + 1 : 0;
-                raise_to(&proof->report->node_pair_messages_max, to[node]);
+                hs_raise_to(&proof->report->node_pair_messages_max, to[node]);
             }
         }
 }
@@ -57,8 +51,7 @@ hsumma_status hs_verify_count(struct hs_proof *proof)
     hsumma_status status = round && to ? hs_lists_rounds(lists, proof->memory, round) : HSUMMA_ERR_MEMORY;
 
     for (int g = 0; g < lists->steps && !status; g++)
-        if (proof->report->rounds < round[g])
-            proof->report->rounds = round[g];
+        proof->report->rounds = round[g] > proof->report->rounds ? round[g] : proof->report->rounds;
     for (int r = 0; r < lists->size && !status; r++)
         count_rank(proof, r);
     for (int n = 0; n < nodes && !status; n++)

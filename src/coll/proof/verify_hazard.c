@@ -83,11 +83,10 @@ static hsumma_status check_rank(struct hazards *h, int rank)
         if (list->step[i].kind != HS_SIGNAL || status)
             continue;
         if (before >= 0 && list->step[i].count <= list->step[before].count)
-            status = hs_wrong(h->proof, "rank %d step %d (SIGNAL): value %lld does not ascend from step %d's %lld",
-                              rank, i, (long long)list->step[i].count, before, (long long)list->step[before].count);
+            status = hs_wrong_step(h->proof, rank, i, ": value %lld does not ascend from step %d's %lld",
+                                   (long long)list->step[i].count, before, (long long)list->step[before].count);
         else if (before >= 0 && !waits_for(h, i, before))
-            status = hs_wrong(h->proof, "rank %d step %d (SIGNAL): does not wait for step %d, the SIGNAL before", rank,
-                              i, before);
+            status = hs_wrong_step(h->proof, rank, i, ": does not wait for step %d, the SIGNAL before", before);
         before = i;
     }
     return status;

@@ -1,9 +1,4 @@
-/*
- * Internal declarations of verify, which consists of verify.c (entry and checks of the row's promises), verify_static.c
- * and verify_hazard.c (each list separately), verify_shared.c (accesses to peers' memory), verify_order.c (used by
- * verify_hazard.c and verify_shared.c), verify_run.c (execution), verify_data.c (initial data and expected result), and
- * verify_count.c (messages, bytes, signals and rounds).
- */
+/* Internal declarations of verify. */
 #ifndef HS_COLL_PROOF_VERIFY_PARTS_H
 #define HS_COLL_PROOF_VERIFY_PARTS_H
 
@@ -12,8 +7,7 @@
 
 /* The symbolic value of one element. */
 struct hs_cell {
-    uint64_t bag;  /* sum of the random keys of all leaves in the value, whatever their order; a leaf is one rank's
-                      contribution at one position */
+    uint64_t bag;  /* sum of random keys of all leaves, in any order; a leaf: a rank's contribution at a position */
     uint64_t form; /* hash of the expression over ranks, independent of the position; swapping or regrouping operands
                       changes it */
     int low, end;  /* all contributing ranks are in low .. end - 1; end = 0 if the element has not been written */
@@ -49,11 +43,14 @@ struct hs_access {
     int64_t end;
 };
 
-/*
- * Stores a description of an error in the report, unless it already describes one; replaces a text about the order of
- * sums. Returns HSUMMA_ERR_INTERNAL.
- */
+/* Stores an error's text unless there is one (except about the order of sums). Returns HSUMMA_ERR_INTERNAL. */
 hsumma_status hs_wrong(struct hs_proof *proof, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As hs_wrong; the text begins with the rank, the index of one of its steps, and the step's kind. */
+hsumma_status hs_wrong_step(struct hs_proof *proof, int rank, int i, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same for the step with this global number. */
+#define hs_wrong_at(proof, g, ...) \
+    hs_wrong_step(proof, (proof)->lists.rank[g], (g) - (proof)->lists.base[(proof)->lists.rank[g]], __VA_ARGS__)
 
 /* The bytes of a rank's slot: for IN and OUT by the collective's conventions, for SCRATCH and SHARED by the lists. */
 int64_t hs_slot_bytes(const struct hs_proof *proof, int rank, enum hs_slot slot);
@@ -80,8 +77,7 @@ struct hs_reading {
 };
 struct hs_accessed {
     const struct hs_allocator *memory;
-    int *writer, *reader; /* indexed by element. writer: the last write; reader: the last entry of reading[] since that
-                             write; -1 if none */
+    int *writer, *reader; /* of each element the last write, and the last entry of reading[] since then; -1 if none */
     struct hs_reading *reading;
     size_t readings, reading_capacity;
 };

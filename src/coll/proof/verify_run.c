@@ -7,8 +7,7 @@
 
 /* Events that may be next. A step enters at most twice per instance: the array needs no wrap-around. */
 struct event_queue {
-    int64_t *event; /* 2 * (instance * steps + global step), plus 1 for the transfer of its message, or 0 for the
-                       beginning of the step */
+    int64_t *event; /* 2 * (instance * steps + global step), plus 1 for the transfer of its message */
     int64_t head, tail;
 };
 
@@ -18,8 +17,7 @@ struct proof_run {
     int *pending; /* number of conditions that each step still waits for, indexed by instance * steps + step; `begun`
                      and `done` likewise */
     unsigned char *begun, *done;
-    int *successor;        /* for each step, the next SEND to (or RECV from) the same peer, or the next MPI step; -1 if
-                              none */
+    int *successor;        /* for each step, the next SEND to (or RECV from) the same peer, or MPI step; -1 if none */
     int *first_open;       /* first incomplete step of each rank's list, indexed by instance * ranks + rank */
     int64_t *staged;       /* offset in `eager` of the data of each SEND, indexed by step */
     struct hs_cell *eager; /* data of eager messages in transit; eager_cells elements per instance */
@@ -93,9 +91,7 @@ static struct hs_cell *cell_at(const struct proof_run *run, const struct cell_ra
 
 static hsumma_status unwritten(struct proof_run *run, int g)
 {
-    int rank = run->lists->rank[g];
-    return hs_wrong(run->proof, "rank %d step %d (%s): reads unwritten memory", rank, g - run->lists->base[rank],
-                    hs_kind_name(hs_lists_step(run->lists, g)->kind));
+    return hs_wrong_at(run->proof, g, ": reads unwritten memory");
 }
 
 static void join(struct hs_cell *sum, const struct hs_cell *left, const struct hs_cell *right)
@@ -109,13 +105,11 @@ static void join(struct hs_cell *sum, const struct hs_cell *left, const struct h
 
 static void note_order(struct proof_run *run, int g, const struct hs_cell *left, const struct hs_cell *right)
 {
-    int rank = run->lists->rank[g];
     if (!run->proof->report->keeps_order)
         return;
     run->proof->report->keeps_order = 0;
-    hs_wrong(run->proof, "rank %d step %d (%s): order not kept: ranks %d..%d op %d..%d", rank,
-             g - run->lists->base[rank], hs_kind_name(hs_lists_step(run->lists, g)->kind), left->low, left->end - 1,
-             right->low, right->end - 1);
+    hs_wrong_at(run->proof, g, ": order not kept: ranks %d..%d op %d..%d", left->low, left->end - 1, right->low,
+                right->end - 1);
 }
 
 static hsumma_status reduce(struct proof_run *run, int instance, int g)
@@ -132,7 +126,6 @@ static hsumma_status reduce(struct proof_run *run, int instance, int g)
             note_order(run, g, a, b);
         join(cell_at(run, &dst, i), a, b);
     }
-    complete(run, instance, g);
     return HSUMMA_OK;
 }
 
@@ -159,7 +152,6 @@ static hsumma_status exact(struct proof_run *run, int instance, int g)
         sum.form = hs_exact_form(sum.form);
         *cell_at(run, &dst, i) = sum;
     }
-    complete(run, instance, g);
     return HSUMMA_OK;
 }
 
@@ -182,10 +174,10 @@ static hsumma_status compute(struct proof_run *run, int instance, int g)
     const struct hs_step *step = hs_lists_step(run->lists, g);
     hsumma_status status = HSUMMA_OK;
     if (step->kind == HS_REDUCE)
-        return reduce(run, instance, g);
-    if (step->kind == HS_EXACT)
-        return exact(run, instance, g);
-    if (step->kind == HS_COPY)
+        status = reduce(run, instance, g);
+    else if (step->kind == HS_EXACT)
+        status = exact(run, instance, g);
+    else if (step->kind == HS_COPY)
         status = copy(run, g, place_of(run, instance, g, step->left), place_of(run, instance, g, step->dst));
     complete(run, instance, g);
     return status;
@@ -205,10 +197,7 @@ static int step_of(const struct proof_run *run, int g, int rank)
     return g;
 }
 
-/*
- * Performs the collective of the MPI steps step[0 .. size), in the order of their ranks: every result is the sum, in
- * this order, of all contributions (of one in a broadcast).
- */
+/* Performs a collective in the order of its ranks: each result is the sum of all contributions (bcast: of one). */
 static hsumma_status combine(struct proof_run *run, int instance, const int *step, int size)
 {
     int64_t elements = hs_lists_step(run->lists, step[0])->count / run->proof->shape->unit;
@@ -314,8 +303,7 @@ static int blocker(const struct proof_run *run, int instance, int g)
     for (int before = base; before < g; before++)
         if (run->successor[before] == g && !run->begun[first + before])
             return before;
-    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* g is beyond the window, which begins at
-                                                                              this step */
+    return base + run->first_open[(int64_t)instance * lists->size + rank]; /* g is beyond the window */
 }
 
 /* Reports the cycle of steps that wait for each other, at most four of them. */

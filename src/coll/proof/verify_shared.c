@@ -23,10 +23,7 @@ enum { SET_WORDS = 4 }; /* maximum number of 64-bit words in a set of ranks */
 struct search {
     struct hs_proof *proof;
     const struct hs_lists *lists;
-    /*
-     * order: the steps in topological order. seen: number of the last search that reached each step, indexed by step;
-     * number: that of the current search.
-     */
+    /* order: topological. seen: the last search that reached each step; number: the current search. */
     int *depth, *order, *seen, *queue, number;
     int *first_cause, *cause; /* the direct predecessors of step g are cause[first_cause[g] .. first_cause[g + 1]) */
     unsigned char *touched;   /* indexed by rank: READ if peers read the rank's slots, WRITTEN if they write them */
@@ -51,10 +48,7 @@ static int add_causes(struct search *s, int g, int count)
     return count;
 }
 
-/*
- * Lists the direct predecessors of every step: its dependencies, the SEND of a RECV, the SIGNAL of a WAIT, and the
- * dependencies of the MPI steps that belong to the same collective.
- */
+/* The predecessors of each step: dependencies, a RECV's SEND, a WAIT's SIGNAL, matching MPI steps' dependencies. */
 static void find_causes(struct search *s)
 {
     const struct hs_lists *lists = s->lists;
@@ -78,10 +72,7 @@ static int concerns(const struct hs_lists *lists, int g, int rank)
     return lists->rank[g] == rank || (lists->signal[g] >= 0 && lists->rank[lists->signal[g]] == rank);
 }
 
-/*
- * True if a path leads from step `from` to step `to`. Steps that concern the rank of `from` are searched first, and are
- * stored downward from the end of the queue.
- */
+/* True if a path leads from `from` to `to`. Steps that concern the rank of `from` are at the queue's end, first. */
 static int comes_after(struct search *s, int to, int from)
 {
     const struct hs_lists *lists = s->lists;
@@ -107,17 +98,6 @@ static int comes_after(struct search *s, int to, int from)
     return 0;
 }
 
-static const char *kind_of(const struct search *s, int g)
-{
-    return hs_kind_name(hs_lists_step(s->lists, g)->kind);
-}
-
-/* The index of a global step in its list. */
-static int index_of(const struct search *s, int g)
-{
-    return g - s->lists->base[s->lists->rank[g]];
-}
-
 static hsumma_status check_order(void *state, int later_use, int earlier_use)
 {
     struct search *s = state;
@@ -127,10 +107,10 @@ static hsumma_status check_order(void *state, int later_use, int earlier_use)
     if (own || later->step == earlier->step || comes_after(s, later->step, earlier->step))
         return HSUMMA_OK;
     const struct use *one = earlier->writes ? later : earlier, *write = earlier->writes ? earlier : later;
-    return hs_wrong(s->proof, "rank %d step %d (%s) %s rank %d's %s while step %d (%s) of rank %d may write it",
-                    rank[one->step], index_of(s, one->step), kind_of(s, one->step), one->writes ? "writes" : "reads",
-                    one->owner, hs_slot_name(one->slot), index_of(s, write->step), kind_of(s, write->step),
-                    rank[write->step]);
+    return hs_wrong_at(s->proof, one->step, " %s rank %d's %s while step %d (%s) of rank %d may write it",
+                       one->writes ? "writes" : "reads", one->owner, hs_slot_name(one->slot),
+                       write->step - s->lists->base[rank[write->step]],
+                       hs_kind_name(hs_lists_step(s->lists, write->step)->kind), rank[write->step]);
 }
 
 /* The number of elements in a slot. Elements of the owner's OUT are numbered before those of its SHARED. */
@@ -189,9 +169,9 @@ static hsumma_status check_presence(struct search *s, int low, int first, int en
             const uint64_t *set = s->ranks + (size_t)use->step * (size_t)s->words;
             if (!reads_peer(s, use) || set[at / 64] >> at % 64 & 1)
                 continue;
-            return hs_wrong(s->proof, "rank %d step %d (%s) reads rank %d's %s, which %s", lists->rank[use->step],
-                            index_of(s, use->step), kind_of(s, use->step), use->owner, hs_slot_name(use->slot),
-                            side ? "does not wait for it at its end" : "may not have entered yet");
+            return hs_wrong_at(s->proof, use->step, " reads rank %d's %s, which %s", use->owner,
+                               hs_slot_name(use->slot),
+                               side ? "does not wait for it at its end" : "may not have entered yet");
         }
     }
     return HSUMMA_OK;
@@ -270,15 +250,6 @@ static hsumma_status check_uses(struct search *s)
     return status;
 }
 
-static void end_search(struct search *s, const struct hs_allocator *memory)
-{
-    void *const arrays[] = {s->depth,       s->order, s->seen,    s->queue, s->found,
-                            s->first_cause, s->cause, s->touched, s->use,   s->ranks};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        hs_put(memory, arrays[i]);
-    hs_accessed_end(&s->accessed);
-}
-
 hsumma_status hs_verify_shared(struct hs_proof *proof)
 {
     const struct hs_allocator *memory = proof->memory;
@@ -296,23 +267,25 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
         most = elements > most ? elements : most;
     }
     collect_uses(&s);
-    s.depth = hs_get(memory, steps, sizeof *s.depth);
-    s.order = hs_get(memory, steps, sizeof *s.order);
-    s.seen = hs_get_zero(memory, steps, sizeof *s.seen);
-    s.queue = hs_get(memory, steps + 1, sizeof *s.queue);
-    s.found = hs_get_zero(memory, steps, sizeof *s.found);
+    s.depth = hs_get_zero(memory, 6 * steps + 2, sizeof *s.depth);
+    if (s.depth) {
+        s.order = s.depth + steps;
+        s.seen = s.order + steps;
+        s.found = s.seen + steps;
+        s.queue = s.found + steps;
+        s.first_cause = s.queue + steps + 1;
+    }
     /* the dependencies and the WAITs with a SIGNAL; the SENDs of RECVs add at most one predecessor per step */
     size_t causes = (size_t)proof->lists.first_user[steps] + steps + 1;
     for (int g = 0; g < proof->lists.steps; g++)
         if (hs_lists_step(&proof->lists, g)->kind == HS_MPI)
             causes += (size_t)(hs_lists_joint(&proof->lists, g)->size * hs_lists_step(&proof->lists, g)->deps);
     s.cause = hs_get(memory, causes, sizeof *s.cause);
-    s.first_cause = hs_get(memory, steps + 1, sizeof *s.first_cause);
     s.use = hs_get(memory, (size_t)s.uses, sizeof *s.use);
     s.words = proof->lists.size <= 64 ? 1 : SET_WORDS;
     s.ranks = hs_get(memory, steps, (size_t)s.words * sizeof *s.ranks);
     hsumma_status status = hs_accessed_begin(&s.accessed, most, memory);
-    if (!s.depth || !s.order || !s.seen || !s.queue || !s.found || !s.cause || !s.first_cause || !s.use || !s.ranks)
+    if (!s.depth || !s.cause || !s.use || !s.ranks)
         status = HSUMMA_ERR_MEMORY;
     /* If there is a dependency cycle, hs_verify_run will report it as a deadlock. */
     if (!status && hs_lists_levels(s.lists, 0, s.depth, s.order, s.queue)) {
@@ -320,6 +293,11 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
         collect_uses(&s);
         status = check_uses(&s);
     }
-    end_search(&s, memory);
+    hs_accessed_end(&s.accessed);
+    hs_put(memory, s.depth);
+    hs_put(memory, s.cause);
+    hs_put(memory, s.touched);
+    hs_put(memory, s.use);
+    hs_put(memory, s.ranks);
     return status;
 }

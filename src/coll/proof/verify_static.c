@@ -38,34 +38,31 @@ static hsumma_status check_peer(struct hs_proof *proof, int rank, int i, const s
         what = "which peers cannot read on this topology";
     else if (slot != HS_SHARED && !(proof->list[owner].exposed & 1u << slot))
         what = "which is not exposed";
-    return what ? hs_wrong(proof, "rank %d step %d (%s): uses %s of rank %d, %s", rank, i, hs_kind_name(kind),
-                           hs_slot_name(slot), owner, what)
+    return what ? hs_wrong_step(proof, rank, i, ": uses %s of rank %d, %s", hs_slot_name(slot), owner, what)
                 : HSUMMA_OK;
 }
 
 static hsumma_status check_access(struct hs_proof *proof, int rank, int i, const struct hs_access *access)
 {
-    const char *kind = hs_kind_name(proof->list[rank].step[i].kind);
     enum hs_slot slot = access->ref.slot;
 
     if ((unsigned)slot >= HS_SLOTS)
-        return hs_wrong(proof, "rank %d step %d (%s): no such slot", rank, i, kind);
+        return hs_wrong_step(proof, rank, i, ": no such slot");
     if (access->ref.of && check_peer(proof, rank, i, access))
         return HSUMMA_ERR_INTERNAL;
     int owner = access->ref.of ? access->ref.of - 1 : rank;
     if (access->ref.at % proof->shape->unit)
-        return hs_wrong(proof, "rank %d step %d (%s): offset %lld in %s is no multiple of the unit", rank, i, kind,
-                        (long long)access->ref.at, hs_slot_name(slot));
+        return hs_wrong_step(proof, rank, i, ": offset %lld in %s is no multiple of the unit",
+                             (long long)access->ref.at, hs_slot_name(slot));
     int64_t bytes = hs_slot_bytes(proof, owner, slot);
     if (access->ref.of && slot == HS_SHARED) /* peers may use more of SHARED than its owner */
         bytes = proof->shape->topology->shared_bytes;
     if (access->ref.at < 0 || access->end > bytes || (!access->ref.of && access->end > proof->list[rank].extent[slot]))
-        return hs_wrong(proof, "rank %d step %d (%s): bytes %lld..%lld are outside %s of rank %d, which has %lld", rank,
-                        i, kind, (long long)access->ref.at, (long long)access->end, hs_slot_name(slot), owner,
-                        (long long)bytes);
+        return hs_wrong_step(proof, rank, i, ": bytes %lld..%lld are outside %s of rank %d, which has %lld",
+                             (long long)access->ref.at, (long long)access->end, hs_slot_name(slot), owner,
+                             (long long)bytes);
     if (access->writes && hs_slot_fixed(proof, rank, slot))
-        return hs_wrong(proof, "rank %d step %d (%s): writes to %s, which must stay as it is", rank, i, kind,
-                        hs_slot_name(slot));
+        return hs_wrong_step(proof, rank, i, ": writes to %s, which must stay as it is", hs_slot_name(slot));
     return HSUMMA_OK;
 }
 
@@ -74,20 +71,17 @@ static hsumma_status check_partner(struct hs_proof *proof, int rank, int i)
 {
     const struct hs_shape *shape = proof->shape;
     const struct hs_step *step = &proof->list[rank].step[i];
-    const char *kind = hs_kind_name(step->kind);
     int flags = step->kind == HS_SIGNAL || step->kind == HS_WAIT;
 
     if ((step->kind == HS_SEND || step->kind == HS_RECV || step->kind == HS_WAIT) &&
         (step->peer < 0 || step->peer >= shape->size || step->peer == rank))
-        return hs_wrong(proof, "rank %d step %d (%s): peer %d is no other rank of %d", rank, i, kind, step->peer,
-                        shape->size);
+        return hs_wrong_step(proof, rank, i, ": peer %d is no other rank of %d", step->peer, shape->size);
     if (flags && (step->count < 1 || step->count > HS_SIGNAL_MAX))
-        return hs_wrong(proof, "rank %d step %d (%s): value %lld is out of range", rank, i, kind,
-                        (long long)step->count);
+        return hs_wrong_step(proof, rank, i, ": value %lld is out of range", (long long)step->count);
     if (flags && (!shape->topology || shape->topology->shared_bytes == 0))
-        return hs_wrong(proof, "rank %d step %d (%s): there is no shared memory", rank, i, kind);
+        return hs_wrong_step(proof, rank, i, ": there is no shared memory");
     if (step->kind == HS_WAIT && !same_node(shape, rank, step->peer))
-        return hs_wrong(proof, "rank %d step %d (WAIT): rank %d is on another node", rank, i, step->peer);
+        return hs_wrong_step(proof, rank, i, ": rank %d is on another node", step->peer);
     return HSUMMA_OK;
 }
 
@@ -121,30 +115,29 @@ static hsumma_status check_step(struct hs_proof *proof, int rank, int i)
 
     if ((unsigned)step->kind >= HS_KINDS)
         return hs_wrong(proof, "rank %d step %d: no such kind", rank, i);
-    const char *kind = hs_kind_name(step->kind);
     if (step->kind == HS_MPI && !has_joint(proof, rank, step))
-        return hs_wrong(proof, "rank %d step %d (MPI): its ranks are not distinct ranks of %d with rank %d among them",
-                        rank, i, proof->shape->size, rank);
+        return hs_wrong_step(proof, rank, i, ": its ranks are not distinct ranks of %d with rank %d among them",
+                             proof->shape->size, rank);
     if (step->count <= 0 || (hs_step_touches(step) && step->count % proof->shape->unit))
-        return hs_wrong(proof, "rank %d step %d (%s): count %lld is not a positive multiple of the unit", rank, i, kind,
-                        (long long)step->count);
+        return hs_wrong_step(proof, rank, i, ": count %lld is not a positive multiple of the unit",
+                             (long long)step->count);
     if (check_partner(proof, rank, i))
         return HSUMMA_ERR_INTERNAL;
     for (int d = 0; d < step->deps; d++)
         if (list->dep[step->first_dep + d] < 0 || list->dep[step->first_dep + d] >= i)
-            return hs_wrong(proof, "rank %d step %d (%s): depends on step %d, which is not an earlier one", rank, i,
-                            kind, list->dep[step->first_dep + d]);
+            return hs_wrong_step(proof, rank, i, ": depends on step %d, which is not an earlier one",
+                                 list->dep[step->first_dep + d]);
     int n = hs_accesses_of(step, i, access);
     hsumma_status status = HSUMMA_OK;
     for (int a = 0; a < n && !status; a++)
         status = check_access(proof, rank, i, &access[a]);
     if (!status && step->kind == HS_EXACT && step->peer < 1)
-        status = hs_wrong(proof, "rank %d step %d (EXACT): %d operands; expected 1 or more", rank, i, step->peer);
+        status = hs_wrong_step(proof, rank, i, ": %d operands; expected 1 or more", step->peer);
     /* The dst of a REDUCE or MPI step may be one of its operands, but must not overlap one at another offset. */
     for (int a = 0; a < n - 1 && !status; a++)
         if (overlap(&access[a], &access[n - 1]) &&
             (step->kind == HS_COPY || step->kind == HS_EXACT || access[a].ref.at != access[n - 1].ref.at))
-            status = hs_wrong(proof, "rank %d step %d (%s): source and destination overlap", rank, i, kind);
+            status = hs_wrong_step(proof, rank, i, ": source and destination overlap");
     return status;
 }
 

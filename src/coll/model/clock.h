@@ -49,6 +49,12 @@ struct hs_link {
     double alpha_long, beta_long;
 };
 
+/* True if the link has a price of its own. */
+static inline int hs_is_priced(const struct hs_link *link)
+{
+    return link->alpha > 0 || link->beta > 0;
+}
+
 /* The prices of a machine. Zero disables a term. */
 struct hs_machine {
     union { /* messages between nodes */
@@ -86,12 +92,10 @@ struct hs_clock_report {
     int64_t messages, bytes;                              /* messages and bytes sent by all ranks */
     int64_t messages_rank_max, bytes_rank_max;            /* maxima over ranks of messages and of bytes sent */
     struct hs_traffic tier[HS_TIER_KINDS];                /* sent by all ranks, indexed by enum hs_tier_kind */
-    struct hs_traffic between_rank_max, between_node_max; /* maxima over ranks, and over nodes, of messages and bytes
-                                                             sent between nodes */
-    int64_t shared_copies;                                /* bytes that all ranks copy into or out of SHARED, or from a
-                                                             peer's slot */
-    int64_t reduced_rank_max;                             /* bytes reduced by the rank that reduces most */
-    int64_t signals;                                      /* number of SIGNALs of all ranks */
+    struct hs_traffic between_rank_max, between_node_max; /* sent between nodes: maxima over ranks and over nodes */
+    int64_t shared_copies;    /* bytes copied into or out of SHARED, or from a peer's slot */
+    int64_t reduced_rank_max; /* bytes reduced by the rank that reduces most */
+    int64_t signals;          /* number of SIGNALs of all ranks */
 };
 
 /*

@@ -7,16 +7,10 @@ static void add(struct hs_traffic *traffic, int64_t bytes)
     traffic->bytes += bytes;
 }
 
-static void raise_to(int64_t *most, int64_t value)
-{
-    if (*most < value)
-        *most = value;
-}
-
 static void raise_both(struct hs_traffic *most, const struct hs_traffic *one)
 {
-    raise_to(&most->messages, one->messages);
-    raise_to(&most->bytes, one->bytes);
+    hs_raise_to(&most->messages, one->messages);
+    hs_raise_to(&most->bytes, one->bytes);
 }
 
 void hs_clock_count(const struct hs_list *list, const struct hs_topology *topology, int r,
@@ -43,9 +37,9 @@ void hs_clock_count(const struct hs_list *list, const struct hs_topology *topolo
     }
     report->messages += sent.messages;
     report->bytes += sent.bytes;
-    raise_to(&report->messages_rank_max, sent.messages);
-    raise_to(&report->bytes_rank_max, sent.bytes);
-    raise_to(&report->reduced_rank_max, reduced);
+    hs_raise_to(&report->messages_rank_max, sent.messages);
+    hs_raise_to(&report->bytes_rank_max, sent.bytes);
+    hs_raise_to(&report->reduced_rank_max, reduced);
     raise_both(&report->between_rank_max, &between);
     raise_both(&report->between_node_max, node_between);
 }

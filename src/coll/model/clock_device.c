@@ -1,7 +1,4 @@
-/*
- * Devices shared by several ranks. A device executes one piece of work at a time: first what is ready for the rank for
- * which it worked last, then what became ready first.
- */
+/* Devices shared by several ranks (clock_parts.h). */
 #include "coll/model/clock_parts.h"
 
 #include <math.h>
@@ -19,8 +16,8 @@ int hs_device_of(const struct hs_machine *machine, const struct hs_topology *top
 double hs_device_work(const struct hs_machine *machine, const struct hs_list *list, int i)
 {
     const struct hs_step *step = &list->step[i];
-    int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
-    double seconds = machine->shm.alpha, beta = priced && hs_copies_shared(step) ? machine->shm.beta : machine->copy;
+    int through_shared = hs_is_priced(&machine->shm) && hs_copies_shared(step);
+    double seconds = machine->shm.alpha, beta = through_shared ? machine->shm.beta : machine->copy;
     if (hs_step_continues(list, i))
         return 0;
     if (step->kind == HS_COPY)

@@ -14,8 +14,7 @@ enum {
     MOST_WHOLE_RANKS = 512,    /* up to this number of ranks, all are clocked if their lists are short */
     WHOLE_STEPS = 48 * 1024,   /* lists are short if they all together have at most this number of steps */
     SAMPLE_STEPS = 512 * 1024, /* approximate maximum number of steps in a sample of more than LEAST_RANKS lists */
-    LEAST_RANKS = 8,           /* minimum number of ranks in a sample: few suffice even if lists are long, since ranks
-                                  are alike */
+    LEAST_RANKS = 8,           /* minimum of ranks in a sample, even if lists are long: ranks are alike */
     LEAST_PARTS = 4,           /* a shape is thinned out to no fewer nodes, or ranks per node, than this */
     WAITS = 3                  /* number of thinned-out shapes from which the waiting time is extrapolated */
 };

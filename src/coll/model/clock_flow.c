@@ -77,8 +77,7 @@ static double departure(const struct hs_flow *flow, const struct hs_flow_port *n
     if (first < 0)
         return HUGE_VAL;
     double left = flow->message[first].key - node->served[is_long];
-    return left > 0 ? node->since + left * pace(flow, node, is_long) : node->since; /* rounding may have made `served`
-                                                                                       too large */
+    return left > 0 ? node->since + left * pace(flow, node, is_long) : node->since; /* `served` may be rounded up */
 }
 
 /* Advances the node to time `now`, with all messages that are leaving it. */

@@ -27,8 +27,7 @@ struct hs_flow_message {
 };
 
 struct hs_flow_port {
-    double served[2]; /* bytes that a short [0] or long [1] message would have sent if it had been leaving since the
-                         node was last idle */
+    double served[2]; /* bytes that a short [0] or long [1] message would have sent since the node was last idle */
     double since;     /* time to which `served` refers */
     int leaving;      /* number of messages that are leaving the node */
     int first[2];     /* the short [0] and the long [1] message that leave next, -1 if none */
@@ -45,10 +44,7 @@ struct hs_flow {
     int nodes;
 };
 
-/*
- * Begins a flow of messages 0 .. messages-1, each of which arrives at most once. Returns HSUMMA_ERR_MEMORY if memory is
- * exhausted; call hs_flow_end in any case.
- */
+/* Begins a flow of messages, which arrive at most once. HSUMMA_ERR_MEMORY; call hs_flow_end in any case. */
 hsumma_status hs_flow_begin(struct hs_flow *flow, const struct hs_machine *machine, int nodes, int messages,
                             const struct hs_allocator *memory);
 void hs_flow_end(struct hs_flow *flow, const struct hs_allocator *memory);
@@ -110,15 +106,9 @@ struct hs_clock_step {
         int64_t count;  /* SEND, RECV, SIGNAL, WAIT */
         double seconds; /* COPY, REDUCE, JOIN, MPI: duration */
     };
-    /*
-     * Number of dependencies, queue places and SIGNALs that the step waits for; -1 for a SEND, RECV or MPI step that is
-     * ready and waits only for its counterparts.
-     */
+    /* Dependencies, queue places and SIGNALs to wait for; -1: only for the counterparts (SEND, RECV, MPI). */
     int pending;
-    /*
-     * The step that takes over this one's place in its queue; for SIGNAL the first WAIT for it, for WAIT the next WAIT
-     * for the same SIGNAL; -1 if none.
-     */
+    /* The step that takes its queue place; of a SIGNAL the first WAIT, of a WAIT the SIGNAL's next; -1: none. */
     int next;
     int first_use;      /* first entry of `use` for this step, -1 if no step depends on it */
     unsigned char kind; /* enum hs_kind */
@@ -127,8 +117,7 @@ struct hs_clock_step {
 };
 
 struct hs_clock_use {
-    int user, next; /* user: a step that depends on the one whose list this entry is in; next: index of the list's next
-                       entry, -1 if none */
+    int user, next; /* user: a step that depends on the list's one; next: the list's next entry, -1 if none */
 };
 
 enum { HS_CLOCK_OUTSIDE = -2 };

@@ -50,18 +50,14 @@ static void pool_end(struct list_pool *pool)
         }
 }
 
-/*
- * A rank has three queues, each of which serves its steps in list order: outgoing ports, incoming ports, and arithmetic
- * (COPY, REDUCE). Steps of other kinds are in no queue (QUEUES).
- */
+/* A rank's queues, served in list order; arithmetic: COPY, REDUCE, EXACT. QUEUES: steps in none. */
 enum queue { OUT_PORT, IN_PORT, ARITHMETIC, QUEUES };
 
 /* State while the lists are read. */
 struct reader {
     /* The work with one collective at a time [0], and beside others [1]. */
     double *busy[2]; /* [rank * QUEUES + queue]: seconds of work of each rank in each queue */
-    double *way[2];  /* seconds of messages between nodes that leave [2 * node] or enter [2 * node + 1] each node, per
-                        port */
+    double *way[2];  /* seconds of messages that leave [2 * node] or enter [2 * node + 1] a node, per port */
     double *device;  /* seconds of work of each device; NULL if ranks compute on their processors */
     struct hs_clock_steps *steps;
     const struct hs_machine *machine;
@@ -105,11 +101,6 @@ static int enqueue(const struct reader *reader, int g, int *served, int *before)
     return 1;
 }
 
-static int given(struct hs_link link)
-{
-    return link.alpha > 0 || link.beta > 0;
-}
-
 /* The seconds of reading an operand from a peer's IN or OUT; 0 for other operands, and if there is no price. */
 static double reading(const struct hs_machine *machine, struct hs_ref ref, int64_t count)
 {
@@ -119,8 +110,6 @@ static double reading(const struct hs_machine *machine, struct hs_ref ref, int64
 /* The seconds of a step that is not a message, without devices. */
 static double work(const struct hs_machine *machine, const struct hs_step *step)
 {
-    int priced = machine->shm.alpha > 0 || machine->shm.beta > 0;
-
     if (step->kind == HS_REDUCE)
         return (double)step->count * machine->gamma + reading(machine, step->left, step->count) +
                reading(machine, step->right, step->count);
@@ -128,9 +117,9 @@ static double work(const struct hs_machine *machine, const struct hs_step *step)
         return (double)(step->peer * step->count) * HS_EXACT_WORK * machine->gamma;
     if (step->kind != HS_COPY)
         return 0;
-    if (hs_is_peers_own(step->left) && given(machine->read))
+    if (hs_is_peers_own(step->left) && hs_is_priced(&machine->read))
         return reading(machine, step->left, step->count);
-    if (priced && hs_copies_shared(step))
+    if (hs_is_priced(&machine->shm) && hs_copies_shared(step))
         return machine->shm.alpha + (double)step->count * machine->shm.beta;
     return (double)step->count * machine->copy;
 }
@@ -186,7 +175,7 @@ static hsumma_status keep(struct reader *reader, int rank, const struct hs_list 
         reader->signal[reader->signals++] = g;
         return HSUMMA_OK;
     case HS_MPI:
-        if (!given(reader->machine->offload))
+        if (!hs_is_priced(&reader->machine->offload))
             break;
         step->seconds = reader->machine->offload.alpha + (double)from->count * reader->machine->offload.beta;
         return hs_mail_join(&reader->mail, rank, &list->joint[from->peer], g, steps->mate, reader->memory);
@@ -252,9 +241,7 @@ static double own_seconds(const struct hs_clock_steps *steps, int g, double over
     const struct hs_link *price = &steps->price[step->price];
     if (step->kind == HS_SEND || step->kind == HS_RECV)
         return (overhead > 0 ? overhead : port_alpha(price)) + (double)step->count * price->beta;
-    return step->kind == HS_COPY || step->kind == HS_REDUCE || step->kind == HS_EXACT || step->kind == HS_MPI
-               ? step->seconds
-               : 0;
+    return step->kind == HS_MPI || queue_of(step->kind) == ARITHMETIC ? step->seconds : 0;
 }
 
 static hsumma_status read_list(struct reader *reader, int rank, const struct hs_list *list)
@@ -329,8 +316,8 @@ static void set_prices(struct hs_link *price, const struct hs_machine *machine)
 {
     struct hs_link link = machine->network;
     for (int tier = HS_BETWEEN_NODES; tier >= HS_IN_SOCKET; tier--) {
-        struct hs_link own = tier == HS_IN_SOCKET ? machine->socket : machine->node;
-        link = tier < HS_BETWEEN_NODES && given(own) ? own : link;
+        const struct hs_link *own = tier == HS_IN_SOCKET ? &machine->socket : &machine->node;
+        link = tier < HS_BETWEEN_NODES && hs_is_priced(own) ? *own : link;
         price[2 * tier] = link;
         price[2 * tier + 1] = (struct hs_link){.alpha = link.alpha_long, .beta = link.beta_long};
     }

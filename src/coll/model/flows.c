@@ -1,7 +1,5 @@
 #include "coll/model/flows.h"
 
-#include <string.h>
-
 /* Adds the flows of one rank; sum: room for one number per rank, all 0, as they are again afterwards. */
 static hsumma_status add_rank(const struct hs_list *list, int rank, int64_t *sum, const struct hs_allocator *memory,
                               void **flow, size_t *capacity, int *count)

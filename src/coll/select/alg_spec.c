@@ -3,9 +3,7 @@
 
 #include "base/options.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct spec_reading {

@@ -28,10 +28,7 @@ static int is_long_on_devices(const struct hs_question *question)
            shape->bytes > LONG_ON_DEVICES;
 }
 
-/*
- * True if the model may choose the row. Rows with HS_FOR_DEVICES and HS_ON_HOST compete only for device memory; for
- * host memory the caller or the tuned file must name them.
- */
+/* True if the model may choose the row: HS_FOR_DEVICES and HS_ON_HOST compete for device memory only. */
 static int is_candidate(const struct hs_alg *alg, const struct hs_question *question)
 {
     const unsigned others = HS_BY_MPI | HS_EXACT_SUMS | (question->on_device ? 0u : HS_FOR_DEVICES | HS_ON_HOST),
@@ -41,10 +38,7 @@ static int is_candidate(const struct hs_alg *alg, const struct hs_question *ques
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
-/*
- * The question's number of bytes rounded up to a power of two, limited to the longest vector that is priced, and
- * rounded up to whole elements.
- */
+/* The bytes rounded up to a power of two, up to the longest vector that is priced, in whole elements. */
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
@@ -145,10 +139,7 @@ static int has_stages(const struct hs_shape *shape)
     return shape->topology && hs_division_largest(&shape->topology->division[HS_NODE]) > 1;
 }
 
-/*
- * Tries a spec with its default row for the stage between nodes and, if ranks are few and some share a node, with each
- * row of its collective that ignores nodes.
- */
+/* Tries the default row between nodes and, if ranks are few and some share a node, each that ignores nodes. */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
                                struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
 {

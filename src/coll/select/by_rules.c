@@ -3,10 +3,7 @@
 #include "coll/select/select.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const char sayer_coll[] = "coll";
 
 static int collective_of(const char *text, size_t length)
 {
@@ -82,7 +79,7 @@ static hsumma_status read_rule(struct hs_rule *rule, const char *text, size_t le
         return hs_fail(message, HSUMMA_ERR_OPTION, "coll: \"%.*s\": expected a range such as 0-2k or 2k-inf",
                        (int)(colon - text), text);
     const char *word = colon ? colon + 1 : text;
-    return set_spec(rule, word, length - (size_t)(word - text), sayer_coll, message);
+    return set_spec(rule, word, length - (size_t)(word - text), "coll", message);
 }
 
 /* Parses COLLECTIVE:rule,rule,... and appends the rules. */

@@ -1,6 +1,5 @@
 #include "coll/select/select.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,10 +61,7 @@ static void reroute(const struct hs_question *question, struct hs_answer *answer
     answer->spec = kin;
 }
 
-/*
- * Sets answer->spec and answer->by from the first of call, option and tuned file that names an algorithm for the call;
- * if none does, answer->spec.alg stays NULL.
- */
+/* Sets spec and by from the first of call, option and tuned file that names an algorithm; else spec.alg stays NULL. */
 static hsumma_status said(const struct hs_selector *selector, const struct hs_question *question,
                           struct hs_answer *answer, struct hs_message *message)
 {
@@ -152,20 +148,15 @@ static hsumma_status select_spec(struct hs_selector *selector, const struct hs_q
     return HSUMMA_OK;
 }
 
-static int given(const struct hs_link *link)
-{
-    return link->alpha > 0 || link->beta > 0;
-}
-
 void hs_alg_spec_complete(struct hs_alg_spec *spec, const struct hs_shape *shape, const struct hs_machine *machine)
 {
     const struct hs_topology *topology = shape->topology;
     if (!spec->alg->complete || !machine)
         return;
     const struct hs_link *link = &machine->network;
-    if (topology && topology->division[HS_NODE].parts == 1 && given(&machine->node))
+    if (topology && topology->division[HS_NODE].parts == 1 && hs_is_priced(&machine->node))
         link = &machine->node;
-    if (topology && topology->division[HS_SOCKET].parts == 1 && given(&machine->socket))
+    if (topology && topology->division[HS_SOCKET].parts == 1 && hs_is_priced(&machine->socket))
         link = &machine->socket;
     struct hs_prices prices = {.alpha = {link->alpha, link->alpha_long},
                                .beta = {link->beta, link->beta_long},

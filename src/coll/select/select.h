@@ -65,10 +65,7 @@ int hs_bytes_text(const char *text, size_t length, int64_t *bytes);
 enum { HS_TUNED_VERSION = 2, HS_TUNED_FIELDS = 5 };
 extern const char hs_tuned_gemm[], hs_tuned_network[]; /* first fields of the lines that are not rules of collectives */
 hsumma_status hs_tuned_check_head(const char *text, struct hs_message *message);
-/*
- * A line split into fields; comments and empty lines have none. `count` includes fields beyond the first
- * HS_TUNED_FIELDS, whose text is not stored.
- */
+/* A line split into `count` fields, of which the first are stored; comments and empty lines have none. */
 struct hs_tuned_fields {
     const char *text[HS_TUNED_FIELDS];
     size_t size[HS_TUNED_FIELDS];
@@ -110,11 +107,9 @@ struct hs_question {
 struct hs_answer {
     struct hs_alg_spec spec;
     enum hs_chosen_by by;
-    struct hs_alg_spec asked; /* if the requested spec cannot serve the call: that spec, with the reason in why_not;
-                                 otherwise asked.alg is NULL */
+    struct hs_alg_spec asked; /* the requested spec if it cannot serve the call (why_not); else alg is NULL */
     const char *why_not;
-    struct hs_alg_spec next; /* the fastest spec among all other rows, by the model; next.alg is NULL if there is none,
-                                or if the model has not chosen */
+    struct hs_alg_spec next; /* the fastest spec of another row, by the model; else alg is NULL */
     double seconds, next_seconds;
 };
 
@@ -130,8 +125,7 @@ struct hs_price {
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
-    const struct hs_machine *machine, *device_machine; /* device_machine: for calls on devices; if it is NULL, `machine`
-                                                          serves these, too */
+    const struct hs_machine *machine, *device_machine; /* device_machine: for devices; NULL: `machine` */
     struct hs_rules coll, tuned;
     int anywhere; /* true with the option bits=anywhere: calls that round are served by the row "exact" alone */
     struct hs_price *price;

@@ -55,14 +55,13 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     calibrate_arguments *args = of;
 
-    (void)comm;
     if (args->seconds == 0)
         args->seconds = args->quick ? QUICK_SECONDS : USUAL_SECONDS;
-    return command_operands(options, argc, argv);
+    return command_operands(options);
 }
 
 /* --- the file, written whole or not at all ----------------------------------------------------------------------- */
@@ -172,16 +171,14 @@ static int carry_out(calibration *cal, const char *options)
         return command_code(status);
     cal->begun = hs_now();
     if (cal->rank == 0)
-        progress_begin(&cal->bar, progress_wish(cal->args->progress, cal->args->quiet));
+        progress_begin(&cal->bar, cal->args->progress, cal->args->quiet);
     if (!measure_all(cal))
         return COMMAND_INTERNAL;
     cal->took = hs_now() - cal->begun;
     progress_end(&cal->bar);
     if (cal->rank == 0)
         complaint = publish(cal, path, &error);
-    if (command_fail(cal->comm, complaint != NULL, "calibrate: %s: %s", path, complaint))
-        return COMMAND_INTERNAL;
-    return COMMAND_OK;
+    return command_fail(cal->comm, complaint != NULL, "calibrate: %s: %s", path, complaint);
 }
 
 static int run(const void *args, const char *options, MPI_Comm comm)

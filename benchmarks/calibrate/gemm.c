@@ -33,14 +33,8 @@ static double multiply(calibration *cal, void *state, int calls)
 /* Fills a matrix with small numbers, so that C grows little over many products. */
 static void fill(char *matrix, size_t count, hsumma_type type)
 {
-    for (size_t i = 0; i < count; i++) {
-        double value = ((double)(i * 2654435761u % 1024) / 1024 - 0.5) * 1e-3;
-
-        if (type == HSUMMA_S)
-            ((float *)matrix)[i] = (float)value;
-        else
-            ((double *)matrix)[i] = value;
-    }
+    for (size_t i = 0; i < count; i++)
+        set_real(type, matrix, (int64_t)i, ((double)(i * 2654435761u % 1024) / 1024 - 0.5) * 1e-3);
 }
 
 /* Whether this run measures the shape edges[m] x edges[n] x widths[k]: with --quick only enough shapes to determine the

@@ -6,14 +6,6 @@
 #include "common/command.h"
 #include "product/generate.h"
 
-static int is_nan(hsumma_type type, const char *at)
-{
-    const float *single = (const float *)(const void *)at;
-    const double *full = (const double *)(const void *)at;
-
-    return isnan(type == HSUMMA_S || type == HSUMMA_C ? (double)*single : *full);
-}
-
 int64_t check_moved(hsumma_type type, uint64_t seed, int64_t m, int64_t n, const hsumma_desc *a, const hsumma_desc *b,
                     const void *local)
 {
@@ -27,7 +19,7 @@ int64_t check_moved(hsumma_type type, uint64_t seed, int64_t m, int64_t n, const
             char want[16];
 
             if (i < 0 || i >= m || j < 0 || j >= n) {
-                wrong += !is_nan(type, at);
+                wrong += !isnan(real_at(type, at, 0));
                 continue;
             }
             generate_entry(type, seed, MATRIX_A, i + a->i, j + a->j, value);

@@ -14,16 +14,14 @@ enum { VECTORS = 3, ENTRIES_PER_RANK = 64 };
 
 static double eps_of(hsumma_type type)
 {
-    return type == HSUMMA_S || type == HSUMMA_C ? 0x1p-24 : 0x1p-53;
+    return type_is_single(type) ? 0x1p-24 : 0x1p-53;
 }
 
 /* Rounds alpha or beta to the type. */
 static void scalar_of(hsumma_type type, const double given[2], double value[2])
 {
-    int single = type == HSUMMA_S || type == HSUMMA_C;
-
     for (int i = 0; i < 2; i++)
-        value[i] = single ? (double)(float)given[i] : given[i];
+        value[i] = type_is_single(type) ? (double)(float)given[i] : given[i];
 }
 
 /* The larger one; NaN counts as infinity, so that it is never lost. */
@@ -313,20 +311,17 @@ int check_product(const problem *p, const void *c, int strict, check_outcome *ou
 void check_plant(const problem *p, void *c, double value, int64_t row, int64_t col)
 {
     int64_t rows = hsumma_local_rows(&p->c.desc), cols = c ? hsumma_local_cols(&p->c.desc) : 0;
-    int complex = type_is_complex(p->args->type), single = eps_of(p->args->type) == 0x1p-24, copies[2];
+    hsumma_type type = p->args->type;
+    int copies[2];
 
     part_copies(p, &p->c, copies);
     if (p->row % copies[0] != copies[0] - 1 || p->col % copies[1] != copies[1] - 1)
         cols = 0;
     for (int64_t s = 0; s < cols; s++)
         for (int64_t r = 0; r < rows && hsumma_global_col(&p->c.desc, s) == p->c.desc.j + col; r++) {
-            int64_t at = (r + s * p->c.desc.ld) << complex;
+            int64_t at = (r + s * p->c.desc.ld) << type_is_complex(type);
 
-            if (hsumma_global_row(&p->c.desc, r) != p->c.desc.i + row)
-                continue;
-            if (single)
-                ((float *)c)[at] += (float)value;
-            else
-                ((double *)c)[at] += value;
+            if (hsumma_global_row(&p->c.desc, r) == p->c.desc.i + row)
+                set_real(type, c, at, real_at(type, c, at) + value);
         }
 }

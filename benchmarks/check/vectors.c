@@ -78,7 +78,7 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
 {
     const arguments *args = x->p->args;
     int64_t at = x->first_row + r + (x->first_col + s) * x->of->desc.ld;
-    int complex = type_is_complex(args->type), single = args->type == HSUMMA_S || args->type == HSUMMA_C;
+    int complex = type_is_complex(args->type);
 
     if (!local) {
         generate_column(args->type, args->seed, x->of->matrix, x->row + r, count, x->col[s], re, complex ? im : NULL);
@@ -87,9 +87,9 @@ void part_column(const part *x, const void *local, int64_t s, int64_t r, int64_t
     for (int64_t i = 0; i < count; i++) {
         int64_t e = (at + i) << complex;
 
-        re[i] = single ? (double)((const float *)local)[e] : ((const double *)local)[e];
+        re[i] = real_at(args->type, local, e);
         if (complex)
-            im[i] = single ? (double)((const float *)local)[e + 1] : ((const double *)local)[e + 1];
+            im[i] = real_at(args->type, local, e + 1);
     }
 }
 

@@ -179,12 +179,11 @@ static const argument own_arguments[] = {
     {.name = NULL}};
 
 /* Sets defaults that depend on other arguments, and checks combinations. */
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     coll_arguments *args = of;
 
-    (void)comm;
-    if (command_operands(options, argc, argv))
+    if (command_operands(options))
         return 1;
     if (args->collective < 0 && (args->mode == COLL_TIME || args->mode == COLL_DUMP))
         args->collective = HS_ALLREDUCE;

@@ -96,37 +96,21 @@ static hsumma_status estimate(const struct hs_alg *alg, const struct hs_shape *s
     return status;
 }
 
-static hsumma_status print_line(FILE *file, const struct hs_shape *shape, cost *row, int is_chosen)
+hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
+                              const struct hs_machine *model, const struct hs_machine *device, int is_chosen)
 {
+    const report_table table = {.columns = is_counted(shape) ? columns : columns_of_many};
+    cost row = {.name = alg->name};
+    hsumma_status status = is_counted(shape) ? count(alg, shape, model, &row) : estimate(alg, shape, model, &row);
     const char *unit;
     char note[20];
 
-    row->time *= report_time_unit(row->time, &unit);
+    if (status)
+        return status;
+    if (device)
+        row.time += hs_staging_seconds(device, model, shape->topology, shape->bytes);
+    row.time *= report_time_unit(row.time, &unit);
     snprintf(note, sizeof note, " %s%s", unit, is_chosen ? "  <- auto" : "");
-    report_table_row(&(report_table){.columns = is_counted(shape) ? columns : columns_of_many}, row, REPORT_ALL, note,
-                     file);
+    report_table_row(&table, &row, REPORT_ALL, note, file);
     return HSUMMA_OK;
-}
-
-hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                              const struct hs_machine *model, int is_chosen)
-{
-    cost row = {.name = alg->name};
-    hsumma_status status = is_counted(shape) ? count(alg, shape, model, &row) : estimate(alg, shape, model, &row);
-
-    return status ? status : print_line(file, shape, &row, is_chosen);
-}
-
-hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                                const struct hs_topology *host, const struct hs_machine *model,
-                                const struct hs_machine *device, int is_chosen)
-{
-    struct hs_shape there = *shape;
-    cost row = {.name = alg->name};
-
-    there.topology = host;
-    hsumma_status status = is_counted(&there) ? count(alg, &there, model, &row) : estimate(alg, &there, model, &row);
-
-    row.time += hs_staging_seconds(device, model, host, shape->bytes);
-    return status ? status : print_line(file, shape, &row, is_chosen);
 }

@@ -10,14 +10,9 @@
 int coll_find(const char *name);
 
 void coll_costs_heading(FILE *file, const struct hs_shape *shape);
-/* Prints rounds, messages, bytes, and predicted time; for large groups only the time. is_chosen: marks auto's choice.
- */
+/* Prints rounds, messages, bytes, and predicted time; for large groups only the time. device: NULL, or adds the price
+ * of copies from and to this device (hs_staging_seconds). is_chosen: marks auto's choice. */
 hsumma_status coll_costs_line(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                              const struct hs_machine *model, int is_chosen);
-
-/* Prints the line of host_staged: the price on the host and that of the copies (hs_staging_seconds). */
-hsumma_status coll_costs_staged(FILE *file, const struct hs_alg *alg, const struct hs_shape *shape,
-                                const struct hs_topology *host, const struct hs_machine *model,
-                                const struct hs_machine *device, int is_chosen);
+                              const struct hs_machine *model, const struct hs_machine *device, int is_chosen);
 
 #endif

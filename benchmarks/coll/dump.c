@@ -9,6 +9,7 @@
 #include "coll/schedule/lists.h"
 #include "coll/select/select.h"
 #include "hsumma/cost/profile.h"
+#include "report/columns.h"
 
 enum { DUMPED = 8 };
 
@@ -92,7 +93,7 @@ static hsumma_status print_all(const struct hs_alg *alg, const struct hs_shape *
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "--alg %s: not possible here: %s", alg->name, why);
     print_head(alg, shape, args);
     coll_costs_heading(stdout, shape);
-    status = coll_costs_line(stdout, alg, shape, &hs_profile_builtin.machine, 0);
+    status = coll_costs_line(stdout, alg, shape, &hs_profile_builtin.machine, NULL, 0);
     if (!status)
         status = print_proof(alg, shape, message);
     if (!status)
@@ -140,7 +141,5 @@ int coll_dump(const coll_arguments *args)
     if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "coll: %s",
                      message.text[0] ? message.text : hsumma_status_string(status)))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_UNSUPPORTED ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
-    if (command_fail(MPI_COMM_SELF, fflush(stdout) || ferror(stdout), "coll: the schedule could not be written"))
-        return COMMAND_INTERNAL;
-    return COMMAND_OK;
+    return command_fail(MPI_COMM_SELF, !report_written(stdout), "coll: the schedule could not be written");
 }

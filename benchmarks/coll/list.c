@@ -137,8 +137,6 @@ int coll_list(const coll_arguments *args)
         good = print_json(args, stdout);
     else
         print_table(args, stdout);
-    if (command_fail(MPI_COMM_SELF, !good || !report_written(stdout),
-                     "the list could not be written to standard output"))
-        return COMMAND_INTERNAL;
-    return COMMAND_OK;
+    return command_fail(MPI_COMM_SELF, !good || !report_written(stdout),
+                        "the list could not be written to standard output");
 }

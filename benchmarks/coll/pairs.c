@@ -3,7 +3,6 @@
  * et al., DPML (SC17), after osu_mbw_mr of the OSU benchmarks. Rank i of the first half of the ranks sends to rank i of
  * the second half: with two nodes between them, with one inside it.
  */
-#include <sched.h>
 #include <stdlib.h>
 
 #include "coll/command.h"
@@ -51,21 +50,6 @@ static const report_column columns[] = {
     {"repetitions", REPORT_VALUE(pairs_row, reps)},
     REPORT_END};
 
-static void wait_all(int count, MPI_Request *request)
-{
-    MPI_Status status[WINDOW];
-    int done = 0;
-    if (is_simulated()) {
-        MPI_Waitall(count, request, status);
-        return;
-    }
-    while (!done) {
-        MPI_Testall(count, request, &done, status);
-        if (!done)
-            sched_yield();
-    }
-}
-
 /* Sends windows of messages from the first half of the ranks to the second, which confirms each. Returns the seconds of
  * this rank; 0 if it is not in one of the pairs. */
 static double exchange(const pairs_run *run, int64_t bytes, int pairs, int loops)
@@ -83,12 +67,12 @@ static double exchange(const pairs_run *run, int64_t bytes, int pairs, int loops
                 MPI_Isend(memory, (int)bytes, MPI_BYTE, run->mate, 1, run->comm, &request[i]);
             else
                 MPI_Irecv(memory + i * bytes, (int)bytes, MPI_BYTE, run->mate, 1, run->comm, &request[i]);
-        wait_all(WINDOW, request);
+        quiet_wait(WINDOW, request);
         if (sends)
             MPI_Irecv(memory, 0, MPI_BYTE, run->mate, 2, run->comm, request);
         else
             MPI_Isend(memory, 0, MPI_BYTE, run->mate, 2, run->comm, request);
-        wait_all(1, request);
+        quiet_wait(1, request);
     }
     return MPI_Wtime() - start;
 }
@@ -176,7 +160,7 @@ static int carry_out(pairs_run *run)
                            9, stdout);
     json_decref(list);
     good = good && (run->rank || report_written(stdout));
-    return command_fail(run->comm, !good, "coll: the report could not be written") ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(run->comm, !good, "coll: the report could not be written");
 }
 
 int coll_pairs(const coll_arguments *args, MPI_Comm comm)
@@ -197,9 +181,9 @@ int coll_pairs(const coll_arguments *args, MPI_Comm comm)
         run.memory = calloc(WINDOW, args->to ? (size_t)args->to : 1);
         run.seconds = malloc(MOST_PAIRS_ROWS * (size_t)args->reps * sizeof *run.seconds);
         code = command_fail(comm, !run.memory || !run.seconds, "coll: no memory for %d messages of %lld bytes", WINDOW,
-                            (long long)args->to)
-                   ? COMMAND_INTERNAL
-                   : carry_out(&run);
+                            (long long)args->to);
+        if (!code)
+            code = carry_out(&run);
     }
     free(run.memory);
     free(run.seconds);

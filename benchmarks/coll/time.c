@@ -52,16 +52,11 @@ static int is_nccl(const coll_contender *x)
     return x->word && !strcmp(x->word, "nccl");
 }
 
-static const char *algorithm(const coll_contender *x)
-{
-    return x->word && strcmp(x->word, "auto") ? x->word : NULL;
-}
-
 hsumma_coll coll_call_of(const coll_case *c, const coll_contender *x)
 {
     hsumma_coll call = c->call;
 
-    call.algorithm = algorithm(x);
+    call.algorithm = x->word && strcmp(x->word, "auto") ? x->word : NULL;
     return call;
 }
 
@@ -90,8 +85,7 @@ int coll_call(coll_run *run, const coll_case *c, const coll_contender *x)
     hsumma_status status;
     const char *complaint = call_often(run, c, x, 1, &status);
 
-    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint) ? COMMAND_INTERNAL
-                                                                                                     : COMMAND_OK;
+    return command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint);
 }
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
@@ -250,15 +244,16 @@ static int measure_point(coll_run *run, int point, int64_t bytes)
 {
     const char *complaint = NULL;
     coll_case c = {.in = NULL};
-    int good = coll_case_make(&c, run->args, bytes, run->comm), code = COMMAND_INTERNAL;
+    int good = coll_case_make(&c, run->args, bytes, run->comm);
+    int code = command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes; give fewer --bytes",
+                            (long long)bytes);
 
-    if (!command_fail(run->comm, !good, "coll: no memory for a vector of %lld bytes; give fewer --bytes",
-                      (long long)bytes)) {
-        if (run->placed)
-            complaint = coll_case_place(&c, run->ctx);
-        if (!command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes, complaint))
-            code = measure_row(run, &c, &run->row[point * run->count]);
-    }
+    if (!code && run->placed)
+        complaint = coll_case_place(&c, run->ctx);
+    if (!code)
+        code = command_fail(run->comm, complaint != NULL, "coll: %lld bytes: %s", (long long)bytes, complaint);
+    if (!code)
+        code = measure_row(run, &c, &run->row[point * run->count]);
     coll_case_free(&c);
     progress_end(&run->bar);
     if (!code && run->rank == 0)
@@ -336,7 +331,7 @@ static int carry_out(coll_run *run)
         return COMMAND_INTERNAL;
     if (run->rank == 0) {
         coll_report_begin(run, stdout);
-        progress_begin(&run->bar, progress_wish(0, args->quiet));
+        progress_begin(&run->bar, 0, args->quiet);
     }
     for (int p = 0; p < run->points && !code; p++)
         code = measure_point(run, p, bytes[p]);

@@ -71,7 +71,7 @@ static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *s
 
         for (int i = 0; (alg = hs_alg_at(i)); i++)
             shown.count += is_proven(&range, alg);
-        progress_begin(&shown.bar, progress_wish(0, args->quiet));
+        progress_begin(&shown.bar, 0, args->quiet);
         show(&shown, 0);
         status = hs_prove(&range, print_row, &shown, &hs_heap, sum);
         progress_end(&shown.bar);
@@ -85,7 +85,7 @@ static hsumma_status prove(const coll_arguments *args, struct hs_prove_report *s
         range.collectives = 0;
         struct shown shown = {.range = &range, .count = 1};
 
-        progress_begin(&shown.bar, progress_wish(0, args->quiet));
+        progress_begin(&shown.bar, 0, args->quiet);
         progress_update(&shown.bar, alg->name, 0);
         if (hs_prove(&range, print_row, &shown, &hs_heap, &report) == HSUMMA_ERR_MEMORY)
             status = HSUMMA_ERR_MEMORY;

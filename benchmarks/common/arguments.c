@@ -42,11 +42,6 @@ static int read_layouts(const argument_given *given, void *at)
     return good;
 }
 
-static int read_type(const argument_given *given, void *at)
-{
-    return parse_type(given->text, at);
-}
-
 static int read_grid(const argument_given *given, void *at)
 {
     arguments *args = at;
@@ -63,21 +58,20 @@ static int read_grid(const argument_given *given, void *at)
 #define LAYOUT(first, last)                                                                     \
     .read = read_layouts, .least = first, .most = last, .words = "mb|nb|imb|inb|rsrc|csrc|pad", \
     .expected = LAYOUT_EXPECTED
-const argument arguments_product[] = {
-    {"m", 'm', SIZE, AT(m)},
-    {"n", 'n', SIZE, AT(n)},
-    {"k", 'k', SIZE, AT(k)},
-    {"type", .read = read_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
-    {"transa", OPERATION, AT(transa)},
-    {"transb", OPERATION, AT(transb)},
-    {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1"},
-    {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
-     .expected = "a block size of at least 1, or checkerboard"},
-    {"layout", LAYOUT(0, 2)},
-    {"layout-a", LAYOUT(0, 0)},
-    {"layout-b", LAYOUT(1, 1)},
-    {"layout-c", LAYOUT(2, 2)},
-    {.name = NULL}};
+const argument arguments_product[] = {{"m", 'm', SIZE, AT(m)},
+                                      {"n", 'n', SIZE, AT(n)},
+                                      {"k", 'k', SIZE, AT(k)},
+                                      {"type", .read = argument_type, AT(type), .expected = ARGUMENT_TYPES},
+                                      {"transa", OPERATION, AT(transa)},
+                                      {"transb", OPERATION, AT(transb)},
+                                      {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1"},
+                                      {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
+                                       .expected = "a block size of at least 1, or checkerboard"},
+                                      {"layout", LAYOUT(0, 2)},
+                                      {"layout-a", LAYOUT(0, 0)},
+                                      {"layout-b", LAYOUT(1, 1)},
+                                      {"layout-c", LAYOUT(2, 2)},
+                                      {.name = NULL}};
 const argument arguments_values[] = {
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"alpha", SCALAR, AT(alpha)},
@@ -95,9 +89,9 @@ static const argument arguments_run[] = {
 const argument arguments_all[] = {
     {.rows = arguments_product}, {.rows = arguments_values}, {.rows = arguments_run}, {.name = NULL}};
 
-int arguments_finish(arguments *args, command_options *options, int argc, char **argv)
+int arguments_finish(arguments *args, command_options *options)
 {
-    if (command_operands(options, argc, argv))
+    if (command_operands(options))
         return 1;
     if (args->n < 0)
         args->n = args->m;

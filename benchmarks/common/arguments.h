@@ -70,7 +70,7 @@ extern const argument arguments_all[];     /* both of the above, and reps check 
 
 /* After the last option: sets n and k, if not given, to m. Returns nonzero, with options->error set, if there is an
  * operand, or if alpha or beta is complex and the type is real. */
-int arguments_finish(arguments *args, command_options *options, int argc, char **argv);
+int arguments_finish(arguments *args, command_options *options);
 
 /* The shared parts of --help: the product and its distribution; the options of arguments_all for measuring. */
 void arguments_help(void);

@@ -10,11 +10,14 @@
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* Waits by polling. Not for the simulator, where time does not advance while ranks poll. */
-static void quiet_wait(MPI_Request *request)
+void quiet_wait(int count, MPI_Request *request)
 {
+    if (is_simulated()) { /* time does not advance there while ranks poll */
+        MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+        return;
+    }
     for (int done = 0;;) {
-        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
         if (done)
             return;
         sched_yield();
@@ -30,7 +33,7 @@ void quiet_barrier(MPI_Comm comm)
         return;
     }
     MPI_Ibarrier(comm, &request);
-    quiet_wait(&request);
+    quiet_wait(1, &request);
 }
 
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -42,7 +45,7 @@ void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm 
         return;
     }
     MPI_Ibcast(buffer, count, type, root, comm, &request);
-    quiet_wait(&request);
+    quiet_wait(1, &request);
 }
 
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -54,7 +57,7 @@ void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MP
         return;
     }
     MPI_Iallreduce(in, out, count, type, op, comm, &request);
-    quiet_wait(&request);
+    quiet_wait(1, &request);
 }
 
 void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI_Comm comm)
@@ -66,7 +69,7 @@ void quiet_gather(const void *mine, void *all, int count, MPI_Datatype type, MPI
         return;
     }
     MPI_Igather(mine, count, type, all, count, type, 0, comm, &request);
-    quiet_wait(&request);
+    quiet_wait(1, &request);
 }
 
 /* --- failing ---------------------------------------------------------------------------------------------------- */
@@ -112,7 +115,7 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
 
     quiet_allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
     if (!any)
-        return 0;
+        return COMMAND_OK;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     if (failed_here) {
@@ -130,7 +133,7 @@ int command_fail(MPI_Comm comm, int failed_here, const char *format, ...)
     if (rank == 0)
         print_distinct(texts ? texts : &text, texts ? size : 1);
     free(texts);
-    return 1;
+    return COMMAND_INTERNAL;
 }
 
 int command_trace(MPI_Comm comm, hsumma_context *ctx, int code)

@@ -20,11 +20,11 @@ enum { COMMAND_OK = 0, COMMAND_INTERNAL = 1, COMMAND_BAD_INPUT = 2 };
 /*
  * Agrees whether any rank has failed. Collective over comm; the text is read only where failed_here is nonzero and may
  * differ between ranks. If a rank failed, rank 0 prints "hsumma: text" on stderr, one line for each distinct text in
- * rank order, and all ranks return 1; else all return 0 and nothing is printed. Control characters become spaces or
- * '?'; texts are truncated to some 500 bytes and the list to 8 lines:
+ * rank order, and all ranks return COMMAND_INTERNAL; else all return COMMAND_OK and nothing is printed. Control
+ * characters become spaces or '?'; texts are truncated to some 500 bytes and the list to 8 lines:
  *
- *     if (command_fail(comm, !buffer, "no memory for %zu bytes", size))
- *         return COMMAND_INTERNAL;
+ *     if ((code = command_fail(comm, !buffer, "no memory for %zu bytes", size)))
+ *         return code;
  */
 int command_fail(MPI_Comm comm, int failed_here, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -37,8 +37,10 @@ int command_trace(MPI_Comm comm, hsumma_context *ctx, int code);
 
 /* --- waiting ---------------------------------------------------------------------------------------------------- */
 
-/* A barrier, a broadcast, an allreduce and a gather on rank 0 that yield the processor between tests. MPICH's blocking
- * calls never yield, which is slow with more ranks than processors. In the simulator these are MPI's blocking calls. */
+/* A wait for requests, a barrier, a broadcast, an allreduce and a gather on rank 0 that yield the processor between
+ * tests. MPICH's blocking calls never yield, which is slow with more ranks than processors. In the simulator these are
+ * MPI's blocking calls. */
+void quiet_wait(int count, MPI_Request *request);
 void quiet_barrier(MPI_Comm comm);
 void quiet_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
@@ -67,8 +69,25 @@ int parse_type(const char *text, hsumma_type *type);
 const char *type_name(hsumma_type type);
 size_t type_size(hsumma_type type);
 
-/* Whether the type is complex. */
+/* Whether the type is complex; whether it is of single precision. */
 int type_is_complex(hsumma_type type);
+static inline int type_is_single(hsumma_type type)
+{
+    return type == HSUMMA_S || type == HSUMMA_C;
+}
+
+/* The i-th of an array of reals of the type's precision; a complex element is two reals. */
+static inline double real_at(hsumma_type type, const void *reals, int64_t i)
+{
+    return type_is_single(type) ? (double)((const float *)reals)[i] : ((const double *)reals)[i];
+}
+static inline void set_real(hsumma_type type, void *reals, int64_t i, double value)
+{
+    if (type_is_single(type))
+        ((float *)reals)[i] = (float)value;
+    else
+        ((double *)reals)[i] = value;
+}
 
 /* Stores `value` as one element of the type (at most 16 bytes), as hsumma_plan_execute takes alpha and beta. */
 void store_scalar(hsumma_type type, const double value[2], void *element);
@@ -86,12 +105,15 @@ void environment_warn(void);
 /*
  * The options of a command: its own, from a table of rows, and the library's, which are collected in `text`. A '_' in a
  * name of the library is a '-' on the command line. A command's own option hides the library's option of that name.
- * Operands and options may be mixed; after parsing the operands are argv[optind..argc-1].
+ * Operands and options may be mixed; after parsing the operands are options->argv[optind..options->argc-1].
  */
 typedef struct command_options {
     char *text;      /* "name=value name=value" of the library's options read so far; NULL: out of memory */
     int help;        /* --help was given */
     char error[512]; /* the error message, or "" */
+    int argc;        /* the command line */
+    char **argv;
+    MPI_Comm comm; /* set by command_run: the ranks that run the command */
 } command_options;
 
 /* Exports the library's options in `text` to the environment, for contexts that other code creates later. Returns
@@ -136,15 +158,17 @@ argument_reader argument_int, argument_int64, argument_double, argument_text, ar
 argument_reader argument_letter;   /* a char of .words, in either case */
 argument_reader argument_scalar;   /* double[2]: "1.5", "1e-3", "(0.5,-2)", "0.5-2i", "2i", "-i" */
 argument_reader argument_blocking; /* int64_t: a block size of at least 1, or "checkerboard", which gives 0 */
-argument_reader argument_seconds;  /* a positive double */
-argument_reader argument_refused;  /* rejected by this command: .expected is the message */
-argument_reader argument_help;     /* sets options->help */
+argument_reader argument_type;     /* hsumma_type; ARGUMENT_TYPES: what is expected */
+#define ARGUMENT_TYPES "s, d, c, z, float32, float64, complex64 or complex128"
+argument_reader argument_seconds; /* a positive double */
+argument_reader argument_refused; /* rejected by this command: .expected is the message */
+argument_reader argument_help;    /* sets options->help */
 
 /* Reads all options of a command line: the command's into `arguments`, the library's into options->text. Returns
  * nonzero, with error set, at the first invalid one. Prints nothing. Local. */
 int command_read(command_options *options, const argument *table, void *arguments, int argc, char **argv);
 /* Nonzero, with error set, if there is an operand. */
-int command_operands(command_options *options, int argc, char **argv);
+int command_operands(command_options *options);
 
 void command_options_free(command_options *options);
 
@@ -162,7 +186,8 @@ typedef struct subcommand {
     const void *defaults; /* initial value of that structure */
     /* Checks combinations of arguments and reads the operands. Nonzero, with options->error set, on error. Not called
      * with --help. Collective. */
-    int (*finish)(void *arguments, command_options *options, int argc, char **argv, MPI_Comm comm);
+    int (*finish)(void *arguments, command_options *options);
+    int alone; /* 1: only rank 0 runs the command, with MPI_COMM_SELF; the others wait */
     /* Runs the command; options: the library's. Collective; the same exit status on all ranks. */
     int (*run)(const void *arguments, const char *options, MPI_Comm comm);
     void (*release)(void *arguments); /* NULL: nothing to free */

@@ -337,7 +337,7 @@ int command_read(command_options *options, const argument *table, void *argument
     char letters[128];
     int bad, opt;
 
-    *options = (command_options){.text = calloc(1, 1)};
+    *options = (command_options){.text = calloc(1, 1), .argc = argc, .argv = argv};
     bad = (!begin(&of, table, arguments) || !options->text) && command_refuse(options, "no memory");
     if (!bad)
         short_options(of.all, letters, sizeof letters);
@@ -358,11 +358,11 @@ int command_read(command_options *options, const argument *table, void *argument
     return bad;
 }
 
-int command_operands(command_options *options, int argc, char **argv)
+int command_operands(command_options *options)
 {
-    return optind < argc &&
+    return optind < options->argc &&
            command_refuse(options, "%s: unexpected operand; expected options only, which begin with - or --",
-                          argv[optind]);
+                          options->argv[optind]);
 }
 
 /* --- a command ---------------------------------------------------------------------------------------------------- */
@@ -404,15 +404,18 @@ int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
     if (rank == 0 && !what->quiet_environment)
         environment_warn();
     memcpy(arguments, what->defaults, what->size);
-    bad = command_read(&options, what->table, arguments, argc, argv) ||
-          (!options.help && what->finish(arguments, &options, argc, argv, comm));
+    bad = command_read(&options, what->table, arguments, argc, argv);
+    options.comm = comm;
+    bad = bad || (!options.help && what->finish(arguments, &options));
     if (command_fail(comm, bad, "%s: %s%s", what->name, options.error,
                      what->hint && !strstr(options.error, "--help") ? what->hint : ""))
         code = COMMAND_BAD_INPUT;
-    else if (!options.help)
-        code = what->run(arguments, options.text, comm);
-    else if (rank == 0)
+    else if (!options.help && (rank == 0 || !what->alone))
+        code = what->run(arguments, options.text, what->alone ? MPI_COMM_SELF : comm);
+    else if (options.help && rank == 0)
         print_help(what);
+    if (what->alone)
+        quiet_bcast(&code, 1, MPI_INT, 0, comm);
     if (what->release)
         what->release(arguments);
     command_options_free(&options);

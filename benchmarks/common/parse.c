@@ -154,6 +154,11 @@ int parse_type(const char *text, hsumma_type *type)
     return 0;
 }
 
+int argument_type(const argument_given *given, void *at)
+{
+    return parse_type(given->text, at);
+}
+
 const char *type_name(hsumma_type type)
 {
     return types[type].name;
@@ -171,10 +176,6 @@ int type_is_complex(hsumma_type type)
 
 void store_scalar(hsumma_type type, const double value[2], void *element)
 {
-    const float single[2] = {(float)value[0], (float)value[1]};
-
-    if (type == HSUMMA_S || type == HSUMMA_C)
-        memcpy(element, single, types[type].size);
-    else
-        memcpy(element, value, types[type].size);
+    for (int i = 0; i <= type_is_complex(type); i++)
+        set_real(type, element, i, value[i]);
 }

@@ -39,10 +39,10 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
-    (void)of, (void)comm;
-    return command_operands(options, argc, argv) ||
+    (void)of;
+    return command_operands(options) ||
            (is_simulated() && command_refuse(options, "doctor examines a real machine; run it outside the simulator"));
 }
 

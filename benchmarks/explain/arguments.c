@@ -199,13 +199,12 @@ static int finish_free(explain_arguments *args, command_options *options)
 }
 
 /* Checks combinations of arguments, and sets defaults that depend on others. */
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     explain_arguments *args = of;
     arguments *common = &args->common;
 
-    (void)comm;
-    if (arguments_finish(common, options, argc, argv) || finish_free(args, options))
+    if (arguments_finish(common, options) || finish_free(args, options))
         return 1;
     if (args->ranks && common->nprow)
         return command_refuse(options, "--ranks %lld: not allowed with --grid; expected only one of them",
@@ -249,5 +248,6 @@ const subcommand cmd_explain = {
         &(const explain_arguments){
             .common = ARGUMENTS_DEFAULT(5), .panels = 1, .bytes = -1, .show = SHOW_PLAN | SHOW_HINT},
     .finish = finish,
+    .alone = 1,
     .run = explain_run,
 };

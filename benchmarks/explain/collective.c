@@ -47,7 +47,6 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         return hs_fail(message, HSUMMA_ERR_OPTION,
                        "--collective %s: expected bcast, reduce, allreduce, allgather or reduce_scatter",
                        args->collective);
-    hs_alg_names(NULL, (enum hs_collective)collective, text, sizeof text);
     if (args->alg &&
         hs_alg_spec_read(NULL, (enum hs_collective)collective, args->alg, strlen(args->alg), "--alg", &spec, message))
         return HSUMMA_ERR_OPTION;
@@ -57,7 +56,7 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
             hs_shm_bytes_for(hs_division_largest(&topology->division[HS_NODE]), ctx->options.settings.shared);
         topology->direct = ctx->options.settings.direct;
     }
-    struct hs_topology here = *topology; /* of vectors in host memory */
+    struct hs_topology host = *topology; /* of vectors in host memory */
     if (args->devices) {
         ctx->profile.device_machine.devices = (int)args->devices;
         topology->shared_bytes = hs_device_shared_limit(ctx->options.settings.shared);
@@ -95,15 +94,19 @@ hsumma_status explain_collective(const explain_arguments *args, hsumma_context *
         const struct hs_alg *alg = hs_alg_at(i);
         struct hs_alg_spec each = row ? spec : (struct hs_alg_spec){.alg = alg};
 
+        if (row ? alg != row : (int)alg->collective != collective || alg->flags & HS_BY_MPI)
+            continue;
         hs_alg_spec_complete(&each, &shape, machine);
         shape.with = each.with;
-        if (row ? alg == row
-                : alg->collective == (enum hs_collective)collective && !(alg->flags & (HS_BY_MPI | HS_ON_HOST)) &&
-                      !hs_alg_unfit(alg, &shape))
-            status = coll_costs_line(file, alg, &shape, machine, alg == answer.spec.alg && !named);
-        else if (!row && args->devices && alg->flags & HS_ON_HOST && alg->collective == (enum hs_collective)collective)
-            status =
-                coll_costs_staged(file, alg, &shape, &here, &ctx->profile.machine, machine, alg == answer.spec.alg);
+        if (!row && alg->flags & HS_ON_HOST) {
+            struct hs_shape there = shape;
+
+            there.topology = &host;
+            if (args->devices)
+                status = coll_costs_line(file, alg, &there, &ctx->profile.machine, machine, alg == answer.spec.alg);
+        } else if (row || !hs_alg_unfit(alg, &shape)) {
+            status = coll_costs_line(file, alg, &shape, machine, NULL, alg == answer.spec.alg && !named);
+        }
     }
     if (status == HSUMMA_ERR_UNSUPPORTED && row)
         return hs_fail(message, status,

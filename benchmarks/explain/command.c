@@ -230,12 +230,6 @@ static hsumma_status time_plans(explanation *e, int cold, spread *result, struct
     return status;
 }
 
-/* Compares the bytes moved with lower bounds. */
-static hsumma_status find_bounds(explanation *e)
-{
-    return bounds_of(&e->bounds, e->counted ? &e->received : NULL, e->plan, &e->info, e->workspace_max);
-}
-
 hsumma_status explain_lay_out(explanation *e, char order, struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
@@ -270,8 +264,11 @@ static hsumma_status make_explanation(explanation *e, struct hs_message *message
         return status;
     e->groups = explain_condition(e);
     status = explain_read(e, message);
-    if (!status && (status = find_bounds(e)))
-        hs_fail(message, status, "lower bounds: %s", hsumma_status_string(status));
+    if (!status) {
+        status = bounds_of(&e->bounds, e->counted ? &e->received : NULL, e->plan, &e->info, e->workspace_max);
+        if (status)
+            hs_fail(message, status, "lower bounds: %s", hsumma_status_string(status));
+    }
     if (!status)
         status = explain_entering(e, message);
     if (!status)
@@ -301,17 +298,22 @@ static void free_explanation(explanation *e)
     hsumma_free(&e->ctx);
 }
 
-static int carry_out(const explain_arguments *args, const char *options)
+int explain_run(const void *given, const char *options, MPI_Comm comm)
 {
+    const explain_arguments *args = given;
     struct hs_message message = {""};
     explanation e;
     hsumma_status status;
     progress bar; /* large numbers of processes take seconds */
     int written = 1;
 
+#ifdef __GLIBC__ /* else it returns and clears the memory for the lists of each process */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc allows */
+#endif
     memset(&e, 0, sizeof e);
     e.args = args;
-    progress_begin(&bar, progress_wish(0, args->quiet));
+    progress_begin(&bar, 0, args->quiet);
     progress_expect(&bar, args->processes.count ? "bounds" : args->collective ? "algorithms" : "plans", 0);
     status = args->processes.count ? HSUMMA_OK : make_context(&e, options, &message);
     if (args->processes.count)
@@ -324,26 +326,8 @@ static int carry_out(const explain_arguments *args, const char *options)
     if (!status && e.plan)
         written = args->common.format == REPORT_JSON ? explain_json(&e, stdout) : explain_table(&e, stdout);
     free_explanation(&e);
-    if (command_fail(MPI_COMM_SELF, status != HSUMMA_OK, "explain: %s",
+    if (command_fail(comm, status != HSUMMA_OK, "explain: %s",
                      message.text[0] ? message.text : hsumma_status_string(status)))
         return command_code(status);
-    if (command_fail(MPI_COMM_SELF, !written || !report_written(stdout), "the report could not be written"))
-        return COMMAND_INTERNAL;
-    return COMMAND_OK;
-}
-
-/* Explains on rank 0; the others wait. */
-int explain_run(const void *args, const char *options, MPI_Comm comm)
-{
-    int rank, code = COMMAND_OK;
-
-#ifdef __GLIBC__ /* else it returns and clears the memory for the lists of each process */
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc allows */
-#endif
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0)
-        code = carry_out(args, options);
-    quiet_bcast(&code, 1, MPI_INT, 0, comm);
-    return code;
+    return command_fail(comm, !written || !report_written(stdout), "the report could not be written");
 }

@@ -165,7 +165,7 @@ typedef struct explanation {
     size_t cut_count;
 } explanation;
 
-/* Runs the command with these arguments. Collective; an exit status. */
+/* Runs the command with these arguments, on one process; an exit status. */
 int explain_run(const void *args, const char *options, MPI_Comm comm);
 
 /* Makes the loops of the first `count` processes of the grid, one at a time, and passes each to a reader. */

@@ -6,14 +6,6 @@
 #include "report/bounds.h"
 #include "report/product.h"
 
-static void print_seconds(FILE *file, const char *before, double seconds)
-{
-    const char *unit;
-    double scale = report_time_unit(seconds, &unit);
-
-    fprintf(file, "%s%.4g %s", before, seconds * scale, unit);
-}
-
 /* Whether a plan's line contains the option. */
 static int has_word(const char *line, const char *word, size_t length)
 {
@@ -48,11 +40,11 @@ static void print_rivals(const hsumma_plan_info *info, FILE *file)
             continue;
         fputs(i ? "            " : "not chosen  ", file);
         print_difference(rival->line, info->line, file);
-        print_seconds(file, ": ", rival->seconds);
+        report_seconds(file, ": ", rival->seconds, 4);
         if (info->predicted_seconds > 0)
             fprintf(file, ", %.1f %% %s", 100 * fabs(more), more < 0 ? "faster" : "slower");
         if (rival->measured > 0)
-            print_seconds(file, "; measured ", rival->measured);
+            report_seconds(file, "; measured ", rival->measured, 4);
         fputc('\n', file);
     }
 }
@@ -107,7 +99,7 @@ static void print_more_memory(const explanation *e, FILE *file)
         return;
     fprintf(file, "            with workspace_limit=100%%: about %s, lookahead=%d",
             report_bytes(bytes, sizeof bytes, e->more.workspace_bytes), e->more.lookahead);
-    print_seconds(file, "; ", e->more.seconds);
+    report_seconds(file, "; ", e->more.seconds, 4);
     fprintf(file, ", %.2f of the time\n", e->more.seconds / e->info.predicted_seconds);
 }
 
@@ -120,11 +112,11 @@ void explain_plan(const explanation *e, FILE *file)
     fprintf(file, "plan        %s\ndecided by  %s%s%s\n", info->line, info->why,
             info->tuned && *info->tuned ? "; " : "", info->tuned ? info->tuned : "");
     report_moves(info, "moves       ", file);
-    print_seconds(file, "predicted   ", info->predicted_seconds);
-    print_seconds(file, " total: communication ", info->predicted_comm_seconds);
-    print_seconds(file, ", GEMM ", info->predicted_gemm_seconds);
+    report_seconds(file, "predicted   ", info->predicted_seconds, 4);
+    report_seconds(file, " total: communication ", info->predicted_comm_seconds, 4);
+    report_seconds(file, ", GEMM ", info->predicted_gemm_seconds, 4);
     if (info->predicted_copy_seconds > 0)
-        print_seconds(file, ", copies ", info->predicted_copy_seconds);
+        report_seconds(file, ", copies ", info->predicted_copy_seconds, 4);
     fprintf(file, ", lookahead %d\n", info->lookahead);
     print_rivals(info, file);
     explain_print_layers(e, file);

@@ -152,14 +152,13 @@ static const char *foreign_word(const gemm_arguments *args)
 }
 
 /* Checks combinations of arguments, and exports the library's options for p?gemm, which reads the environment. */
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     gemm_arguments *args = of;
     const double *beta = args->common.beta;
     const char *foreign = foreign_word(args);
 
-    (void)comm;
-    if (arguments_finish(&args->common, options, argc, argv))
+    if (arguments_finish(&args->common, options))
         return 1;
     if (args->plant && (args->plant_row >= args->common.m || args->plant_col >= args->common.n))
         return command_refuse(options, "--plant-error ...@%lld,%lld: expected a row below %lld and a column below %lld",

@@ -19,20 +19,19 @@ int gemm_bounds(contest *r)
     product_bounds *bounds = &r->contenders[0].bounds;
     bounds_count count = {.size = 0};
     hsumma_status status = HSUMMA_OK;
-    int counted, code = COMMAND_OK;
+    int counted, code;
 
     /* a layered plan has no lists of its own to count, and one in sections has several */
     if (!plan || plan->layered || plan->sections || problem_on_device(&r->p))
         return COMMAND_OK;
     counted = r->p.ranks <= BOUNDS_COUNTED;
-    if (counted && command_fail(r->p.comm, count_own(&count, plan) != HSUMMA_OK, "no memory to count messages"))
-        code = COMMAND_INTERNAL;
+    code = command_fail(r->p.comm, counted && count_own(&count, plan), "no memory to count messages");
     if (counted && !code)
         quiet_allreduce(MPI_IN_PLACE, count.sums, count.size, MPI_INT64_T, MPI_SUM, r->p.comm);
     if (!code && r->p.rank == 0)
         status = bounds_of(bounds, counted ? &count : NULL, plan, &r->info, (int64_t)r->info.workspace_bytes_max);
-    if (!code && command_fail(r->p.comm, status != HSUMMA_OK, "lower bounds: %s", hsumma_status_string(status)))
-        code = COMMAND_INTERNAL;
+    if (!code)
+        code = command_fail(r->p.comm, status != HSUMMA_OK, "lower bounds: %s", hsumma_status_string(status));
     bounds_count_free(&count);
     return code;
 }

@@ -328,7 +328,7 @@ static int carry_out(contest *r, MPI_Comm comm)
         return COMMAND_INTERNAL;
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        progress_begin(&r->bar, progress_wish(0, r->args->common.quiet));
+        progress_begin(&r->bar, 0, r->args->common.quiet);
     progress_update(&r->bar, "filling A, B and C", 0);
     if (!(code = problem_create(&r->p, &r->args->common, r->options, comm))) {
         progress_update(&r->bar, "warm-up", 0);

@@ -46,9 +46,7 @@ int gemm_floor_create(gemm_floor *floor, const problem *p, int reps)
         status = device->kind->get(device, floor->piece, &floor->there);
     }
     return command_fail(p->comm, status || !good, "the copies to the device: %s",
-                        status ? device->message.text : "no memory")
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+                        status ? device->message.text : "no memory");
 }
 
 void gemm_floor_free(gemm_floor *floor, const problem *p)

@@ -53,20 +53,13 @@ static void choose_size(gemm_rate *rate, const problem *p)
 /* Allocates a matrix of numbers in [-0.5, 0.5); the values do not affect the speed. */
 static void *make_matrix(hsumma_type type, int64_t count)
 {
-    int single = type == HSUMMA_S || type == HSUMMA_C;
     int64_t reals = type_is_complex(type) ? 2 * count : count;
     void *matrix = NULL;
 
     if (posix_memalign(&matrix, 64, (size_t)count * type_size(type)))
         return NULL;
-    for (int64_t i = 0; i < reals; i++) {
-        double value = (double)((uint64_t)i * 2654435761u % 1024) / 1024 - 0.5;
-
-        if (single)
-            ((float *)matrix)[i] = (float)value;
-        else
-            ((double *)matrix)[i] = value;
-    }
+    for (int64_t i = 0; i < reals; i++)
+        set_real(type, matrix, i, (double)((uint64_t)i * 2654435761u % 1024) / 1024 - 0.5);
     return matrix;
 }
 
@@ -99,9 +92,7 @@ int gemm_rate_create(gemm_rate *rate, const problem *p, int threads, gemm_rate_k
         rate->c = make_matrix(p->args->type, rate->m * rate->n);
         good = rate->a && rate->b && rate->c;
     }
-    return command_fail(p->comm, !good, "no memory for the matrices of the GEMM rate; give smaller -m, -n, -k")
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+    return command_fail(p->comm, !good, "no memory for the matrices of the GEMM rate; give smaller -m, -n, -k");
 }
 
 void gemm_rate_free(gemm_rate *rate)

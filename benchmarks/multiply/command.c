@@ -84,19 +84,18 @@ static const argument own_arguments[] = {
     {.name = NULL}};
 
 /* Requires A, B and -o, and -c if --beta is not 0; stores the paths of A and B and sets the default of beta. */
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     multiply_arguments *args = of;
 
-    (void)comm;
-    if (argc - optind != 2)
-        return command_refuse(options, "%d operands; expected two files: A.npy B.npy", argc - optind);
+    if (options->argc - optind != 2)
+        return command_refuse(options, "%d operands; expected two files: A.npy B.npy", options->argc - optind);
     if (!args->out)
         return command_refuse(options, "there is no output; give -o C.npy");
     if (!args->c0 && (args->beta[0] != 0 || args->beta[1] != 0))
         return command_refuse(options, "--beta needs C0; give -c C0.npy, or --beta 0");
-    args->a = argv[optind];
-    args->b = argv[optind + 1];
+    args->a = options->argv[optind];
+    args->b = options->argv[optind + 1];
     if (args->c0 && !args->has_beta)
         args->beta[0] = 1;
     return 0;

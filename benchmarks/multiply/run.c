@@ -232,9 +232,7 @@ static int allocate_all(job *j)
     for (int i = 0; i < 2; i++)
         j->in[i].local = allocate(&j->in[i].desc, j->result.type, &bad);
     j->c.local = allocate(&j->c.desc, j->result.type, &bad);
-    return command_fail(j->comm, bad, "no memory for the matrices of a rank; start more ranks on more nodes")
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+    return command_fail(j->comm, bad, "no memory for the matrices of a rank; start more ranks on more nodes");
 }
 
 /* Conjugates the local part if o->conjugate requires it. */
@@ -244,12 +242,8 @@ static void conjugate(const file_operand *o, hsumma_type type)
 
     if (!o->conjugate)
         return;
-    if (type == HSUMMA_C)
-        for (int64_t i = 0; i < count; i++)
-            ((float *)o->local)[2 * i + 1] *= -1;
-    else
-        for (int64_t i = 0; i < count; i++)
-            ((double *)o->local)[2 * i + 1] *= -1;
+    for (int64_t i = 0; i < count; i++)
+        set_real(type, o->local, 2 * i + 1, -real_at(type, o->local, 2 * i + 1));
 }
 
 static int read_all(job *j)
@@ -370,7 +364,7 @@ int multiply_run(const void *of, const char *options, MPI_Comm comm)
 
     MPI_Comm_rank(comm, &j.rank);
     if (j.rank == 0)
-        progress_begin(&j.bar, progress_wish(args->progress, args->quiet));
+        progress_begin(&j.bar, args->progress, args->quiet);
     status = run(&j, options);
     status = command_trace(comm, j.ctx, status);
     progress_end(&j.bar);

@@ -28,16 +28,11 @@ static double uniform(int single, uint64_t h)
     return single ? (double)(h >> 40) * 0x1p-24 - 0.5 : (double)(h >> 11) * 0x1p-53 - 0.5;
 }
 
-static int is_single(hsumma_type type)
-{
-    return type == HSUMMA_S || type == HSUMMA_C;
-}
-
 void generate_column(hsumma_type type, uint64_t seed, int matrix, const int64_t *row, int64_t rows, int64_t col,
                      double *re, double *im)
 {
     uint64_t stream = column_stream(seed, matrix, col);
-    int single = is_single(type);
+    int single = type_is_single(type);
 
     for (int64_t i = 0; i < rows; i++) {
         uint64_t h = hs_scrambled(stream + step * ((uint64_t)row[i] + 1));
@@ -54,21 +49,12 @@ void generate_entry(hsumma_type type, uint64_t seed, int matrix, int64_t row, in
     generate_column(type, seed, matrix, &row, 1, col, &value[0], type_is_complex(type) ? &value[1] : NULL);
 }
 
-/* Stores one real number, the i-th of an array of the type's precision. */
-static void store(int single, void *array, int64_t i, double value)
-{
-    if (single)
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 /* Works in bands of rows, so that global indices are computed once, not once per column. */
 void generate_local(hsumma_type type, uint64_t seed, int matrix, const hsumma_desc *desc, void *local)
 {
     enum { BAND = 256 };
     int64_t rows = hsumma_local_rows(desc), cols = hsumma_local_cols(desc), row[BAND];
-    int single = is_single(type), complex = type_is_complex(type);
+    int complex = type_is_complex(type);
     double re[BAND], im[BAND];
 
     for (int64_t first = 0; first < rows; first += BAND) {
@@ -81,9 +67,9 @@ void generate_local(hsumma_type type, uint64_t seed, int matrix, const hsumma_de
             for (int64_t i = 0; i < count; i++) {
                 int64_t at = (first + i + j * desc->ld) << complex;
 
-                store(single, local, at, re[i]);
+                set_real(type, local, at, re[i]);
                 if (complex)
-                    store(single, local, at + 1, im[i]);
+                    set_real(type, local, at + 1, im[i]);
             }
         }
     }
@@ -96,7 +82,7 @@ void generate_nan(hsumma_type type, const hsumma_desc *desc, void *local)
 
     for (int64_t j = 0; j < cols; j++)
         for (int64_t i = 0; i < rows << complex; i++)
-            store(is_single(type), local, ((j * desc->ld) << complex) + i, NAN);
+            set_real(type, local, ((j * desc->ld) << complex) + i, NAN);
 }
 
 void generate_vector(uint64_t seed, int which, int64_t n, long double *x)

@@ -49,11 +49,6 @@ static void print_help(void)
 
 /* --- the command line --------------------------------------------------------------------------------------------- */
 
-static int read_type(const argument_given *given, void *at)
-{
-    return parse_type(given->text, at);
-}
-
 /* Reads "4x4,checkerboard,rsrc=1". */
 static int read_place(const argument_given *given, void *at)
 {
@@ -83,7 +78,7 @@ static const argument own_arguments[] = {
     {"to", PLACE, AT(end[1])},
     {"m", 'm', SIZE, AT(m)},
     {"n", 'n', SIZE, AT(n)},
-    {"type", .read = read_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
+    {"type", .read = argument_type, AT(type), .expected = ARGUMENT_TYPES},
     {"alone", .read = argument_flag, AT(alone)},
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
@@ -94,15 +89,15 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     move_arguments *args = of;
     char text[200];
     int ranks;
 
-    if (command_operands(options, argc, argv))
+    if (command_operands(options))
         return 1;
-    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_size(options->comm, &ranks);
     if (args->n < 0)
         args->n = args->m;
     for (int e = 0; e < 2; e++) {
@@ -149,7 +144,7 @@ static int create(move *m, const move_arguments *args, const char *options, MPI_
     MPI_Comm_rank(comm, &m->rank);
     MPI_Comm_size(comm, &m->ranks);
     if (m->rank == 0)
-        progress_begin(&m->bar, progress_wish(0, args->quiet));
+        progress_begin(&m->bar, 0, args->quiet);
     progress_update(&m->bar, "filling A", 0);
     status = hsumma_create(comm, options, &m->ctx, message, sizeof message);
     if (command_fail(comm, status != HSUMMA_OK, "%s", message[0] ? message : hsumma_status_string(status)))
@@ -206,9 +201,7 @@ static int take_turn(const move *m, const gemr2d *g, move_maker maker, double *s
                                       m->end[1].local)
                         : 0;
     return command_fail(m->comm, wrong > 0, "%s: %lld entries are wrong on rank %d", makers[maker], (long long)wrong,
-                        m->rank)
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+                        m->rank);
 }
 
 static const report_column columns[] = {
@@ -230,7 +223,6 @@ static void print_place(const placement *place, const hsumma_desc *desc)
 static int report(const move *m, const moved *rows, int count, const char *refused)
 {
     const move_arguments *args = m->args;
-    const char *unit;
     report_table table = {.columns = columns};
 
     if (args->format == REPORT_CSV)
@@ -243,8 +235,7 @@ static int report(const move *m, const moved *rows, int count, const char *refus
         printf(", %d ranks, %d repetitions in turns%s\n", m->ranks, args->reps, args->check ? ", checked" : "");
         if (refused)
             printf("without ScaLAPACK: %s\n", refused);
-        table.factor = report_time_unit(rows[0].seconds.median, &unit);
-        table.unit = unit;
+        table.factor = report_time_unit(rows[0].seconds.median, &table.unit);
         report_table_head(&table, NULL, stdout);
     }
     for (int r = 0; r < count; r++) {
@@ -292,9 +283,8 @@ static int run(const void *given, const char *options, MPI_Comm comm)
     move m;
 
     code = create(&m, args, options, comm);
-    if (!code &&
-        command_fail(comm, !seconds, "no memory for the times of --reps %d; give a smaller number", args->reps))
-        code = COMMAND_INTERNAL;
+    if (!code)
+        code = command_fail(comm, !seconds, "no memory for the times of --reps %d; give a smaller number", args->reps);
     if (!code && command_fail(comm, args->check && is_timed_only(m.ctx),
                               "--check: not allowed with compute=time, where matrices have no contents; omit one"))
         code = COMMAND_BAD_INPUT;
@@ -306,9 +296,8 @@ static int run(const void *given, const char *options, MPI_Comm comm)
         code = gemr2d_create(&g, &m);
     if (!code)
         code = measure(&m, &g, count, seconds, rows);
-    if (!code &&
-        command_fail(comm, m.rank == 0 && !report(&m, rows, count, refused), "the report could not be written"))
-        code = COMMAND_INTERNAL;
+    if (!code)
+        code = command_fail(comm, m.rank == 0 && !report(&m, rows, count, refused), "the report could not be written");
     progress_end(&m.bar);
     gemr2d_free(&g);
     release(&m);

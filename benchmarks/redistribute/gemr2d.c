@@ -65,7 +65,7 @@ int gemr2d_create(gemr2d *g, const move *m)
                                desc->rsrc, desc->csrc,    (int)desc->ld};
         memcpy(g->desc[e], fields, sizeof fields);
     }
-    return command_fail(m->comm, !good, "no memory for ScaLAPACK's process grids") ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(m->comm, !good, "no memory for ScaLAPACK's process grids");
 }
 
 void gemr2d_free(gemr2d *g)

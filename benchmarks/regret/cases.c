@@ -59,7 +59,7 @@ static int read_words(product_case *x, command_options *scan, int argc, char **a
                                      {"help", 'h', NOT_HERE, .value = WITHOUT_VALUE},
                                      {.name = NULL}};
 
-    return command_read(scan, table, &x->args, argc, argv) || arguments_finish(&x->args, scan, argc, argv);
+    return command_read(scan, table, &x->args, argc, argv) || arguments_finish(&x->args, scan);
 }
 
 /* Reads one line of the file, splitting it into words in place. */
@@ -112,9 +112,10 @@ static char *load(const char *path, command_options *options)
 }
 
 /* Reads the file on rank 0 and broadcasts it. If any rank fails, returns NULL on all ranks, with rank 0's error. */
-static char *share_file(const char *path, command_options *options, MPI_Comm comm)
+static char *share_file(const char *path, command_options *options)
 {
     char *text = NULL;
+    MPI_Comm comm = options->comm;
     int rank, size = 0, good, all;
 
     MPI_Comm_rank(comm, &rank);
@@ -136,9 +137,9 @@ static char *share_file(const char *path, command_options *options, MPI_Comm com
     return NULL;
 }
 
-static int read_file(product_cases *cases, command_options *options, MPI_Comm comm)
+static int read_file(product_cases *cases, command_options *options)
 {
-    char *text = share_file(cases->file, options, comm);
+    char *text = share_file(cases->file, options);
     int bad = 0, number = 0;
 
     if (!text)
@@ -153,22 +154,22 @@ static int read_file(product_cases *cases, command_options *options, MPI_Comm co
 }
 
 /* Adds the case given on the command line. */
-static int read_one(product_cases *cases, command_options *options, int argc, char **argv)
+static int read_one(product_cases *cases, command_options *options)
 {
     product_case *x = append(cases);
 
-    if (!x || !(x->options = strdup(cases->options)) || !(x->text = join_words(argc, argv)))
+    if (!x || !(x->options = strdup(cases->options)) || !(x->text = join_words(options->argc, options->argv)))
         return no_memory(options);
-    return arguments_finish(&x->args, options, argc, argv);
+    return arguments_finish(&x->args, options);
 }
 
-int cases_read(product_cases *cases, const char *first, command_options *options, int argc, char **argv, MPI_Comm comm)
+int cases_read(product_cases *cases, const char *first, command_options *options)
 {
     if (!(cases->options = join(first, options->text)))
         return no_memory(options);
     if (!cases->file)
-        return read_one(cases, options, argc, argv);
-    return command_operands(options, argc, argv) || read_file(cases, options, comm);
+        return read_one(cases, options);
+    return command_operands(options) || read_file(cases, options);
 }
 
 void cases_free(product_cases *cases)

@@ -3,8 +3,6 @@
 #ifndef HS_BENCHMARKS_REGRET_CASES_H
 #define HS_BENCHMARKS_REGRET_CASES_H
 
-#include <mpi.h>
-
 #include "common/arguments.h"
 
 typedef struct product_case {
@@ -25,7 +23,7 @@ typedef struct product_cases {
 /* Fills the list; `common` and `file` must be set. A case's library options are `first`, then those of the command
  * line, then those of its line. Rank 0 reads the file. Collective. On error returns nonzero, with options->error set,
  * the same on all ranks; the message names a bad line. Always undo with cases_free. */
-int cases_read(product_cases *cases, const char *first, command_options *options, int argc, char **argv, MPI_Comm comm);
+int cases_read(product_cases *cases, const char *first, command_options *options);
 void cases_free(product_cases *cases);
 
 #endif

@@ -69,7 +69,7 @@ static int run(const void *of, const char *options, MPI_Comm comm)
     (void)options; /* each case's options include them */
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        progress_begin(&bar, progress_wish(0, args->set.common.quiet));
+        progress_begin(&bar, 0, args->set.common.quiet);
     for (int i = 0; i < args->set.count; i++) {
         if (args->seconds > 0 && is_past(begin + args->seconds, comm)) {
             totals.left_out = args->set.count - i;
@@ -137,13 +137,13 @@ static const argument own_arguments[] = {
     {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     regret_arguments *args = of;
 
     if (args->set.common.format == REPORT_CSV)
         return command_bad_value(options, "format", "csv", "table or json");
-    return cases_read(&args->set, "tuned=none", options, argc, argv, comm);
+    return cases_read(&args->set, "tuned=none", options);
 }
 
 static void release(void *of)

@@ -31,14 +31,6 @@ static void print_side(const bound_side *side, const char *label, int width, FIL
                 "required by any layout\n");
 }
 
-static void print_seconds(FILE *file, const char *before, double seconds)
-{
-    const char *unit;
-    double scale = report_time_unit(seconds, &unit);
-
-    fprintf(file, "%s%.3g %s", before, seconds * scale, unit);
-}
-
 void report_bounds(const product_bounds *b, int width, FILE *file)
 {
     if (!isfinite(b->process.theory) || (b->process.theory <= 0 && b->process.layout <= 0))
@@ -54,10 +46,10 @@ void report_bounds(const product_bounds *b, int width, FILE *file)
     if (!b->limit)
         return;
     fprintf(file, "%-*s%s:", width, "limited by", b->limit);
-    print_seconds(file, " bytes ", b->bytes_s);
+    report_seconds(file, " bytes ", b->bytes_s, 3);
     fprintf(file, " at %.4g MB/s,", 1e-6 / b->byte);
-    print_seconds(file, " messages ", b->messages_s);
-    print_seconds(file, " (", b->message);
-    print_seconds(file, " each), cores ", b->cores_s);
+    report_seconds(file, " messages ", b->messages_s, 3);
+    report_seconds(file, " (", b->message, 3);
+    report_seconds(file, " each), cores ", b->cores_s, 3);
     fprintf(file, " (modelled for a %s, each alone)\n", b->nodes > 1 ? "node" : "process");
 }

@@ -262,7 +262,7 @@ static const char *cell_text(const report_table *table, const report_column *col
     if (value->form == CELL_REAL && isinf(value->real))
         return "inf";
     if (!value->known)
-        return table->blank ? table->blank : "-";
+        return "-";
     if (value->form == CELL_TEXT)
         return value->text;
     if (value->form == CELL_INTEGER)
@@ -347,6 +347,14 @@ double report_time_unit(double seconds, const char **unit)
 
     *unit = (const char *[]){"s", "ms", "us"}[at];
     return (double[]){1, 1e3, 1e6}[at];
+}
+
+void report_seconds(FILE *file, const char *before, double seconds, int digits)
+{
+    const char *unit;
+    double scale = report_time_unit(seconds, &unit);
+
+    fprintf(file, "%s%.*g %s", before, digits, seconds * scale, unit);
 }
 
 const char *report_bytes(char *text, size_t size, int64_t bytes)

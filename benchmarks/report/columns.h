@@ -90,10 +90,9 @@ int report_csv_read(const report_column *columns, char *line, void *row);
 
 typedef struct report_table {
     const report_column *columns;
-    unsigned shown;    /* bits whose columns the table has, besides those without a bit */
-    double factor;     /* time units per second */
-    const char *unit;  /* unit of time, below the titles of REPORT_TIME columns */
-    const char *blank; /* printed for unknown values; NULL: "-" */
+    unsigned shown;   /* bits whose columns the table has, besides those without a bit */
+    double factor;    /* time units per second */
+    const char *unit; /* unit of time, below the titles of REPORT_TIME columns */
 } report_table;
 
 /* Prints a line of titles, with the note at its end if there is one, and a line of units if any column has one. */
@@ -105,6 +104,8 @@ void report_table_row(const report_table *table, const void *row, unsigned prese
 
 /* Chooses s, ms or us for times of about `seconds`: returns the number of units per second; *unit: the unit's name. */
 double report_time_unit(double seconds, const char **unit);
+/* Prints `before`, then seconds in such a unit with so many significant digits. */
+void report_seconds(FILE *file, const char *before, double seconds, int digits);
 /* "12.3 MiB", or "-" if negative; returns text. */
 const char *report_bytes(char *text, size_t size, int64_t bytes);
 /* "s", or "" for one. */

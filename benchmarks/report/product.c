@@ -16,18 +16,8 @@ const char *report_op_mark(char trans)
     return trans == 'N' ? "" : trans == 'T' ? "^T" : "^H";
 }
 
-/* Prints milliseconds; '-' for a negative number, which stands for a case that the model did not price. */
-static void print_modelled(FILE *file, double seconds)
-{
-    if (seconds >= 0)
-        fprintf(file, "%.3g", seconds * 1e3);
-    else
-        fputc('-', file);
-}
-
 void report_moves(const hsumma_plan_info *info, const char *label, FILE *file)
 {
-    const char *unit;
     char text[32];
 
     if (!info->operand[0].how)
@@ -38,17 +28,17 @@ void report_moves(const hsumma_plan_info *info, const char *label, FILE *file)
 
         fprintf(file, "%s%c %s", x ? ", " : "", "ABC"[x], o -> how);
         if (o->exchange_bytes) {
-            double scale = report_time_unit(o->exchange_seconds, &unit);
-
-            fprintf(file, " (%s, %.2g %s)", report_bytes(text, sizeof text, (int64_t)o->exchange_bytes),
-                    o->exchange_seconds * scale, unit);
+            fprintf(file, " (%s", report_bytes(text, sizeof text, (int64_t)o->exchange_bytes));
+            report_seconds(file, ", ", o->exchange_seconds, 2);
+            fputc(')', file);
         }
     }
     fputs("; modelled ms with stationary A, B, C: ", file);
-    for (int x = 0; x < 3; x++) {
-        fputs(x ? ", " : "", file);
-        print_modelled(file, info->predicted_stationary[x]);
-    }
+    for (int x = 0; x < 3; x++)
+        if (info->predicted_stationary[x] >= 0)
+            fprintf(file, "%s%.3g", x ? ", " : "", info->predicted_stationary[x] * 1e3);
+        else /* a case that the model did not price */
+            fputs(x ? ", -" : "-", file);
     fputc('\n', file);
 }
 

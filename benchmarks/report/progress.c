@@ -13,16 +13,16 @@ enum { WIDTH = 40, BAR_LINE = 80 };
 
 static const double delay = 2, period_of_bar = 0.5, period_of_lines = 5;
 
-void progress_begin(progress *bar, int how)
+void progress_begin(progress *bar, int forced, int quiet)
 {
     const char *word = hs_environment("HSUMMA_PROGRESS");
-    int off = how == PROGRESS_QUIET || (how == PROGRESS_DEFAULT && word && !strcmp(word, "off"));
+    int off = !forced && (quiet || (word && !strcmp(word, "off")));
 
     *bar = (progress){.shown = !hs_simulator() && !off, .begun = hs_now()};
     if (!bar->shown)
         return;
-    bar->bar = how == PROGRESS_FORCED || isatty(STDERR_FILENO);
-    bar->delay = how == PROGRESS_FORCED ? 0 : delay;
+    bar->bar = forced || isatty(STDERR_FILENO);
+    bar->delay = forced ? 0 : delay;
     bar->period = bar->bar ? period_of_bar : period_of_lines;
     pthread_mutex_init(&bar->lock, NULL);
     pthread_cond_init(&bar->changed, NULL);

@@ -8,9 +8,6 @@
 
 #include <pthread.h>
 
-/* How much to show; in the simulator nothing. PROGRESS_DEFAULT: nothing with HSUMMA_PROGRESS=off in the environment. */
-enum { PROGRESS_DEFAULT, PROGRESS_QUIET, PROGRESS_FORCED /* show the bar at once, also without a terminal */ };
-
 /* When zeroed, it shows nothing. */
 typedef struct progress {
     int shown;
@@ -27,14 +24,9 @@ typedef struct progress {
     double done, since, expected;
 } progress;
 
-/* The setting that --progress and --quiet ask for. */
-static inline int progress_wish(int forced, int quiet)
-{
-    return forced ? PROGRESS_FORCED : quiet ? PROGRESS_QUIET : PROGRESS_DEFAULT;
-}
-
-/* Starts; how: one of the values above. Local; for one rank. */
-void progress_begin(progress *bar, int how);
+/* Starts. forced: shows the bar at once, also without a terminal; else nothing is shown if `quiet`, or with
+ * HSUMMA_PROGRESS=off in the environment. In the simulator nothing is shown. Local; for one rank. */
+void progress_begin(progress *bar, int forced, int quiet);
 
 /* Sets the phase, and the fraction done of all work, from 0 to 1. */
 void progress_update(progress *bar, const char *phase, double done);

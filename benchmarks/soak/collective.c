@@ -49,10 +49,8 @@ static int start(soak_scene *s, coll_call *call)
         call->of.call.algorithm = NULL;
         status = hsumma_coll_start(s->ctx, &call->of.call, &call->request);
     }
-    if (command_fail(s->comm, status != HSUMMA_OK, "%s of %lld bytes: %s", coll_case_mpi_name(&call->of),
-                     (long long)bytes, hsumma_message(s->ctx)))
-        return COMMAND_INTERNAL;
-    return COMMAND_OK;
+    return command_fail(s->comm, status != HSUMMA_OK, "%s of %lld bytes: %s", coll_case_mpi_name(&call->of),
+                        (long long)bytes, hsumma_message(s->ctx));
 }
 
 /* Completes a call and checks its result. */
@@ -69,9 +67,7 @@ static int complete(soak_scene *s, coll_call *call)
                         "%s of %lld bytes, element type %d, root %d, algorithm %s: %s", coll_case_mpi_name(&call->of),
                         (long long)call->of.bytes, (int)call->args.element, call->args.root,
                         call->of.call.algorithm ? call->of.call.algorithm : "chosen by the library",
-                        status ? hsumma_message(s->ctx) : "the result is wrong")
-               ? COMMAND_INTERNAL
-               : COMMAND_OK;
+                        status ? hsumma_message(s->ctx) : "the result is wrong");
 }
 
 int soak_collectives(soak_scene *s)

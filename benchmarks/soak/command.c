@@ -71,16 +71,16 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     soak_arguments *args = of;
     int ranks;
 
-    if (command_operands(options, argc, argv))
+    if (command_operands(options))
         return 1;
     if ((args->hours > 0) + (args->minutes > 0) + (args->cases > 0) > 1)
         return command_refuse(options, "of --hours, --minutes and --cases at most one may be given");
-    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_size(options->comm, &ranks);
     if (ranks > SOAK_RANKS)
         return command_refuse(options, "there are %d ranks; expected at most %d", ranks, SOAK_RANKS);
     if (is_simulated())
@@ -331,7 +331,7 @@ static int run(const void *given, const char *options, MPI_Comm comm)
     quiet_bcast(&args.seed, 1, MPI_INT64_T, 0, comm);
     watch_init(&s.watch);
     if (s.rank == 0)
-        progress_begin(&s.bar, progress_wish(0, args.quiet));
+        progress_begin(&s.bar, 0, args.quiet);
     code = run_cases(&s);
     return report(&s, code);
 }

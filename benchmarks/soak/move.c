@@ -38,16 +38,15 @@ int soak_move(soak_scene *s)
     char *from = malloc((size_t)(a.ld * hsumma_local_cols(&a) + 1) * type_size(type)),
          *to = malloc((size_t)(b.ld * hsumma_local_cols(&b) + 1) * type_size(type));
     hsumma_status status;
-    int code = COMMAND_INTERNAL;
+    int code = command_fail(s->comm, !from || !to, "no memory for a matrix");
 
-    if (!command_fail(s->comm, !from || !to, "no memory for a matrix")) {
+    if (!code) {
         generate_local(type, seed, MATRIX_A, &a, from);
         generate_nan(type, &b, to);
         status = hsumma_redistribute(s->ctx, type, m, n, from, &a, to, &b);
         wrong = status ? 0 : check_moved(type, seed, m, n, &a, &b, to);
-        if (!command_fail(s->comm, status || wrong, "redistribution of %lld x %lld %s: %s", (long long)m, (long long)n,
-                          type_name(type), status ? hsumma_message(s->ctx) : "entries are wrong"))
-            code = COMMAND_OK;
+        code = command_fail(s->comm, status || wrong, "redistribution of %lld x %lld %s: %s", (long long)m,
+                            (long long)n, type_name(type), status ? hsumma_message(s->ctx) : "entries are wrong");
         s->did[DID_MOVES]++;
     }
     free(from);

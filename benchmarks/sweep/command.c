@@ -49,14 +49,13 @@ static const argument own_arguments[] = {
      .expected = "--levels: not allowed, since the sweep tries all group grids; omit it"},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     sweep_arguments *args = of;
 
     arguments *common = &args->common;
 
-    (void)comm;
-    if (arguments_finish(common, options, argc, argv))
+    if (arguments_finish(common, options))
         return 1;
     if (args->first > common->k)
         return command_refuse(options, "--first %lld: expected at most k, %lld", (long long)args->first,
@@ -260,7 +259,7 @@ static int carry_out(sweep *s, const sweep_arguments *args, const char *options,
         return code;
     choose(s);
     if (rank == 0)
-        progress_begin(&bar, progress_wish(0, args->common.quiet));
+        progress_begin(&bar, 0, args->common.quiet);
     code = measure(s, &bar);
     progress_end(&bar);
     if (code)

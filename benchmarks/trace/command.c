@@ -46,45 +46,32 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     trace_arguments *args = of;
 
-    (void)comm;
-    if (argc - optind != 1)
+    if (options->argc - optind != 1)
         return command_refuse(options, "%d operands; expected one file, written by the option trace=FILE",
-                              argc - optind);
-    args->path = argv[optind];
+                              options->argc - optind);
+    args->path = options->argv[optind];
     return 0;
 }
 
-static int carry_out(const trace_arguments *args)
+static int run(const void *of, const char *options, MPI_Comm comm)
 {
+    const trace_arguments *args = of;
     char error[512] = "";
     trace_file trace = {.span = NULL};
-    int code = COMMAND_OK;
-
-    if (command_fail(MPI_COMM_SELF, trace_read(&trace, args, error, sizeof error), "trace: %s", error))
-        code = COMMAND_BAD_INPUT;
-    else if (command_fail(MPI_COMM_SELF, args->svg && trace_draw(&trace, args->svg, error, sizeof error), "trace: %s",
-                          error))
-        code = COMMAND_BAD_INPUT;
-    else if (command_fail(MPI_COMM_SELF, !trace_report(&trace, args, stdout), "the report could not be written"))
-        code = COMMAND_INTERNAL;
-    trace_free(&trace);
-    return code;
-}
-
-/* Reports on rank 0; the others wait. */
-static int trace_run(const void *args, const char *options, MPI_Comm comm)
-{
-    int rank, code = COMMAND_OK;
+    int code, bad;
 
     (void)options;
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0)
-        code = carry_out(args);
-    quiet_bcast(&code, 1, MPI_INT, 0, comm);
+    bad = trace_read(&trace, args, error, sizeof error) ||
+          (args->svg && trace_draw(&trace, args->svg, error, sizeof error));
+    if (command_fail(comm, bad, "trace: %s", error))
+        code = COMMAND_BAD_INPUT;
+    else
+        code = command_fail(comm, !trace_report(&trace, args, stdout), "the report could not be written");
+    trace_free(&trace);
     return code;
 }
 
@@ -101,5 +88,6 @@ const subcommand cmd_trace = {
     .size = sizeof(trace_arguments),
     .defaults = &(const trace_arguments){.top = 3},
     .finish = finish,
-    .run = trace_run,
+    .alone = 1,
+    .run = run,
 };

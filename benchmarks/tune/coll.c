@@ -150,14 +150,13 @@ static int measure_point(tuning *run, hsumma_collective collective, int64_t byte
     const coll_arguments what = {.collective = (int)collective, .element = HSUMMA_DOUBLE};
     double left = run->begin + run->args->seconds - MPI_Wtime(), end;
     coll_case c = {.in = NULL};
-    int code = COMMAND_OK, good;
+    int code, good;
 
     *point = (tune_point){.bytes = bytes, .chosen = -1, .next = -1, .model = -1};
     end = MPI_Wtime() + fmax(0, left) / (run->points - run->done);
     good = coll_case_make(&c, &what, bytes, run->coll.comm);
-    if (command_fail(run->coll.comm, !good, "tune: no memory for a vector of %lld bytes", (long long)bytes))
-        code = COMMAND_INTERNAL;
-    else
+    code = command_fail(run->coll.comm, !good, "tune: no memory for a vector of %lld bytes", (long long)bytes);
+    if (!code)
         enter(run, &c, point);
     for (int i = 0; i < point->count && !code; i++)
         code = try_out(run, &c, &point->entrant[i]);
@@ -232,7 +231,7 @@ static int remember(const tuning *run, hsumma_collective collective)
         report(run, collective, lines, line);
         status = hs_tuned_merge(run->path, text, lines, &hs_heap, &message);
     }
-    return command_fail(run->coll.comm, status != HSUMMA_OK, "%s", message.text) ? COMMAND_INTERNAL : COMMAND_OK;
+    return command_fail(run->coll.comm, status != HSUMMA_OK, "%s", message.text);
 }
 
 /* Lists the sizes of --sizes, rounded as in coll_case_sizes; returns their number. */
@@ -284,7 +283,7 @@ static int carry_out(tuning *run)
                "slower than the chosen\n",
                run->coll.size, report_plural(run->coll.size), nodes, report_plural(nodes), sockets,
                report_plural(sockets));
-        progress_begin(&run->bar, progress_wish(0, run->args->set.common.quiet));
+        progress_begin(&run->bar, 0, run->args->set.common.quiet);
     }
     run->begin = MPI_Wtime();
     for (int c = 0; c < TUNE_COLLECTIVES && !code; c++)

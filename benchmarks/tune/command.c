@@ -72,12 +72,12 @@ static int read_sizes(const argument_given *given, void *at)
 }
 
 /* Reads the remaining operands as part of --coll's LIST; an empty list means all collectives. */
-static int finish_coll(tune_arguments *args, command_options *options, int argc, char **argv)
+static int finish_coll(tune_arguments *args, command_options *options)
 {
     int any = 0, bad = 0;
 
-    while (!bad && optind < argc)
-        bad = take_list(args, options, argv[optind++]);
+    while (!bad && optind < options->argc)
+        bad = take_list(args, options, options->argv[optind++]);
     for (int c = 0; c < TUNE_COLLECTIVES; c++)
         any |= args->chosen[c];
     for (int c = 0; !any && c < TUNE_COLLECTIVES; c++)
@@ -113,11 +113,11 @@ static const argument own_arguments[] = {
     {"seconds", .read = argument_seconds, AT(seconds), .expected = "a number of seconds above 0"},
     {.name = NULL}};
 
-static int finish(void *of, command_options *options, int argc, char **argv, MPI_Comm comm)
+static int finish(void *of, command_options *options)
 {
     tune_arguments *args = of;
 
-    return args->coll ? finish_coll(args, options, argc, argv) : cases_read(&args->set, "", options, argc, argv, comm);
+    return args->coll ? finish_coll(args, options) : cases_read(&args->set, "", options);
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */

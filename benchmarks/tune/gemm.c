@@ -130,21 +130,21 @@ int tune_products(const tune_arguments *args, const char *path, MPI_Comm comm)
 
     MPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        progress_begin(&bar, progress_wish(0, args->set.common.quiet));
+        progress_begin(&bar, 0, args->set.common.quiet);
     for (int i = 0; i < args->set.count; i++) {
         const product_case *x = &args->set.list[i];
         char *options = tune_options(x->options, path, "tune=measure");
         problem p = {.mach.node = MPI_COMM_NULL};
-        int code = COMMAND_INTERNAL;
+        int code;
 
         if (rank == 0 && i > 0)
             printf("\n");
-        if (!command_fail(comm, !options, "tune: no memory for the options")) {
+        code = command_fail(comm, !options, "tune: no memory for the options");
+        if (!code)
             code = problem_create(&p, &x->args, options, comm);
-            if (!code)
-                code = tune_product(&p, path, &bar, (double)i / args->set.count, 1.0 / args->set.count);
-            problem_free(&p);
-        }
+        if (!code)
+            code = tune_product(&p, path, &bar, (double)i / args->set.count, 1.0 / args->set.count);
+        problem_free(&p);
         free(options);
         worst = code > worst ? code : worst;
     }

@@ -62,7 +62,7 @@ static void test_lines(void)
     int out = redirect(0);
     progress bar;
 
-    progress_begin(&bar, PROGRESS_DEFAULT);
+    progress_begin(&bar, 0, 0);
     tap_ok(bar.shown && !bar.bar && bar.delay == 2, "a pipe: lines, after two seconds");
     bar.delay = bar.period = 0.01;
     progress_update(&bar, "first", 0.25);
@@ -91,16 +91,16 @@ static void test_silence(void)
 
     progress_update(&bar, "zero", 1);
     progress_end(&bar);
-    progress_begin(&bar, PROGRESS_QUIET);
+    progress_begin(&bar, 0, 1);
     tap_ok(!bar.shown, "quiet");
     progress_update(&bar, "quiet", 1);
     progress_end(&bar);
     setenv("HSUMMA_PROGRESS", "off", 1);
-    progress_begin(&bar, PROGRESS_DEFAULT);
+    progress_begin(&bar, 0, 0);
     tap_ok(!bar.shown, "HSUMMA_PROGRESS=off");
     tap_ok(left(out) == 0, "nothing was written");
     fcntl(out, F_SETFL, 0);
-    progress_begin(&bar, PROGRESS_FORCED);
+    progress_begin(&bar, 1, 0);
     progress_update(&bar, "forced", 0.5);
     tap_ok(strstr(read_until(out, "forced", 1), "\rforced") != NULL, "--progress: a bar, at once");
     progress_end(&bar);
@@ -117,7 +117,7 @@ static void test_terminal(void)
         tap_skip(2, "no pseudo-terminal");
         return;
     }
-    progress_begin(&bar, PROGRESS_DEFAULT);
+    progress_begin(&bar, 0, 0);
     tap_ok(bar.shown && bar.bar, "a terminal: a bar");
     bar.delay = bar.period = 0.01;
     progress_update(&bar, "drawing", 0.5);

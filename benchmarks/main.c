@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "commands.h"
+#include "common/command.h"
 #include "doctor/doctor.h"
-#include "product/pblas.h"
 
 static const subcommand *const commands[] = {&cmd_calibrate, &cmd_coll,     &cmd_doctor,       &cmd_explain,
                                              &cmd_gemm,      &cmd_multiply, &cmd_redistribute, &cmd_regret,
@@ -35,7 +34,7 @@ static void print_version(void)
     hsumma_version(&major, &minor, &patch);
     MPI_Get_library_version(mpi, &length);
     printf("hsumma %d.%d.%d, library %d.%d.%d\n%s ScaLAPACK to compare with\nMPI: %.*s\n", HSUMMA_VERSION_MAJOR,
-           HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, pblas_available() ? "with" : "without",
+           HSUMMA_VERSION_MINOR, HSUMMA_VERSION_PATCH, major, minor, patch, HSUMMA_HAVE_SCALAPACK ? "with" : "without",
            (int)strcspn(mpi, "\n"), mpi);
 }
 

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/wait.h"
-#include "commands.h"
 #include "report/output.h"
 
 /* --- arguments --------------------------------------------------------------------------------------------------- */

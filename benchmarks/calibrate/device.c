@@ -3,7 +3,6 @@
 #include "calibrate/command.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/scalar.h"

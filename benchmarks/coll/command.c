@@ -1,11 +1,8 @@
 /* hsumma coll: the command and its arguments. */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "coll/command.h"
-#include "coll/costs.h"
-#include "commands.h"
 #include "report/plot.h"
 
 enum { MOST_RANKS = 4096 };
@@ -67,11 +64,9 @@ static void print_help(void)
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
 
-enum { ELEMENT_KINDS = HSUMMA_INT64 + 1 };
-
 coll_element coll_element_of(hsumma_element element)
 {
-    const coll_element elements[ELEMENT_KINDS] = {
+    const coll_element elements[] = {
         [HSUMMA_FLOAT] = {"float", MPI_FLOAT, 4, 4, 0},
         [HSUMMA_DOUBLE] = {"double", MPI_DOUBLE, 8, 8, 0},
         [HSUMMA_FLOAT_COMPLEX] = {"float_complex", MPI_C_FLOAT_COMPLEX, 8, 4, 0},
@@ -117,22 +112,6 @@ static int read_range(const argument_given *given, void *at)
     return args->from >= 0 && args->to >= args->from && args->to <= (int64_t)4 << 30;
 }
 
-static int read_element(const argument_given *given, void *at)
-{
-    for (int e = 0; e < ELEMENT_KINDS; e++)
-        if (!strcmp(given->text, coll_element_of((hsumma_element)e).name)) {
-            *(hsumma_element *)at = (hsumma_element)e;
-            return 1;
-        }
-    return 0;
-}
-
-static int read_collective(const argument_given *given, void *at)
-{
-    *(int *)at = coll_find(given->text);
-    return *(int *)at < HS_COLLECTIVES;
-}
-
 /* Reads an option that selects a mode: row->least. */
 static int read_mode(const argument_given *given, void *at)
 {
@@ -155,13 +134,13 @@ static const argument own_arguments[] = {
     {"verify", .read = read_mode, .least = COLL_VERIFY, .value = WITHOUT_VALUE},
     {"pairs", .read = read_mode, .least = COLL_PAIRS, .value = WITHOUT_VALUE},
     {"from", .read = read_mode, .least = COLL_AGAIN},
-    {"op", .read = read_collective, AT(collective), .words = "bcast|reduce|allreduce|allgather|reduce_scatter",
+    {"op", .read = argument_word, AT(collective), .words = "bcast|reduce|allreduce|allgather|reduce_scatter",
      .expected = "bcast, reduce, allreduce, allgather or reduce_scatter"},
     {"alg", .read = argument_text, AT(algorithm)},
     {"bytes", .read = read_range, .expected = "a number of bytes, or FROM..TO, up to 4G"},
     {"factor", .read = argument_int64, AT(factor), .least = 2, .most = 1 << 20},
     {"repetitions", .read = argument_int, AT(reps), .least = 1, .most = 100000},
-    {"element", .read = read_element, AT(element), .words = "float|double|float_complex|double_complex|int32|int64",
+    {"element", .read = argument_word, AT(element), .words = "float|double|float_complex|double_complex|int32|int64",
      .expected = "float, double, float_complex, double_complex, int32 or int64"},
     {"root", .read = argument_int, AT(root), .least = 0, .most = INT32_MAX},
     {"format", .read = argument_word, AT(format), .words = "table|csv|json", .expected = "table, csv or json"},

@@ -2,7 +2,6 @@
 #include "coll/device.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 enum { COPIES = 9, MOST_COPIED = 256 << 20, LEAST_COPIED = 64 << 20 };
 

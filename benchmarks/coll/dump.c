@@ -1,5 +1,4 @@
 /* hsumma coll --dump: prints one schedule, without running its ranks. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "coll/command.h"

@@ -1,5 +1,4 @@
 /* hsumma coll: the report as a table, CSV or JSON. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

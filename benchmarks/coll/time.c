@@ -209,7 +209,6 @@ static int measure_all(coll_run *run, const coll_case *c, coll_contender *row)
 
 /* --- one size ----------------------------------------------------------------------------------------------------- */
 
-/* Measures all contenders at one size. */
 static int measure_row(coll_run *run, coll_case *c, coll_contender *row)
 {
     int reps = run->args->reps, code = COMMAND_OK;

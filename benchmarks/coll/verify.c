@@ -3,7 +3,6 @@
 
 #include "coll/command.h"
 #include "coll/proof/prove.h"
-#include "coll/select/select.h"
 #include "report/progress.h"
 
 /* State of the progress bar: the number of algorithms that are done, and of all. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const layout_names[LAYOUT_FIELDS] = {"m", "n", "mb", "nb", "imb", "inb", "rsrc", "csrc", "i", "j", "pad"};
-
 int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS])
 {
     static const int least[LAYOUT_FIELDS] = {
@@ -17,13 +15,9 @@ int layout_read(const char *text, int64_t layout[LAYOUT_FIELDS])
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
         char *value = strchr(word, '=');
         int64_t number;
-        int field = 0;
+        int field = parse_word("m|n|mb|nb|imb|inb|rsrc|csrc|i|j|pad", word, strcspn(word, "="));
 
-        if (value)
-            *value++ = 0;
-        while (field < LAYOUT_FIELDS && strcmp(word, layout_names[field]))
-            field++;
-        bad = !value || field == LAYOUT_FIELDS || !parse_int64(value, &number) || number < least[field];
+        bad = !value || field < 0 || !parse_int64(value + 1, &number) || number < least[field];
         if (!bad)
             layout[field] = number;
     }
@@ -58,20 +52,21 @@ static int read_grid(const argument_given *given, void *at)
 #define LAYOUT(first, last)                                                                     \
     .read = read_layouts, .least = first, .most = last, .words = "mb|nb|imb|inb|rsrc|csrc|pad", \
     .expected = LAYOUT_EXPECTED
-const argument arguments_product[] = {{"m", 'm', SIZE, AT(m)},
-                                      {"n", 'n', SIZE, AT(n)},
-                                      {"k", 'k', SIZE, AT(k)},
-                                      {"type", .read = argument_type, AT(type), .expected = ARGUMENT_TYPES},
-                                      {"transa", OPERATION, AT(transa)},
-                                      {"transb", OPERATION, AT(transb)},
-                                      {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1"},
-                                      {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
-                                       .expected = "a block size of at least 1, or checkerboard"},
-                                      {"layout", LAYOUT(0, 2)},
-                                      {"layout-a", LAYOUT(0, 0)},
-                                      {"layout-b", LAYOUT(1, 1)},
-                                      {"layout-c", LAYOUT(2, 2)},
-                                      {.name = NULL}};
+const argument arguments_product[] = {
+    {"m", 'm', SIZE, AT(m)},
+    {"n", 'n', SIZE, AT(n)},
+    {"k", 'k', SIZE, AT(k)},
+    {"type", .read = argument_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
+    {"transa", OPERATION, AT(transa)},
+    {"transb", OPERATION, AT(transb)},
+    {"grid", .read = read_grid, .expected = "PxQ with P and Q at least 1"},
+    {"nb", .read = argument_blocking, AT(nb), .words = "checkerboard",
+     .expected = "a block size of at least 1, or checkerboard"},
+    {"layout", LAYOUT(0, 2)},
+    {"layout-a", LAYOUT(0, 0)},
+    {"layout-b", LAYOUT(1, 1)},
+    {"layout-c", LAYOUT(2, 2)},
+    {.name = NULL}};
 const argument arguments_values[] = {
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"alpha", SCALAR, AT(alpha)},

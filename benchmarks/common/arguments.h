@@ -21,7 +21,6 @@ enum {
     LAYOUT_PAD, /* rows by which ld exceeds the local rows */
     LAYOUT_FIELDS
 };
-extern const char *const layout_names[LAYOUT_FIELDS];
 #define LAYOUT_EXPECTED                                                                                     \
     "FIELD=NUMBER,... with the fields m n mb nb imb inb rsrc csrc i j pad; mb nb imb inb at least 1, rsrc " \
     "csrc at least -1, the others at least 0"

@@ -59,6 +59,9 @@ int parse_double(const char *text, double *value);
 /* "2x3", both at least 1. */
 int parse_grid(const char *text, int *rows, int *cols);
 
+/* The position of a text of `length` characters in "table|csv|json"; -1 if it is not there. */
+int parse_word(const char *words, const char *text, size_t length);
+
 /* NULL if `ranks` ranks can form the grid; otherwise the reason why not, written to `text`. */
 const char *grid_refused(const char *option, int rows, int cols, int ranks, char *text, size_t size);
 
@@ -158,11 +161,10 @@ argument_reader argument_int, argument_int64, argument_double, argument_text, ar
 argument_reader argument_letter;   /* a char of .words, in either case */
 argument_reader argument_scalar;   /* double[2]: "1.5", "1e-3", "(0.5,-2)", "0.5-2i", "2i", "-i" */
 argument_reader argument_blocking; /* int64_t: a block size of at least 1, or "checkerboard", which gives 0 */
-argument_reader argument_type;     /* hsumma_type; ARGUMENT_TYPES: what is expected */
-#define ARGUMENT_TYPES "s, d, c, z, float32, float64, complex64 or complex128"
-argument_reader argument_seconds; /* a positive double */
-argument_reader argument_refused; /* rejected by this command: .expected is the message */
-argument_reader argument_help;    /* sets options->help */
+argument_reader argument_type;     /* hsumma_type, as parse_type reads it */
+argument_reader argument_seconds;  /* a positive double */
+argument_reader argument_refused;  /* rejected by this command: .expected is the message */
+argument_reader argument_help;     /* sets options->help */
 
 /* Reads all options of a command line: the command's into `arguments`, the library's into options->text. Returns
  * nonzero, with error set, at the first invalid one. Prints nothing. Local. */
@@ -192,6 +194,9 @@ typedef struct subcommand {
     int (*run)(const void *arguments, const char *options, MPI_Comm comm);
     void (*release)(void *arguments); /* NULL: nothing to free */
 } subcommand;
+
+extern const subcommand cmd_calibrate, cmd_coll, cmd_doctor, cmd_explain, cmd_gemm, cmd_multiply, cmd_redistribute,
+    cmd_regret, cmd_soak, cmd_sweep, cmd_trace, cmd_tune;
 
 /* Reads the arguments (argv[0] is the name) and runs the command. Collective; returns the program's exit status on
  * every rank. */

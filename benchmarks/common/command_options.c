@@ -149,20 +149,26 @@ int argument_refused(const argument_given *given, void *at)
     return !command_refuse(given->options, "%s", given->row->expected);
 }
 
+int parse_word(const char *words, const char *text, size_t length)
+{
+    int number = 0;
+
+    for (size_t all; *words; words += all + (words[all] == '|'), number++) {
+        all = strcspn(words, "|");
+        if (all && all == length && !strncmp(words, text, length))
+            return number;
+    }
+    return -1;
+}
+
 /* Stores the position of the given word in row->words, counted from row->least, as an int (also for an enum). */
 int argument_word(const argument_given *given, void *at)
 {
-    const char *word = given->row->words;
-    int number = (int)given->row->least;
+    int number = parse_word(given->row->words, given->text, strlen(given->text));
 
-    for (size_t length; *word; word += length + (word[length] == '|'), number++) {
-        length = strcspn(word, "|");
-        if (length && strlen(given->text) == length && !strncmp(word, given->text, length)) {
-            *(int *)at = number;
-            return 1;
-        }
-    }
-    return 0;
+    if (number >= 0)
+        *(int *)at = (int)given->row->least + number;
+    return number >= 0;
 }
 
 /* --- reading a command line --------------------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* hsumma doctor: finds what may slow down products in the running job, and says how to fix it. */
-#include "commands.h"
-
 #include <stddef.h>
 
+#include "common/command.h"
 #include "doctor/doctor.h"
 #include "measure/simulated.h"
 

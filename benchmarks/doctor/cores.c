@@ -1,6 +1,5 @@
 /* hsumma doctor: how ranks and their BLAS threads are placed on the cores of a node. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/cores.h"

@@ -1,5 +1,4 @@
 /* hsumma doctor: misspelt environment variables, and the error if no context can be created. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"

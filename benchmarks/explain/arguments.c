@@ -1,9 +1,7 @@
 /* The arguments of hsumma explain. */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "explain/command.h"
 
 enum { MOST_PROCESSES = 1 << 22, MOST_TIMED = 100000, COLLECTIVE_RANKS = 8 };
@@ -82,26 +80,19 @@ static void print_help(void)
 /* Reads "plan,map". */
 static int read_show(const argument_given *given, void *at)
 {
-    static const char *const names[] = {"plan", "groups", "cuts", "map", "messages"};
-
-    enum { SHOW_NAMES = sizeof names / sizeof *names };
-
-    const char *text = given->text;
     int *show = at;
 
     *show = 0;
-    for (;;) {
+    for (const char *text = given->text;; text++) {
         size_t length = strcspn(text, ",");
-        int i = 0;
+        int i = parse_word(given->row->words, text, length);
 
-        while (i < SHOW_NAMES && (strlen(names[i]) != length || strncmp(names[i], text, length)))
-            i++;
-        if (i == SHOW_NAMES)
+        if (i < 0)
             return 0;
         *show |= 1 << i;
-        if (!text[length])
+        text += length;
+        if (!*text)
             return 1;
-        text += length + 1;
     }
 }
 
@@ -179,7 +170,6 @@ static int finish_places(explain_arguments *args, command_options *options, int6
     return 0;
 }
 
-/* Checks --free and the options that go with it. */
 static int finish_free(explain_arguments *args, command_options *options)
 {
     const arguments *common = &args->common;

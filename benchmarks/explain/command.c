@@ -43,7 +43,6 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
     const int64_t *layout = args->layout[x], extent[3] = {args->m, args->n, args->k};
     int flipped = x != HS_C && (x == HS_A ? args->transa : args->transb) != 'N';
     int64_t size[2] = {extent[hs_operand_dims[x][flipped]], extent[hs_operand_dims[x][!flipped]]};
-    hsumma_desc *d = &e->desc[x];
 
     for (int axis = 0; axis < 2; axis++) {
         if (__builtin_add_overflow(size[axis], layout[LAYOUT_I + axis], &size[axis]) || size[axis] > INT64_MAX >> 8)
@@ -52,11 +51,7 @@ static hsumma_status describe(explanation *e, int x, struct hs_message *message)
         if (layout[LAYOUT_M + axis] >= 0)
             size[axis] = layout[LAYOUT_M + axis];
     }
-    if (args->nb)
-        hsumma_desc_init(d, e->grid, size[0], size[1], args->nb, args->nb);
-    else
-        hsumma_desc_checkerboard(d, e->grid, size[0], size[1]);
-    layout_apply(d, layout);
+    layout_describe(&e->desc[x], e->grid, size[0], size[1], args->nb, layout);
     return HSUMMA_OK;
 }
 

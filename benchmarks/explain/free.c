@@ -1,7 +1,6 @@
 /* hsumma explain --free: the best P x Q x L grids for products whose layouts may be chosen, and the lower bound;
  * declared in command.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "explain/command.h"
-#include "report/product.h"
 
 /* Grids with more processes are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };

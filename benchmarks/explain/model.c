@@ -1,6 +1,5 @@
 /* explain --model: the machine of the papers, given by its parameters; declared in command.h. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,32 +10,21 @@
 int explain_read_model(const argument_given *given, void *at)
 {
     explain_model *model = at;
-    const struct {
-        const char *name;
-        double *value;
-    } part[] = {{"alpha", &model->alpha},
-                {"beta", &model->beta},
-                {"element_beta", &model->element_beta},
-                {"gamma", &model->gamma}};
-
-    enum { PARTS = sizeof part / sizeof *part };
-
+    double *const value[] = {&model->alpha, &model->beta, &model->element_beta, &model->gamma};
     const char *text = given->text;
     unsigned said = 0;
 
     *model = (explain_model){.text = given->text};
     for (;;) {
         size_t name = strcspn(text, "=,"), length = strcspn(text, ",");
+        int i = parse_word("alpha|beta|element_beta|gamma", text, name);
         char number[40];
-        int i = 0;
 
-        while (i < PARTS && (strlen(part[i].name) != name || strncmp(part[i].name, text, name)))
-            i++;
-        if (i == PARTS || text[name] != '=' || said >> i & 1 || length - name > sizeof number)
+        if (i < 0 || text[name] != '=' || said >> i & 1 || length - name > sizeof number)
             return 0;
         said |= 1U << i;
         snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), text + name + 1);
-        if (!parse_double(number, part[i].value) || *part[i].value < 0)
+        if (!parse_double(number, value[i]) || *value[i] < 0)
             return 0;
         if (!text[length])
             break;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "explain/command.h"
-#include "report/product.h"
 #include "summa/messages/mpi_rows.h"
 
 /* --- places ------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* The explanation as text; declared in command.h. */
-#include <string.h>
 
 #include "common/command.h"
 #include "explain/command.h"

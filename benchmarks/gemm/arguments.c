@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "product/pblas.h"
-
 const char *const compared_names[COMPARE_COUNT] = {"plan",     "call",   "pdgemm",    "guarded",
                                                    "anywhere", "shared", "scalapack", "device"};
 const char *const memory_names[MEMORY_COUNT] = {"default", "host", "device", "mixed"};
@@ -65,7 +62,7 @@ static void print_help(void)
         "  --plant-error VALUE@I,J add VALUE to entry (I, J) of C (from 0) before the check, which must fail\n"
         "\n"
         "The plan: options of the library\n",
-        pblas_available() ? "" : "; this build has no ScaLAPACK, only plan and call");
+        HSUMMA_HAVE_SCALAPACK ? "" : "; this build has no ScaLAPACK, only plan and call");
 }
 
 /* Reads "1e-9@3,4". */
@@ -109,11 +106,9 @@ static int read_compare(const argument_given *given, void *at)
     int *compare = at, bad = !copy || !*copy;
 
     for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
-        int i = 0;
+        int i = parse_word(given->row->words, word, strlen(word));
 
-        while (i < COMPARE_COUNT && strcmp(word, compared_names[i]))
-            i++;
-        bad = i == COMPARE_COUNT;
+        bad = i < 0;
         if (!bad)
             compare[i] = 1;
     }
@@ -172,7 +167,7 @@ static int finish(void *of, command_options *options)
             options,
             "--calls %d with |beta| = %g: expected |beta| of at most 1, because each call multiplies C by beta",
             args->calls, hypot(beta[0], beta[1]));
-    if (foreign && !pblas_available())
+    if (foreign && !HSUMMA_HAVE_SCALAPACK)
         return command_refuse(options,
                               "--%s: this hsumma was built without ScaLAPACK; install it (Debian: "
                               "libscalapack-mpich-dev or libscalapack-openmpi-dev) and build again",

@@ -89,7 +89,6 @@ static int add_with(contest *r, compared i, const char *option)
     return code;
 }
 
-/* Adds contender i of --compare. */
 static int add_compared(contest *r, compared i)
 {
     static const api how[COMPARE_COUNT] = {
@@ -218,7 +217,6 @@ static int finish_contender(contest *r, contender *x)
     return check_product(x->p, c, args->common.check, &x->check);
 }
 
-/* Runs all rounds. */
 static int measure(contest *r)
 {
     int code, reps = r->args->common.reps, calls = r->args->calls;
@@ -287,7 +285,6 @@ static spread fraction_of(const contest *r, const contender *x, int reps)
     return (spread){.median = all.median * scale, .min = all.min * scale, .max = all.max * scale};
 }
 
-/* Fills in a contender's results. */
 static void fill(contest *r, contender *x)
 {
     int reps = r->args->common.reps;
@@ -319,7 +316,6 @@ static int make_room(contest *r, MPI_Comm comm)
                         reps);
 }
 
-/* Measures, checks, prints. */
 static int carry_out(contest *r, MPI_Comm comm)
 {
     int code, rank, reps = r->args->common.reps, bad = 0;

@@ -2,7 +2,6 @@
 #include "gemm/command.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/command.h"
 

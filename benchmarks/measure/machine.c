@@ -1,7 +1,6 @@
 /* Finds nodes, cores and memory. */
 #include "measure/machine.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 #include "multiply/command.h"
 
 #include <stddef.h>
-#include <string.h>
 
-#include "commands.h"
 #include "multiply/npy_io.h"
 
 static void print_help(void)

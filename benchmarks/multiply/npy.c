@@ -74,7 +74,6 @@ static int scan_string(scanner *s, char word[WORD])
     return 0;
 }
 
-/* Scans True or False. */
 static int scan_truth(scanner *s, int *truth)
 {
     static const char *const words[] = {"False", "True"};
@@ -195,15 +194,13 @@ static int scan_type(scanner *s, npy_header *header)
 
 static int scan_entry(scanner *s, npy_header *header, unsigned *seen)
 {
-    static const char *const keys[] = {"descr", "fortran_order", "shape"};
     char word[WORD];
-    int key = 0;
+    int key;
 
     if (scan_string(s, word) || expect(s, ':'))
         return -1;
-    while (key < 3 && strcmp(word, keys[key]))
-        key++;
-    if (key == 3)
+    key = parse_word("descr|fortran_order|shape", word, strlen(word));
+    if (key < 0)
         return npy_fail(s->error, "damaged .npy header: unknown key '%s'", word);
     if (*seen & 1u << key)
         return npy_fail(s->error, "damaged .npy header: the key '%s' occurs twice", word);

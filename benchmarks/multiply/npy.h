@@ -6,7 +6,6 @@
 #ifndef HS_BENCHMARKS_MULTIPLY_NPY_H
 #define HS_BENCHMARKS_MULTIPLY_NPY_H
 
-#include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
 

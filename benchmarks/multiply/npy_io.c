@@ -286,7 +286,6 @@ static int move_all(const npy_transfer *t, const file_part *p, MPI_File file, in
     return bad;
 }
 
-/* Transfers the data of an open file. */
 static int move_file(const npy_transfer *t, const file_part *p, MPI_File file, int writes, int flip, void *local,
                      npy_error *error)
 {

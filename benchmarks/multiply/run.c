@@ -1,6 +1,4 @@
 #include <inttypes.h>
-#include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,7 +233,6 @@ static int allocate_all(job *j)
     return command_fail(j->comm, bad, "no memory for the matrices of a rank; start more ranks on more nodes");
 }
 
-/* Conjugates the local part if o->conjugate requires it. */
 static void conjugate(const file_operand *o, hsumma_type type)
 {
     int64_t count = hsumma_local_rows(&o->desc) * hsumma_local_cols(&o->desc);
@@ -308,7 +305,6 @@ static int write_result(job *j)
     return phase_failed(j, bad, out, &error) ? COMMAND_BAD_INPUT : COMMAND_OK;
 }
 
-/* Reads, multiplies and writes, with times. */
 static int work(job *j)
 {
     static int (*const steps[3])(job *) = {read_all, execute, write_result};

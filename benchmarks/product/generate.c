@@ -2,7 +2,6 @@
 #include "product/generate.h"
 
 #include <math.h>
-#include <stddef.h>
 
 #include "base/hash.h"
 #include "common/command.h"

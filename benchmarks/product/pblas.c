@@ -10,22 +10,7 @@
 #include "common/command.h"
 #include "hsumma_scalapack.h"
 
-#ifndef HSUMMA_HAVE_SCALAPACK
-#define HSUMMA_HAVE_SCALAPACK 0
-#endif
-
-int pblas_available(void)
-{
-    return HSUMMA_HAVE_SCALAPACK;
-}
-
 #if HSUMMA_HAVE_SCALAPACK
-
-/* BLACS has no header. */
-int Csys2blacs_handle(MPI_Comm comm);
-void Cfree_blacs_system_handle(int handle);
-void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
-void Cblacs_gridexit(int context);
 
 static hsumma_pgemm *const routines[2][4] = {
     [PBLAS_SCALAPACK] = {psgemm_, pdgemm_, pcgemm_, pzgemm_},
@@ -46,7 +31,6 @@ static int convert(int *desc, int context, const hsumma_desc *d)
     return good;
 }
 
-/* Makes a BLACS grid with the ranks of p->grid. */
 static int make_grid(pblas *b, const problem *p)
 {
     int *map = malloc((size_t)p->nprow * (size_t)p->npcol * sizeof *map);

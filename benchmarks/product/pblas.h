@@ -4,6 +4,12 @@
 
 #include "product/problem.h"
 
+/* BLACS has no header. */
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridexit(int context);
+
 typedef struct pblas {
     int handle, context; /* BLACS handle and context */
     int made;
@@ -13,10 +19,8 @@ typedef struct pblas {
 
 typedef enum pblas_maker { PBLAS_SCALAPACK, PBLAS_HSUMMA } pblas_maker;
 
-/* 1 if ScaLAPACK was compiled in. */
-int pblas_available(void);
-
-/* Collective. Returns an exit status after printing an error; always undo with pblas_free. */
+/* Collective. Returns an exit status after printing an error (always if HSUMMA_HAVE_SCALAPACK is 0); always undo with
+ * pblas_free. */
 int pblas_create(pblas *b, const problem *p);
 void pblas_free(pblas *b);
 

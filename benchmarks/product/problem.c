@@ -1,7 +1,6 @@
 /* Makes matrices from arguments. */
 #include "product/problem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/command.h"
@@ -13,8 +12,13 @@ static int within_int(int64_t value)
     return value > INT32_MAX ? INT32_MAX : (int)value;
 }
 
-void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS])
+void layout_describe(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t nb,
+                     const int64_t layout[LAYOUT_FIELDS])
 {
+    if (nb)
+        hsumma_desc_init(desc, grid, m, n, nb, nb);
+    else
+        hsumma_desc_checkerboard(desc, grid, m, n);
     if (layout[LAYOUT_MB] > 0)
         desc->mb = desc->imb = layout[LAYOUT_MB];
     if (layout[LAYOUT_NB] > 0)
@@ -37,10 +41,6 @@ static int describe(operand *x, const problem *p, const int64_t *layout, char *t
     int64_t least_m = layout[LAYOUT_I] + x->rows, m = layout[LAYOUT_M] < 0 ? least_m : layout[LAYOUT_M];
     int64_t least_n = layout[LAYOUT_J] + x->cols, n = layout[LAYOUT_N] < 0 ? least_n : layout[LAYOUT_N];
 
-    if (p->args->nb)
-        hsumma_desc_init(d, p->grid, m, n, p->args->nb, p->args->nb);
-    else
-        hsumma_desc_checkerboard(d, p->grid, m, n);
     if (m < least_m || n < least_n) {
         snprintf(text, size, "%c=%lld: expected at least %lld, the first %s of the operand and its %ss",
                  m < least_m ? 'm' : 'n', (long long)(m < least_m ? m : n),
@@ -48,7 +48,7 @@ static int describe(operand *x, const problem *p, const int64_t *layout, char *t
                  m < least_m ? "row" : "column");
         return 0;
     }
-    layout_apply(d, layout);
+    layout_describe(d, p->grid, m, n, p->args->nb, layout);
     if (d->rsrc >= p->nprow || d->csrc >= p->npcol) {
         snprintf(text, size, "%csrc=%d: expected -1 to %d, since the grid is %d x %d", d->rsrc >= p->nprow ? 'r' : 'c',
                  d->rsrc >= p->nprow ? d->rsrc : d->csrc, (d->rsrc >= p->nprow ? p->nprow : p->npcol) - 1, p->nprow,

@@ -40,8 +40,10 @@ typedef struct problem {
     };
 } problem;
 
-/* Sets blocks, offsets and sources of a descriptor as in --layout. */
-void layout_apply(hsumma_desc *desc, const int64_t layout[LAYOUT_FIELDS]);
+/* Describes an m x n matrix in blocks of nb x nb (0: one block per process), with the blocks, offsets and sources of
+ * --layout; the caller sets ld. */
+void layout_describe(hsumma_desc *desc, const hsumma_grid *grid, int64_t m, int64_t n, int64_t nb,
+                     const int64_t layout[LAYOUT_FIELDS]);
 
 /* Creates the problem and fills A, B and C; options: the library's, for the context. Collective. Returns an exit status
  * (common/command.h), the same on every rank, after rank 0 has printed an error. Always undo with problem_free. */

@@ -2,7 +2,6 @@
 #include "product/turn.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/command.h"
 #include "measure/simulated.h"

@@ -2,8 +2,6 @@
 #ifndef HS_BENCHMARKS_PRODUCT_TURN_H
 #define HS_BENCHMARKS_PRODUCT_TURN_H
 
-#include <mpi.h>
-
 #include "base/simulator.h"
 #include "product/pblas.h"
 #include "product/problem.h"

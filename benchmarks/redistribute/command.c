@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "check/moved.h"
-#include "commands.h"
 #include "hsumma/context/context.h"
 #include "measure/simulated.h"
 #include "measure/timing.h"
@@ -78,7 +77,7 @@ static const argument own_arguments[] = {
     {"to", PLACE, AT(end[1])},
     {"m", 'm', SIZE, AT(m)},
     {"n", 'n', SIZE, AT(n)},
-    {"type", .read = argument_type, AT(type), .expected = ARGUMENT_TYPES},
+    {"type", .read = argument_type, AT(type), .expected = "s, d, c, z, float32, float64, complex64 or complex128"},
     {"alone", .read = argument_flag, AT(alone)},
     {"reps", .read = argument_int, AT(reps), .least = 1, .most = 1000000,
      .expected = "a number of repetitions from 1 to 1000000"},
@@ -124,11 +123,7 @@ static void describe(const move *m, move_end *end, const placement *place)
     int64_t rows = layout[LAYOUT_M] < 0 ? layout[LAYOUT_I] + m->args->m : layout[LAYOUT_M],
             cols = layout[LAYOUT_N] < 0 ? layout[LAYOUT_J] + m->args->n : layout[LAYOUT_N];
 
-    if (place->checkerboard)
-        hsumma_desc_checkerboard(&end->desc, end->grid, rows, cols);
-    else
-        hsumma_desc_init(&end->desc, end->grid, rows, cols, 128, 128);
-    layout_apply(&end->desc, layout);
+    layout_describe(&end->desc, end->grid, rows, cols, place->checkerboard ? 0 : 128, layout);
     end->desc.ld = hsumma_local_rows(&end->desc) + layout[LAYOUT_PAD];
     end->desc.ld = end->desc.ld < 1 ? 1 : end->desc.ld;
     end->bytes = (size_t)hs_bytes_of(end->desc.ld, hsumma_local_cols(&end->desc), (int64_t)type_size(m->args->type));

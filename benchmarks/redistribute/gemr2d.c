@@ -4,19 +4,10 @@
 #include <string.h>
 
 #include "hsumma_scalapack.h"
+#include "product/pblas.h"
 #include "redistribute/move.h"
 
-#ifndef HSUMMA_HAVE_SCALAPACK
-#define HSUMMA_HAVE_SCALAPACK 0
-#endif
-
 #if HSUMMA_HAVE_SCALAPACK
-
-/* BLACS has no header. */
-int Csys2blacs_handle(MPI_Comm comm);
-void Cfree_blacs_system_handle(int handle);
-void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
-void Cblacs_gridexit(int context);
 
 const char *gemr2d_refuses(const move *m)
 {

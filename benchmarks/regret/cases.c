@@ -45,7 +45,6 @@ static product_case *append(product_cases *cases)
     return &more[cases->count++];
 }
 
-/* Parses the arguments of a case. */
 static int read_words(product_case *x, command_options *scan, int argc, char **argv)
 {
 #define NOT_HERE              \

@@ -3,12 +3,9 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "commands.h"
 #include "report/progress.h"
 
-/* Frees what a case allocated. */
 static void run_free(regret_run *run)
 {
     for (int i = 0; i < run->count; i++)
@@ -20,7 +17,6 @@ static void run_free(regret_run *run)
     problem_free(&run->p);
 }
 
-/* Measures and reports one case. Collective. */
 static int run_case(const regret_arguments *args, const product_case *x, regret_totals *totals, progress *bar,
                     MPI_Comm comm)
 {

@@ -1,5 +1,4 @@
 /* A case of hsumma soak: draws the ranks, the context and the grids, then runs actions. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"

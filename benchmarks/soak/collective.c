@@ -4,26 +4,22 @@
 
 enum { REQUESTS = 4 };
 
-/* A call with its buffers. */
 typedef struct coll_call {
     coll_arguments args;
-    hsumma_algorithm_info algorithm;
     coll_case of;
     hsumma_request *request;
 } coll_call;
 
-/* Draws the algorithm, or leaves the choice to the library. Returns its name or NULL. */
-static const char *draw_algorithm(soak_scene *s, coll_call *call)
+const char *soak_algorithm(const soak_scene *s, hsumma_collective collective, int i)
 {
-    int wanted = (int)scene_draw(s, 20);
+    hsumma_algorithm_info info;
 
-    for (int i = 0; hsumma_coll_algorithm(s->ctx, i, &call->algorithm); i++)
-        if ((int)call->algorithm.collective == call->args.collective && wanted-- == 0)
-            return call->algorithm.name;
+    for (int row = 0; hsumma_coll_algorithm(s->ctx, row, &info); row++)
+        if (info.collective == collective && i-- == 0)
+            return info.name;
     return NULL;
 }
 
-/* Draws a call, makes its buffers and starts it. */
 static int start(soak_scene *s, coll_call *call)
 {
     static const int64_t most[] = {64, 2048, 2048, 100000, 100000, 1500000};
@@ -42,7 +38,8 @@ static int start(soak_scene *s, coll_call *call)
     if (command_fail(s->comm, !made, "no memory for a collective call"))
         return COMMAND_INTERNAL;
     coll_case_reset(&call->of);
-    call->of.call.algorithm = draw_algorithm(s, call);
+    /* NULL, if there are fewer algorithms, leaves the choice to the library */
+    call->of.call.algorithm = soak_algorithm(s, (hsumma_collective)call->args.collective, (int)scene_draw(s, 20));
     status = hsumma_coll_start(s->ctx, &call->of.call, &call->request);
     if (status == HSUMMA_ERR_UNSUPPORTED && call->of.call.algorithm) {
         s->did[DID_REFUSED]++;
@@ -53,7 +50,6 @@ static int start(soak_scene *s, coll_call *call)
                         (long long)bytes, hsumma_message(s->ctx));
 }
 
-/* Completes a call and checks its result. */
 static int complete(soak_scene *s, coll_call *call)
 {
     hsumma_status status = HSUMMA_OK;

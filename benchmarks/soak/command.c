@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "commands.h"
 #include "measure/simulated.h"
 #include "report/columns.h"
 #include "report/progress.h"
@@ -127,7 +126,6 @@ static void announce(const soak_arguments *args, const char *options, int64_t nu
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
-/* A run. */
 typedef struct soak {
     const soak_arguments *args;
     const char *options;

@@ -1,9 +1,7 @@
 /* Products of hsumma soak: several plans of one problem, executed in turns, and one-call routines. */
-#include <string.h>
 
 #include "base/status.h"
 #include "check/result.h"
-#include "hsumma_coll.h"
 #include "product/turn.h"
 #include "soak/soak.h"
 
@@ -17,7 +15,6 @@ static int64_t draw_size(soak_scene *s)
     return scene_draw_from(s, 0, most[scene_draw(s, 8)]);
 }
 
-/* Draws the layout of one operand on a grid of P x Q processes. */
 static void draw_layout(soak_scene *s, int P, int Q, int64_t layout[LAYOUT_FIELDS])
 {
     static const int64_t blocks[] = {1, 3, 8, 16, 64, 500};
@@ -62,16 +59,11 @@ static arguments draw_problem(soak_scene *s, const hsumma_grid *grid)
 /* The name of a random algorithm of this collective. */
 static const char *draw_algorithm(soak_scene *s, hsumma_collective collective)
 {
-    hsumma_algorithm_info info;
-    int count = 0, wanted;
+    int count = 0;
 
-    for (int i = 0; hsumma_coll_algorithm(s->ctx, i, &info); i++)
-        count += info.collective == collective;
-    wanted = (int)scene_draw(s, count);
-    for (int i = 0; hsumma_coll_algorithm(s->ctx, i, &info); i++)
-        if (info.collective == collective && wanted-- == 0)
-            break;
-    return info.name;
+    while (soak_algorithm(s, collective, count))
+        count++;
+    return soak_algorithm(s, collective, (int)scene_draw(s, count));
 }
 
 /* Draws options of a plan; some combinations are refused. */

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "common/command.h"
+#include "hsumma_coll.h"
 #include "product/problem.h"
 
 /* What a case did. */
@@ -64,5 +65,8 @@ int soak_product(soak_scene *s);
 int soak_collectives(soak_scene *s);
 int soak_move(soak_scene *s);
 int soak_allocations(soak_scene *s);
+
+/* The name of the i-th algorithm of a collective; NULL if there are fewer. */
+const char *soak_algorithm(const soak_scene *s, hsumma_collective collective, int i);
 
 #endif

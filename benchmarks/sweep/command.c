@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "common/command.h"
 #include "measure/simulated.h"
 #include "report/plot.h"

@@ -1,7 +1,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "commands.h"
 #include "report/columns.h"
 #include "trace/trace.h"
 

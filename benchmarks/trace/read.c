@@ -104,11 +104,8 @@ static int find_product(trace_file *trace, int64_t wanted)
             trace->begin = span->begin;
         if (!found || span->end > trace->end)
             trace->end = span->end;
-        if (span->kind == TRACE_PRODUCT && trace->product > 0) {
-            trace->rank[span->rank].begin = span->begin;
-            trace->rank[span->rank].end = span->end;
+        if (span->kind == TRACE_PRODUCT && trace->product > 0)
             memcpy(trace->predicted, span->predicted, sizeof trace->predicted);
-        }
         found = 1;
     }
     free(count);

@@ -1,5 +1,4 @@
 /* hsumma trace: the report as a table, CSV or JSON. */
-#include <string.h>
 
 #include "report/columns.h"
 #include "trace/trace.h"
@@ -104,7 +103,6 @@ static void print_summary(const trace_file *trace, const report_table *table, FI
                 gemm * table->factor, table->unit, all * table->factor);
 }
 
-/* Prints the model's prediction for the product. */
 static void print_prediction(const trace_file *trace, const report_table *table, FILE *file)
 {
     const double *seconds = trace->predicted;

@@ -33,7 +33,6 @@ static double y_of(const drawing *d, int rank)
     return TOP + d->lane[rank] * LANE + d->trace->rank[rank].node * NODE;
 }
 
-/* Assigns lanes; ranks of a node are adjacent. */
 static int place_ranks(drawing *d)
 {
     const trace_file *trace = d->trace;

@@ -30,7 +30,6 @@ typedef struct trace_span {
 /* A rank in the examined interval. */
 typedef struct trace_rank {
     int rank, node;
-    double begin, end;                  /* of the rank's product */
     double all, gemm, copy, wait, rest; /* seconds */
     int64_t sent, messages;
     int64_t lost; /* 1: its ring buffer has overwritten the oldest entries */

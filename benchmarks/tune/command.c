@@ -5,7 +5,6 @@
 
 #include "base/options.h"
 #include "coll/costs.h"
-#include "commands.h"
 #include "hsumma/tuned/tuned.h"
 #include "tune/command.h"
 

@@ -1,7 +1,6 @@
 /* hsumma tune: measures products. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "hsumma/plan/plan.h"
 #include "product/problem.h"

@@ -6,12 +6,7 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
     if (ctx->broken)
         return hs_context_refuse(ctx);
     hs_context_enter(ctx, HS_ENTERED_MALLOC, ++ctx->entered, 0);
-    hsumma_status status =
-        ctx->device ? hs_allocate_on_device(&ctx->allocations, &ctx->agreement, ctx->device, bytes, &ctx->memory,
-                                            memory, &ctx->message)
-                    : hs_allocate(&ctx->allocations, &ctx->agreement, bytes, &ctx->memory, memory, &ctx->message);
-    ctx->broken = hs_status_is_final(status) || (ctx->device && ctx->agreement.instance.active);
-    return status;
+    return (ctx->device ? hs_allocate_on_device : hs_allocate)(ctx, bytes, memory);
 }
 
 void hsumma_mfree(hsumma_context *ctx, void *memory)

@@ -2,6 +2,7 @@
 
 #include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"
+#include "hsumma/context/context.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,46 +117,33 @@ static hsumma_status map(struct hs_allocation *allocation, const struct hs_comm 
     return status;
 }
 
-static struct hs_verdict agree_again(void *agreement, struct hs_vote vote)
-{
-    return hs_agree(agreement, vote);
-}
-
-static hsumma_status ended_early(const struct hs_agreement *agreement, hsumma_status status, struct hs_message *message)
-{
-    return hs_fail(message, status, "hsumma_malloc ended early: %.400s",
-                   hs_roster_why(&agreement->comm->roster, status));
-}
-
 /* Maps the parts.  Agrees with all processes first that `asked` and `allocation` exist, then on the result of the
  * mapping. */
-static hsumma_status take(struct hs_allocation *allocation, struct asked *asked, struct hs_agreement *agreement,
-                          size_t bytes, struct hs_message *message)
+static hsumma_status take(hsumma_context *ctx, struct hs_allocation *allocation, struct asked *asked, size_t bytes)
 {
-    const struct hs_comm *comm = agreement->comm;
     struct hs_message mine = {""};
     hsumma_status status = allocation && asked ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    struct hs_verdict verdict = hs_agree(agreement, (struct hs_vote){.status = status});
+    struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = status});
     if (hs_status_is_final(verdict.status))
-        return ended_early(agreement, verdict.status, message);
+        return hs_context_ended_early(ctx, verdict.status, "hsumma_malloc");
     if (verdict.status)
-        return hs_fail(message, verdict.status, "bytes: %zu; process %d could not record the allocation: %s", bytes,
-                       verdict.rank, hsumma_status_string(verdict.status));
+        return hs_fail(&ctx->message, verdict.status, "bytes: %zu; process %d could not record the allocation: %s",
+                       bytes, verdict.rank, hsumma_status_string(verdict.status));
     allocation->mine_bytes = bytes;
-    status = map(allocation, comm, asked, &mine);
+    status = map(allocation, &ctx->comm, asked, &mine);
     if (hs_status_is_final(status)) {
+        ctx->broken = 1;
         unmap(allocation);
-        return ended_early(agreement, status, message);
+        return hs_context_ended_early(ctx, status, "hsumma_malloc");
     }
-    verdict = hs_agree(agreement, (struct hs_vote){.status = status});
+    verdict = hs_context_agree(ctx, (struct hs_vote){.status = status});
     if (!verdict.status)
         return HSUMMA_OK;
     unmap(allocation);
     if (hs_status_is_final(verdict.status) && !mine.text[0])
-        return ended_early(agreement, verdict.status, message);
-    *message = mine;
-    const struct hs_voters voters = {.agree = agree_again, .state = agreement, .rank = comm->rank};
-    return hs_unlike_report(&voters, status, verdict, message);
+        return hs_context_ended_early(ctx, verdict.status, "hsumma_malloc");
+    ctx->message = mine;
+    return hs_context_judge(ctx, status, verdict, "hsumma_malloc", NULL, 0);
 }
 
 /* Adds an allocation to the context's allocations.  parts: the parts of all mates, NULL if the memory is not shared.
@@ -172,18 +160,18 @@ static void keep(struct hs_allocations *all, struct hs_allocation *allocation, s
         hs_region_add(list, &allocation->region);
 }
 
-hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
-                          const struct hs_allocator *memory, void **given, struct hs_message *message)
+hsumma_status hs_allocate(hsumma_context *ctx, size_t bytes, void **given)
 {
-    const struct hs_mates *mates = &agreement->comm->mates;
+    const struct hs_mates *mates = &ctx->comm.mates;
+    struct hs_allocations *all = &ctx->allocations;
     size_t count = (size_t)mates->count;
-    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation + count * sizeof *allocation->part);
-    struct asked *asked = hs_get(memory, count, sizeof *asked);
-    hsumma_status status = take(allocation, asked, agreement, bytes, message);
-    *given = NULL;
-    hs_put(memory, asked);
+    struct hs_allocation *allocation =
+        hs_get_zero(&ctx->memory, 1, sizeof *allocation + count * sizeof *allocation->part);
+    struct asked *asked = hs_get(&ctx->memory, count, sizeof *asked);
+    hsumma_status status = take(ctx, allocation, asked, bytes);
+    hs_put(&ctx->memory, asked);
     if (status) {
-        hs_put(memory, allocation);
+        hs_put(&ctx->memory, allocation);
         return status;
     }
     keep(all, allocation, &all->shared, allocation->base ? allocation->part : NULL, mates->me);
@@ -192,18 +180,18 @@ hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agree
 }
 
 /* Allocates shared device memory if the devices allow it, else private device memory. */
-static hsumma_status take_on_device(struct hs_allocation *allocation, MPI_Comm mates, const struct hs_watch *watch,
-                                    struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
-                                    struct hs_message *message)
+static hsumma_status take_on_device(hsumma_context *ctx, struct hs_allocation *allocation, MPI_Comm mates, size_t bytes)
 {
+    struct hs_device *device = ctx->device;
     size_t least = bytes ? bytes : 1; /* so that an allocation of 0 bytes has its own address */
-    hsumma_status status = hs_device_share_make(&allocation->share, mates, watch, device, 0, least, memory, message);
+    hsumma_status status =
+        hs_device_share_make(&allocation->share, mates, ctx->comm.watch, device, 0, least, &ctx->memory, &ctx->message);
     void *mine = status ? NULL : allocation->share.memory[allocation->share.me];
     if (status == HSUMMA_ERR_DEVICE) {
         allocation->device = device;
         status = device->kind->get(device, least, &mine);
         if (status)
-            hs_fail(message, status, "%s", device->message.text);
+            hs_fail(&ctx->message, status, "%s", device->message.text);
     }
     allocation->mine = mine;
     allocation->mine_bytes = bytes;
@@ -244,39 +232,34 @@ void hs_allocations_leave(struct hs_allocations *all)
             leave(allocation);
 }
 
-hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
-                                    struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
-                                    void **given, struct hs_message *message)
+hsumma_status hs_allocate_on_device(hsumma_context *ctx, size_t bytes, void **given)
 {
-    const MPI_Comm known = agreement->comm->mates.comm, mates = known == MPI_COMM_NULL ? MPI_COMM_SELF : known;
-    struct hs_allocation *allocation = hs_get_zero(memory, 1, sizeof *allocation);
-    *given = NULL;
-    struct hs_verdict verdict =
-        hs_agree(agreement, (struct hs_vote){.status = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY});
-    hsumma_status status = verdict.status, mine = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    const MPI_Comm known = ctx->comm.mates.comm, mates = known == MPI_COMM_NULL ? MPI_COMM_SELF : known;
+    struct hs_allocation *allocation = hs_get_zero(&ctx->memory, 1, sizeof *allocation);
+    hsumma_status mine = allocation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
+    struct hs_verdict verdict = hs_context_agree(ctx, (struct hs_vote){.status = mine});
     if (!allocation)
-        hs_fail(message, mine, "bytes: %zu; no memory to record the allocation", bytes);
-    if (!status) /* every process has arrived, so all have unmapped what they freed before */
-        free_left(all, memory);
-    if (!status)
-        status = mine = take_on_device(allocation, mates, agreement->comm->watch, device, bytes, memory, message);
+        hs_fail(&ctx->message, mine, "bytes: %zu; no memory to record the allocation", bytes);
     if (!verdict.status) {
-        verdict = hs_agree(agreement, (struct hs_vote){.status = status});
+        free_left(&ctx->allocations, &ctx->memory); /* every process has unmapped what it freed before */
+        mine = take_on_device(ctx, allocation, mates, bytes);
+        verdict = hs_context_agree(ctx, (struct hs_vote){.status = mine});
         if (verdict.status) {
             hs_device_share_leave(&allocation->share);
-            if (!hs_agreed(mates, HSUMMA_OK, agreement->comm->watch)) /* all mates have unmapped the parts */
-                leave_device(allocation, memory);
+            if (!hs_agreed(mates, HSUMMA_OK, ctx->comm.watch)) /* all mates have unmapped the parts */
+                leave_device(allocation, &ctx->memory);
         }
     }
     if (verdict.status) {
-        hs_put(memory, allocation);
+        hs_put(&ctx->memory, allocation);
         return mine == verdict.status
                    ? verdict.status
-                   : hs_fail(message, verdict.status, "bytes: %zu; process %d could not allocate its part: %s", bytes,
-                             verdict.rank, hsumma_status_string(verdict.status));
+                   : hs_fail(&ctx->message, verdict.status, "bytes: %zu; process %d could not allocate its part: %s",
+                             bytes, verdict.rank, hsumma_status_string(verdict.status));
     }
-    struct hs_device_comm *on = agreement->comm->device;
-    keep(all, allocation, on ? &on->region : NULL, on ? allocation->share.memory : NULL, allocation->share.me);
+    struct hs_device_comm *on = ctx->comm.device;
+    keep(&ctx->allocations, allocation, on ? &on->region : NULL, on ? allocation->share.memory : NULL,
+         allocation->share.me);
     *given = allocation->mine;
     return HSUMMA_OK;
 }

@@ -2,11 +2,10 @@
 #ifndef HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 #define HS_HSUMMA_CONTEXT_ALLOCATIONS_H
 
-#include "base/memory.h"
-#include "base/status.h"
 #include "coll/node/region.h"
-#include "coll/run/agree.h"
 #include "coll/run/device_comm.h"
+
+struct hsumma_context;
 
 struct hs_allocation {
     struct hs_allocation *next;
@@ -31,16 +30,13 @@ struct hs_allocations {
 
 /*
  * Allocates `bytes` on this process and maps the parts of its mates; without shared memory it allocates private memory.
- * Collective over the agreement's processes, with the same status on all.  After an error nothing stays allocated and
- * *given is NULL.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * Collective over the context, with the same status on all processes.  After an error nothing stays allocated, and
+ * *given is unchanged.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
-hsumma_status hs_allocate(struct hs_allocations *all, struct hs_agreement *agreement, size_t bytes,
-                          const struct hs_allocator *memory, void **given, struct hs_message *message);
-/* Like hs_allocate, in a device's memory, which all mates map if the devices allow it.  A further error is
+hsumma_status hs_allocate(struct hsumma_context *ctx, size_t bytes, void **given);
+/* Like hs_allocate, in the device's memory, which all mates map if the devices allow it.  A further error is
  * HSUMMA_ERR_DEVICE. */
-hsumma_status hs_allocate_on_device(struct hs_allocations *all, struct hs_agreement *agreement,
-                                    struct hs_device *device, size_t bytes, const struct hs_allocator *memory,
-                                    void **given, struct hs_message *message);
+hsumma_status hs_allocate_on_device(struct hsumma_context *ctx, size_t bytes, void **given);
 /*
  * Frees an allocation.  Local.  Returns 0 if `given` is not an allocation.  For device memory, all work that uses it
  * must be complete.  Mates may still have it mapped, so it is released only by hs_allocations_free or by the next

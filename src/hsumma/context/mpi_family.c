@@ -22,7 +22,6 @@ enum hs_mpi_family hs_mpi_built(void)
 static void shorten(char *text)
 {
     char *cut = strstr(text, " Version:");
-
     text[strcspn(text, "\n,")] = 0;
     if (cut)
         memmove(cut, cut + strlen(" Version:"), strlen(cut + strlen(" Version:")) + 1);
@@ -43,7 +42,6 @@ enum hs_mpi_family hs_mpi_runs(char *name, size_t size)
     char text[MPICH_LONGEST > MPI_MAX_LIBRARY_VERSION_STRING ? MPICH_LONGEST : MPI_MAX_LIBRARY_VERSION_STRING] = "";
     enum hs_mpi_family family = HS_MPI_UNKNOWN;
     int length;
-
     MPI_Get_library_version(text, &length);
     for (size_t i = 0; i < sizeof families / sizeof *families && !family; i++)
         if (strstr(text, families[i].says))

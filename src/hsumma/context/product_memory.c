@@ -1,6 +1,5 @@
 #include "hsumma/context/product_memory.h"
 
-#include "coll/node/agree_mpi.h"
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 

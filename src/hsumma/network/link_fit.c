@@ -9,7 +9,6 @@ static int solve(double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1], int n)
 {
     for (int c = 0; c < n; c++) {
         int pivot = c;
-
         for (int r = c + 1; r < n; r++)
             if (fabs(a[r][c]) > fabs(a[pivot][c]))
                 pivot = r;
@@ -22,7 +21,6 @@ static int solve(double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1], int n)
         }
         for (int r = 0; r < n; r++) {
             double factor = r == c ? 0 : a[r][c] / a[c][c];
-
             for (int j = c; j <= n; j++)
                 a[r][j] -= factor * a[c][j];
         }
@@ -39,10 +37,8 @@ static int fit_some(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int p
 {
     double a[HS_FIT_UNKNOWNS][HS_FIT_UNKNOWNS + 1] = {{0}}, length[HS_FIT_UNKNOWNS];
     int column[HS_FIT_UNKNOWNS], n = 0;
-
     for (int u = 0; u < unknowns; u++) {
         double sum = 0;
-
         x[u] = 0;
         for (int i = 0; i < points; i++)
             sum += row[i][u] / seconds[i] * (row[i][u] / seconds[i]);
@@ -55,7 +51,6 @@ static int fit_some(double (*row)[HS_FIT_UNKNOWNS], const double *seconds, int p
     for (int i = 0; i < points; i++)
         for (int r = 0; r < n; r++) {
             double left = row[i][column[r]] / seconds[i] / length[r];
-
             for (int c = 0; c < n; c++)
                 a[r][c] += left * row[i][column[c]] / seconds[i] / length[c];
             a[r][n] += left;
@@ -74,10 +69,8 @@ static double mean_square(double (*row)[HS_FIT_UNKNOWNS], const double *seconds,
                           const double x[HS_FIT_UNKNOWNS])
 {
     double sum = 0;
-
     for (int i = 0; i < points; i++) {
         double fit = 0;
-
         for (int u = 0; u < unknowns; u++)
             fit += row[i][u] * x[u];
         sum += (fit / seconds[i] - 1) * (fit / seconds[i] - 1);
@@ -91,11 +84,9 @@ double hs_fit_nonnegative(double (*row)[HS_FIT_UNKNOWNS], const double *seconds,
                           double x[HS_FIT_UNKNOWNS])
 {
     double least = HUGE_VAL, some[HS_FIT_UNKNOWNS];
-
     memset(x, 0, sizeof *x * (size_t)unknowns);
     for (unsigned bits = 1; bits < 1u << unknowns; bits++) {
         double error;
-
         if (!fit_some(row, seconds, points, bits, unknowns, some))
             continue;
         error = mean_square(row, seconds, points, unknowns, some);
@@ -110,7 +101,6 @@ double hs_fit_nonnegative(double (*row)[HS_FIT_UNKNOWNS], const double *seconds,
 static double line_error(const double *bytes, const double *seconds, int points, double *alpha, double *beta)
 {
     double row[HS_FIT_POINTS][HS_FIT_UNKNOWNS], x[HS_FIT_UNKNOWNS], error;
-
     points = points < HS_FIT_POINTS ? points : HS_FIT_POINTS;
     for (int i = 0; i < points; i++) {
         row[i][0] = 1;
@@ -136,7 +126,6 @@ enum { LEAST_POINTS = 3 /* minimum number of points on a line */ };
 void hs_fit_link(const double *bytes, const double *seconds, int points, struct hs_link *link)
 {
     double one, least;
-
     *link = (struct hs_link){0};
     one = least = line_error(bytes, seconds, points, &link->alpha, &link->beta);
     for (int below = LEAST_POINTS; below <= points - LEAST_POINTS && one > good_enough; below++) {
@@ -145,9 +134,7 @@ void hs_fit_link(const double *bytes, const double *seconds, int points, struct 
         double low = line_error(bytes, seconds, below, &two.alpha, &two.beta);
         double high = line_error(bytes + below, seconds + below, above, &two.alpha_long, &two.beta_long);
         double both = sqrt((below * low * low + above * high * high) / points);
-
         double last = two.alpha + bytes[below - 1] * two.beta, next = two.alpha_long + bytes[below - 1] * two.beta_long;
-
         if (next >= last && both < least && both < (1 - clear_margin) * one) { /* larger messages are never cheaper */
             least = both;
             *link = two;

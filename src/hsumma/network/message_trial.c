@@ -22,26 +22,17 @@ hsumma_status hs_wait_for_requests(MPI_Request *request, int count, const struct
     return hs_wait_idle(test_all, &all, hs_idle_yield, NULL, watch);
 }
 
-/* Sends a message to the peer, receives one from it, or both. */
+/* Sends a message to the peer, receives one from it, or both; sends, receives: 1 or 0. */
 static hsumma_status pass(const struct hs_message_trial *t, int sends, int receives, int64_t bytes)
 {
     MPI_Request request[2];
-    int count = 0;
-    hsumma_status status = HSUMMA_OK;
-    if (receives) {
-        if (MPI_Irecv(t->in, (int)bytes, MPI_BYTE, t->peer, TRIAL_TAG, t->comm, &request[count]) == MPI_SUCCESS)
-            count++;
-        else
-            status = HSUMMA_ERR_MPI;
-    }
-    if (sends) {
-        if (MPI_Isend(t->out, (int)bytes, MPI_BYTE, t->peer, TRIAL_TAG, t->comm, &request[count]) == MPI_SUCCESS)
-            count++;
-        else
-            status = HSUMMA_ERR_MPI;
-    }
+    int n = (int)bytes, count = 0;
+    if (receives)
+        count += MPI_Irecv(t->in, n, MPI_BYTE, t->peer, TRIAL_TAG, t->comm, &request[count]) == MPI_SUCCESS;
+    if (sends)
+        count += MPI_Isend(t->out, n, MPI_BYTE, t->peer, TRIAL_TAG, t->comm, &request[count]) == MPI_SUCCESS;
     hsumma_status waited = hs_wait_for_requests(request, count, t->watch);
-    return status ? status : waited;
+    return count < sends + receives ? HSUMMA_ERR_MPI : waited;
 }
 
 hsumma_status hs_message_trial_run(const struct hs_message_trial *trial, int calls, double *seconds)

@@ -16,7 +16,6 @@ static void add(struct hs_rank_pairs *pairs, int a, int b, int place, int rank)
 static void add_between(struct hs_rank_pairs *pairs, const struct hs_division *d, int x, int y, int rank)
 {
     int a = hs_division_size(d, x), b = hs_division_size(d, y), count = a < b ? a : b;
-
     for (int i = 0; i < count; i++)
         add(pairs, hs_part_rank(d, x, i), hs_part_rank(d, y, i), i, rank);
     pairs->per_node = count > pairs->per_node ? count : pairs->per_node;
@@ -48,7 +47,6 @@ static int next_socket(const struct hs_topology *topology, int socket)
 static int place_of_socket(const struct hs_topology *topology, int socket)
 {
     int before = 0;
-
     for (int other = 0; other < socket; other++)
         before += node_of_socket(topology, other) == node_of_socket(topology, socket);
     return before;
@@ -59,14 +57,12 @@ struct hs_rank_pairs hs_rank_pairs_of(const struct hs_topology *topology, enum h
     const struct hs_division *node = &topology->division[HS_NODE], *socket = &topology->division[HS_SOCKET];
     int sockets = socket->parts > node->parts;
     struct hs_rank_pairs pairs = {.peer = -1, .number = -1};
-
     if (tier == HS_BETWEEN_NODES)
         for (int i = 0; i < node->parts / 2; i++) /* not neighbours, if avoidable: most nodes are farther apart */
             add_between(&pairs, node, i, i + node->parts / 2, rank);
     else if (tier == HS_IN_NODE && sockets)
         for (int s = 0; s < socket->parts; s++) {
             int other = place_of_socket(topology, s) % 2 ? -1 : next_socket(topology, s);
-
             if (other >= 0)
                 add_between(&pairs, socket, s, other, rank);
         }

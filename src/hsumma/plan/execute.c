@@ -4,7 +4,6 @@
 #include "base/wait.h"
 #include "coll/run/notice.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* The place of this process's part of an operand, if the part is in memory of hsumma_malloc that the node's processes

@@ -1,6 +1,5 @@
 #include "hsumma/plan/trial.h"
 
-#include "base/hash.h"
 #include "base/wait.h"
 #include "hsumma/plan/plan.h"
 

@@ -3,10 +3,8 @@
 #include "coll/node/tags.h"
 #include "hsumma/trace/trace_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TRIPS = 8, CHUNK = 1024 }; /* round trips to measure a clock; entries per message */
 
@@ -20,11 +18,6 @@ struct told {
     struct hs_message message;
 };
 
-static int tag(void)
-{
-    return hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
-}
-
 /* Waits for a request: in a simulator inside MPI, because time passes only in MPI calls. */
 static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
 {
@@ -36,6 +29,7 @@ static hsumma_status await(hsumma_context *ctx, MPI_Request *request, int code)
 /* Sends data, or receives it into `into`, by a copy, which is not freed if the wait fails: MPI may still access it. */
 static hsumma_status exchange(hsumma_context *ctx, const void *data, void *into, size_t bytes, int peer)
 {
+    const int tag = hs_tag(HS_CHANNEL_AGREE, HS_TRACE);
     MPI_Request request;
     void *copy = hs_get(&ctx->memory, bytes, 1);
     if (!copy)
@@ -43,8 +37,8 @@ static hsumma_status exchange(hsumma_context *ctx, const void *data, void *into,
     if (data)
         memcpy(copy, data, bytes);
     hsumma_status status = await(ctx, &request,
-                                 data ? MPI_Isend(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request)
-                                      : MPI_Irecv(copy, (int)bytes, MPI_BYTE, peer, tag(), ctx->comm.comm, &request));
+                                 data ? MPI_Isend(copy, (int)bytes, MPI_BYTE, peer, tag, ctx->comm.comm, &request)
+                                      : MPI_Irecv(copy, (int)bytes, MPI_BYTE, peer, tag, ctx->comm.comm, &request));
     if (!status && into)
         memcpy(into, copy, bytes);
     if (status)
@@ -173,23 +167,18 @@ static hsumma_status read_clock(hsumma_context *ctx, int rank, double *shift, do
     return HSUMMA_OK;
 }
 
-static hsumma_status show_clock(hsumma_context *ctx)
-{
-    double theirs, mine;
-    hsumma_status status = HSUMMA_OK;
-    for (int i = 0; !status && i < TRIPS; i++) {
-        status = receive(ctx, &theirs, sizeof theirs, 0);
-        mine = hs_now();
-        if (!status)
-            status = transmit(ctx, &mine, sizeof mine, 0);
-    }
-    return status;
-}
-
+/* Shows process 0 this process's clock, and sends it the entries. */
 static hsumma_status give(hsumma_context *ctx, const struct hs_trace *trace)
 {
     struct header header = {trace->count, trace->lost};
-    hsumma_status status = show_clock(ctx);
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; !status && i < TRIPS; i++) {
+        double theirs;
+        status = receive(ctx, &theirs, sizeof theirs, 0);
+        const double mine = hs_now();
+        if (!status)
+            status = transmit(ctx, &mine, sizeof mine, 0);
+    }
     if (!status)
         status = transmit(ctx, &header, sizeof header, 0);
     for (uint64_t at = 0; !status && at < header.entries; at += CHUNK) {
@@ -262,10 +251,9 @@ hsumma_status hs_trace_write(hsumma_context *ctx)
     if (reads && ((chunk = hs_get(&ctx->memory, CHUNK, sizeof *chunk)) == NULL ||
                   (buffer = hs_get(&ctx->memory, HS_TRACE_TEXT, 1)) == NULL))
         mine.status = HSUMMA_ERR_MEMORY;
-    struct hs_trace *recording = ctx->comm.trace;
     ctx->comm.trace = NULL; /* the following messages are not part of the timeline */
     struct hs_verdict verdict = hs_agree(&ctx->agreement, mine);
-    ctx->comm.trace = recording;
+    ctx->comm.trace = trace;
     hsumma_status status = verdict.status;
     if (status == HSUMMA_ERR_BUSY)
         hs_fail(&ctx->message, status,

@@ -1,7 +1,6 @@
 #include "coll/node/tags.h"
 #include "coll/schedule/registry.h"
 #include "hsumma/trace/trace_file.h"
-#include "summa/problem.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 #include "hsumma/tuned/tuned.h"
 
-#include "base/options.h"
 #include "base/wait.h"
 #include "coll/select/select.h"
 #include "hsumma/context/new_file.h"
@@ -9,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -120,17 +120,15 @@ hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *l
     hsumma_status status = hs_total_make(&guard->of_a, plan, problem->extent[HS_K] * guard->blocks, planes);
     if (!status && !lender)
         status = make_store(plan, &guard->own);
-    for (int x = 0; !status && x < 2; x++)
-        if (!hs_bits_make(plan, x, &guard->parity[x]))
-            status = HSUMMA_ERR_MEMORY;
-    if (!status && !hs_bits_room_make(plan, &guard->room))
-        status = HSUMMA_ERR_MEMORY;
     size_t most = HS_SLAB;
     for (int x = 0; x < 3; x++) {
         size_t columns = HS_SLAB_COLUMNS * (size_t)problem->view[x].rows * problem->scalar->size;
         most = columns > most ? columns : most;
     }
-    if (!status && plan->ctx->device && !(guard->slab = hs_get(memory, most, 1)))
+    guard->slab = plan->ctx->device ? hs_get(memory, most, 1) : NULL;
+    if (!status &&
+        (!hs_bits_make(plan, HS_A, &guard->parity[HS_A]) || !hs_bits_make(plan, HS_B, &guard->parity[HS_B]) ||
+         !hs_bits_room_make(plan, &guard->room) || (plan->ctx->device && !guard->slab)))
         status = HSUMMA_ERR_MEMORY;
     return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "no memory for the checksums of guard=product")
                                        : status;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A string under construction. */
 struct plan_text {
     char *at;
     size_t size;
@@ -28,6 +27,16 @@ static void add_names(struct plan_text text, const char *option, const struct hs
     }
 }
 
+/* Writes the caller's workspace limit. */
+static void add_limit(const struct hs_options *options, struct plan_text text)
+{
+    char limit[HS_NAME_TEXT];
+    if (!options->said_by[HS_OPT_WORKSPACE_LIMIT])
+        return;
+    hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, limit, sizeof limit);
+    ADD(text, " workspace_limit=%s", limit);
+}
+
 /* Writes the options that the lines of all plans end with. */
 static void write_rest(int threads, const struct hs_options *options, struct plan_text text)
 {
@@ -35,11 +44,7 @@ static void write_rest(int threads, const struct hs_options *options, struct pla
         ADD(text, " threads=%d", threads);
     else
         ADD(text, " threads=user");
-    if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {
-        char limit[HS_NAME_TEXT];
-        hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, limit, sizeof limit);
-        ADD(text, " workspace_limit=%s", limit);
-    }
+    add_limit(options, text);
     if (options->settings.bits)
         ADD(text, " bits=anywhere");
 }
@@ -158,11 +163,7 @@ static void describe_layered(hsumma_plan *plan, const struct hs_options *options
     const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit=");
     int length = limit ? (int)(limit - inside) : (int)strlen(inside);
     snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, length, inside);
-    if (options->said_by[HS_OPT_WORKSPACE_LIMIT]) {
-        char text[HS_NAME_TEXT];
-        hs_option_write(HS_OPT_WORKSPACE_LIMIT, &options->settings, text, sizeof text);
-        snprintf(plan->line + strlen(plan->line), sizeof plan->line - strlen(plan->line), " workspace_limit=%s", text);
-    }
+    add_limit(options, (struct plan_text){plan->line, sizeof plan->line});
     snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes%s; in a layer: %.*s", layered->count,
              layered->extent[0], layered->extent[1],
              options->settings.layers == HS_LAYERS_AUTO ? " (layers: model)" : "", (int)sizeof plan->why - 112,

@@ -4,6 +4,13 @@
 
 #include <sched.h>
 
+/* Lets MPI progress. */
+static void probe(const struct hs_comm *comm)
+{
+    int found;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->comm, &found, MPI_STATUS_IGNORE);
+}
+
 /*
  * Waits in a product over several nodes.  With messages in flight this process polls.  Otherwise it waits only for
  * processes of its node and may sleep, but still probes MPI from time to time.
@@ -12,15 +19,11 @@ static hsumma_status idle_in_cells(hsumma_plan *plan, int times)
 {
     enum { BETWEEN = 64 };
     struct hs_directory *directory = &plan->grid->shared.directory;
-    int found;
     int awake =
         !hs_loop_idle(&plan->loop) || hs_plan_holder(plan)->trial.stepping || hs_local_is_busy(plan->problem.local);
     if ((!awake && hs_directory_sleeps(directory, times)) || times % BETWEEN == BETWEEN - 1)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
-    if (!awake)
-        return hs_directory_idle(directory, times);
-    hs_idle_yield(NULL, times);
-    return HSUMMA_OK;
+        probe(&plan->ctx->comm);
+    return awake ? hs_idle_yield(NULL, times) : hs_directory_idle(directory, times);
 }
 
 static const struct hs_agreement *agreement_of(hsumma_plan *plan)
@@ -36,7 +39,6 @@ static const struct hs_agreement *agreement_of(hsumma_plan *plan)
 void hs_plan_let_messages_move(hsumma_plan *plan)
 {
     const struct hs_comm *comm = &plan->ctx->comm;
-    int found;
     if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING && hs_layered_running(plan))
         plan = hs_layered_running(plan);
     if (plan->phase == HS_PLAN_SUMMING || plan->phase == HS_PLAN_CHECKING)
@@ -44,7 +46,7 @@ void hs_plan_let_messages_move(hsumma_plan *plan)
     int awaits = plan->phase == HS_PLAN_MULTIPLYING ? plan->choice.spec.cells && hs_loop_idle(&plan->loop)
                                                     : hs_agreement_awaits_mates(agreement_of(plan));
     if (awaits && comm->mates.count < comm->size && !hs_simulator())
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm->comm, &found, MPI_STATUS_IGNORE);
+        probe(comm);
 }
 
 /*
@@ -58,17 +60,11 @@ hsumma_status hs_plan_idle(void *state, int times)
     struct hs_directory *directory = &plan->grid->shared.directory;
     if (plan->ctx->comm.block)
         return hs_block_idle(plan->ctx->comm.block, times);
-    if (plan->layered && plan->phase == HS_PLAN_MULTIPLYING) {
-        if (hs_layered_running(plan))
-            return hs_plan_idle(hs_layered_running(plan), times);
-        hs_idle_yield(NULL, times);
-        return HSUMMA_OK;
-    }
-    if (plan->phase == HS_PLAN_SUMMING || plan->phase == HS_PLAN_CHECKING) { /* checksums travel in messages */
-        hs_idle_yield(NULL, times);
-        return HSUMMA_OK;
-    }
-    int found, multiplying = plan->phase == HS_PLAN_MULTIPLYING;
+    int multiplying = plan->phase == HS_PLAN_MULTIPLYING;
+    if (plan->layered && multiplying)
+        return hs_layered_running(plan) ? hs_plan_idle(hs_layered_running(plan), times) : hs_idle_yield(NULL, times);
+    if (plan->phase == HS_PLAN_SUMMING || plan->phase == HS_PLAN_CHECKING) /* checksums travel in messages */
+        return hs_idle_yield(NULL, times);
     if (multiplying && !plan->on_device && plan->choice.spec.cells)
         return idle_in_cells(plan, times);
     int sharing = multiplying ? plan->by_node || plan->on_device : hs_agreement_awaits_mates(agreement_of(plan));
@@ -77,13 +73,13 @@ hsumma_status hs_plan_idle(void *state, int times)
         sched_yield(); /* this process polls for completion of its own device work, which other processes wait for */
     } else if (sharing) {
         if ((!busy && hs_directory_sleeps(directory, times)) || (times > HS_POLLS_BEFORE_YIELD && times % BETWEEN == 0))
-            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, plan->ctx->comm.comm, &found, MPI_STATUS_IGNORE);
+            probe(&plan->ctx->comm);
         if (busy)
             sched_yield();
         else
             hs_directory_idle(directory, times);
     } else {
-        hs_idle_yield(NULL, times);
+        return hs_idle_yield(NULL, times);
     }
     return HSUMMA_OK;
 }

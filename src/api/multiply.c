@@ -252,7 +252,8 @@ static hsumma_status compare_arguments(hsumma_context *ctx, const struct hs_requ
     hs_context_enter(ctx, HS_ENTERED_COMPARISON, ++ctx->entered, 0);
     status = hs_request_check(request, ctx, &ctx->message);
     const struct hs_vote vote = {.status = status, .hash = status ? 0 : hs_request_hash(request, 0)};
-    return hs_request_judge(ctx, request, settings, status, hs_context_agree(ctx, vote));
+    struct hs_verdict verdict;
+    return hs_request_agree(ctx, request, settings, vote, &verdict);
 }
 
 static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *request, const void *alpha, const void *a,

@@ -125,7 +125,7 @@ static hsumma_status prepare_move(hsumma_context *ctx, const struct hs_scalar *s
 {
     const struct hs_layout from = hs_layout_of(ends[0].desc->grid, &ends[0].view),
                            to = hs_layout_of(ends[1].desc->grid, &ends[1].view);
-    const struct hs_view *const views[2] = {&ends[0].view, &ends[1].view};
+    const struct hs_view views[2] = {ends[0].view, ends[1].view};
     int64_t needs, limit = hs_workspace_limit(&ctx->options.settings.workspace, views, 2, scalar->size);
     hsumma_status status =
         hs_redistribution_init(move, &ctx->comm, HS_CHANNEL_MOVE, scalar, &from, 1, &to, limit, &ctx->memory, &needs);

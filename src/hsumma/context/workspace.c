@@ -1,12 +1,12 @@
 #include "hsumma/context/workspace.h"
 
-int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *const *view, int views, size_t size)
+int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *view, int views, size_t size)
 {
     double elements = 0;
     if (limit->bytes)
         return limit->bytes;
     for (int i = 0; i < views; i++)
-        elements += (double)hs_axis_count_max(&view[i]->axis[0]) * (double)hs_axis_count_max(&view[i]->axis[1]);
+        elements += (double)hs_axis_count_max(&view[i].axis[0]) * (double)hs_axis_count_max(&view[i].axis[1]);
     double bytes = elements * (double)size * limit->share;
     return bytes < HS_WORKSPACE_FLOOR ? HS_WORKSPACE_FLOOR : bytes > 9e18 ? INT64_MAX : (int64_t)bytes;
 }

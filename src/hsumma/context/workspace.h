@@ -18,7 +18,7 @@ enum { HS_WORKSPACE_FLOOR = 8 << 20 }; /* bytes that a limit given as a share al
 
 /* The bytes per process that the option workspace_limit allows.  A limit given as a share is that share of the sum of
  * the views' largest local parts, but at least HS_WORKSPACE_FLOOR. */
-int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *const *view, int views, size_t size);
+int64_t hs_workspace_limit(const struct hs_part *limit, const struct hs_view *view, int views, size_t size);
 
 /* Ensures that the buffer has at least `bytes`, for one more plan.  After HSUMMA_ERR_MEMORY nothing has changed. */
 hsumma_status hs_workspace_want(hsumma_context *ctx, size_t bytes);

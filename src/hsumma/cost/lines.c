@@ -22,20 +22,10 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
                                  const struct hs_grid *grid, const struct hs_allocator *memory)
 {
     const struct hs_division *node = topology ? &topology->division[HS_NODE] : NULL;
-    lines->grid = grid;
-    lines->topology = node && node->parts > 1 ? topology : NULL;
-    lines->one_node = node ? node->parts == 1 : one_node;
-    lines->node = NULL;
-    lines->weighed = NULL;
-    lines->weighed_axis = -1;
-    lines->weight = NULL;
-    lines->shares = 0;
-    lines->known = 0;
-    lines->exchanges = 0;
-    lines->roots = NULL;
-    lines->flow = NULL;
-    lines->placement = 0;
-    lines->links = NULL;
+    *lines = (struct hs_line_table){.grid = grid,
+                                    .topology = node && node->parts > 1 ? topology : NULL,
+                                    .one_node = node ? node->parts == 1 : one_node,
+                                    .weighed_axis = -1};
     if (!lines->topology)
         return HSUMMA_OK;
     if (topology->fabric)
@@ -49,10 +39,8 @@ hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_to
         lines->links = hs_get_zero(memory, 1, sizeof *lines->links);
     for (int i = 0; i < processes && lines->node; i++)
         lines->node[i] = hs_part_of(node, hs_grid_rank(grid, i));
-    if (lines->node && lines->weight && lines->flow && lines->roots && (lines->links || !topology->fabric))
-        return HSUMMA_OK;
-    hs_line_table_free(lines, memory);
-    return HSUMMA_ERR_MEMORY;
+    const int all = lines->node && lines->weight && lines->flow && lines->roots && (lines->links || !topology->fabric);
+    return all ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 uint64_t hs_placement_hash(uint64_t hash, const struct hs_topology *topology, const struct hs_grid *grid)
@@ -66,7 +54,7 @@ uint64_t hs_placement_hash(uint64_t hash, const struct hs_topology *topology, co
 
 void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *memory)
 {
-    for (int axis = 0; axis < 2 && lines->shares; axis++) {
+    for (int axis = 0; axis < 2; axis++) {
         hs_cells_free(&lines->cells[axis].most, memory);
         hs_put(memory, lines->cells[axis].nodes);
     }
@@ -75,10 +63,6 @@ void hs_line_table_free(struct hs_line_table *lines, const struct hs_allocator *
     hs_put(memory, lines->weight);
     hs_put(memory, lines->flow);
     hs_put(memory, lines->roots);
-    lines->links = NULL;
-    lines->node = lines->roots = NULL;
-    lines->weight = lines->flow = NULL;
-    lines->shares = 0;
 }
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
@@ -177,7 +161,6 @@ hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_a
     hsumma_status status = HSUMMA_OK;
     if (!lines->topology)
         return HSUMMA_OK;
-    memset(lines->cells, 0, sizeof lines->cells);
     lines->shares = 1;
     for (int axis = 0; axis < 2 && !status; axis++) {
         struct node_share *share = hs_get_zero(memory, (size_t)lines->topology->division[HS_NODE].parts, sizeof *share);

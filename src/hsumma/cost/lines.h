@@ -120,6 +120,7 @@ static inline const int *hs_line_cell_nodes(const struct hs_line_table *lines, i
     return nodes + extent[1 - axis] + (size_t)line * (size_t)extent[axis];
 }
 
+/* After an error, too, hs_line_table_free frees the table.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_line_table_init(struct hs_line_table *lines, const struct hs_topology *topology, int one_node,
                                  const struct hs_grid *grid, const struct hs_allocator *memory);
 /* Finds the cells, for specs that use them.  Does nothing without a topology of several nodes.  HSUMMA_ERR_MEMORY. */

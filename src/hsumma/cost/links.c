@@ -84,7 +84,7 @@ struct line_flows {
     int64_t bytes;
 };
 
-static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_link_use *use,
+static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_line_use *use,
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
     enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
@@ -102,7 +102,7 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
 }
 
 /* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
-static void add_lines(const struct hs_line_table *lines, const struct hs_link_use *use, const struct line_flows *of,
+static void add_lines(const struct hs_line_table *lines, const struct hs_line_use *use, const struct line_flows *of,
                       int root, double *alone)
 {
     const struct hs_line *line = &use->line;
@@ -116,7 +116,7 @@ static void add_lines(const struct hs_line_table *lines, const struct hs_link_us
     }
 }
 
-hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_link_use *use,
+hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_line_use *use,
                             const struct hs_allocator *memory, double most[HS_LOAD_ROOTS], double *alone)
 {
     struct line_flows of;
@@ -142,14 +142,14 @@ static void forget(struct hs_known_loads *known, const struct hs_allocator *memo
 
 void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *memory)
 {
-    for (int i = 0; table && i < HS_WALKS; i++)
+    if (!table)
+        return;
+    for (int i = 0; i < HS_WALKS; i++)
         hs_put(memory, table->walks[i]);
-    for (int i = 0; table && i < HS_KNOWN_LOADS; i++)
+    for (int i = 0; i < HS_KNOWN_LOADS; i++)
         forget(&table->known[i], memory);
-    if (table) {
-        hs_put(memory, table->scratch.load);
-        hs_put(memory, table->scratch.link);
-    }
+    hs_put(memory, table->scratch.load);
+    hs_put(memory, table->scratch.link);
     hs_put(memory, table);
 }
 
@@ -179,7 +179,7 @@ static struct hs_known_loads *make_room(struct hs_known_loads known[HS_KNOWN_LOA
 }
 
 /* The loads of one root, relative to the busiest link.  Those used last are kept. */
-static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs_link_use *use,
+static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs_line_use *use,
                               const struct hs_allocator *memory, const struct hs_known_loads **found)
 {
     struct hs_known_loads *known = lines->links->known;
@@ -225,7 +225,7 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
     return HSUMMA_ERR_MEMORY;
 }
 
-hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
+hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_line_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds)
 {
     const struct hs_known_loads *known[HS_LINKS_TOGETHER];

@@ -5,13 +5,13 @@
 #include "coll/model/clock.h"
 #include "hsumma/cost/lines.h"
 
-/* What uses the links: an algorithm on all lines that `line` represents, for vectors of elements of `unit` bytes. */
-struct hs_link_use {
+/* An algorithm on all lines that `line` represents, for vectors of elements of `unit` bytes. */
+struct hs_line_use {
     struct hs_line line;
     const struct hs_alg *alg;
     struct hs_parameters with;
-    int64_t unit;
-    double seconds; /* for hs_links_together: the work of the busiest link */
+    int64_t unit, segment; /* segment: for prices (price.h) */
+    double seconds;        /* for hs_links_together: the work of the busiest link */
 };
 
 /* Whether the links between nodes are known, and those that a line uses: lists over cells need a topology, which lists
@@ -30,7 +30,7 @@ static inline int hs_links_known(const struct hs_line_table *lines, const struct
  * flight, with consecutive roots (hs_clock_load).  Sets *alone to those of the busiest link if there were only the
  * first of the lines, and one collective.  Errors: those of hs_build.
  */
-hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_link_use *use,
+hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_line_use *use,
                             const struct hs_allocator *memory, double most[HS_LOAD_ROOTS], double *alone);
 
 /*
@@ -38,7 +38,7 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
  * use[].seconds if their busiest links are not the same.  uses: at most HS_LINKS_TOGETHER.  Errors: those of hs_build.
  */
 enum { HS_LINKS_TOGETHER = 3 * HS_LEVELS_MAX };
-hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_link_use *use, int uses,
+hsumma_status hs_links_together(const struct hs_line_table *lines, const struct hs_line_use *use, int uses,
                                 const struct hs_allocator *memory, double *seconds);
 
 /* Memory for the loads of all links, without loads, so that the work does not grow with unused links; the caller clears

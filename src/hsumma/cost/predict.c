@@ -1,7 +1,6 @@
 #include "hsumma/cost/predict.h"
 
 #include "hsumma/cost/exchange_pace.h"
-#include "hsumma/cost/links.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +20,7 @@ struct movement_cost {
 /* The levels of all operands whose messages use known links. */
 struct links_used {
     int count;
-    struct hs_link_use use[HS_LINKS_TOGETHER];
+    struct hs_line_use use[HS_LINKS_TOGETHER];
 };
 
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
@@ -38,11 +37,10 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
  * The cost of all panels of one operand on one level; sets *first to the seconds of one panel.  Panels are counted from
  * the widths of the pairs: whole panels, and the narrower last panel of each pair.
  */
-static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                 const struct hs_line *line, const struct hs_alg *alg, const struct hs_parameters *with,
-                                 const struct hs_pairs *pairs, int64_t width, int64_t length, int64_t unit,
-                                 int64_t segment, double *first, hsumma_status *status)
+static struct hs_cost level_cost(const struct hs_pricing *pricing, const struct hs_line_use *use, int64_t width,
+                                 int64_t length, double *first, hsumma_status *status)
 {
+    const struct hs_pairs *pairs = pricing->pairs;
     struct hs_cost all = {.seconds = 0};
     width = width < pairs->width_max ? width : pairs->width_max > 0 ? pairs->width_max : 1;
     /* narrower widths are rounded up to eighths of a panel, so that few are priced */
@@ -55,11 +53,9 @@ static struct hs_cost level_cost(struct hs_clock_memo *memo, const struct hs_lin
     for (int i = 1; i <= 8; i++)
         if (narrower[i])
             all = hs_cost_add(
-                all,
-                hs_price(memo, lines, line, alg, with, hs_bytes_of(i * eighth, length, unit), unit, segment, status),
+                all, hs_price(pricing->memo, pricing->lines, use, hs_bytes_of(i * eighth, length, use->unit), status),
                 (double)narrower[i]);
-    struct hs_cost one =
-        hs_price(memo, lines, line, alg, with, hs_bytes_of(width, length, unit), unit, segment, status);
+    struct hs_cost one = hs_price(pricing->memo, pricing->lines, use, hs_bytes_of(width, length, use->unit), status);
     *first = one.seconds;
     return hs_cost_add(all, one, (double)whole);
 }
@@ -71,10 +67,10 @@ static double window_of(const struct hs_profile *profile, const struct hs_spec *
     return profile->one_node ? 1 : ahead / times + 1;
 }
 
-struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_variant *variant,
-                                  const struct hs_spec *spec, const struct hs_pairs *pairs, int operand, int stride,
+struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand, int stride,
                                   int64_t width)
 {
+    const struct hs_pairs *pairs = pricing->pairs;
     int index = operand - (spec->stationary < operand);
     int64_t inner = spec->width[spec->levels - 1], panels = hs_panel_count(pairs, inner);
     double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
@@ -82,9 +78,9 @@ struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct
     double times = width > inner ? (double)(width < most ? width : most) / (double)inner : 1;
     run = pairs->changes[index] == 0 ? (double)panels
                                      : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
-    double window = window_of(profile, spec, times);
+    double window = window_of(pricing->memo->profile, spec, times);
     if (operand == HS_C && window > 1)
-        window = hs_reductions_in_flight(variant, spec);
+        window = hs_reductions_in_flight(pricing->variant, spec);
     return (struct hs_pipeline){window, run > times ? run / times : 1, times};
 }
 
@@ -96,10 +92,12 @@ static int on_device(const struct hs_profile *profile, const struct hs_spec *spe
 
 /* Sets pace->gemm and pace->poll for a local product of these extents.  A device multiplies the whole panel, and
  * messages progress meanwhile. */
-static void price_slices_of(struct hs_pace *pace, const struct hs_profile *profile, const struct hs_problem *problem,
-                            const struct hs_spec *spec, int threads, const double extent[3])
+static void price_slices_of(struct hs_pace *pace, const struct hs_pricing *pricing, const struct hs_spec *spec,
+                            const double extent[3])
 {
-    const struct hs_scalar *scalar = problem->scalar;
+    const struct hs_scalar *scalar = pricing->problem->scalar;
+    const struct hs_profile *profile = pricing->memo->profile;
+    const int threads = pricing->threads;
     double m = extent[HS_M], n = extent[HS_N], k = extent[HS_K];
     double columns = (double)hs_slice_columns(spec, scalar->complex_type, (int64_t)m, (int64_t)n, (int64_t)k);
     double slices = on_device(profile, spec) || n <= columns ? 0 : floor(n / columns), rest = n - slices * columns;
@@ -111,16 +109,16 @@ static void price_slices_of(struct hs_pace *pace, const struct hs_profile *profi
         pace->gemm *= n / (slices * columns);
 }
 
-struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_problem *problem,
-                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                          int threads)
+struct hs_pace hs_pace_of(const struct hs_pricing *pricing, const struct hs_spec *spec)
 {
-    double extent[3], panels = (double)hs_panel_count(pairs, spec->width[spec->levels - 1]);
+    const struct hs_profile *profile = pricing->memo->profile;
+    const struct hs_variant *variant = pricing->variant;
+    double extent[3], panels = (double)hs_panel_count(pricing->pairs, spec->width[spec->levels - 1]);
     struct hs_pace pace = {.panels = panels > 1 ? panels : 1};
     for (int dim = 0; dim < 3; dim++)
-        extent[dim] = dim == variant->looped ? (double)problem->extent[dim] / pace.panels
+        extent[dim] = dim == variant->looped ? (double)pricing->problem->extent[dim] / pace.panels
                                              : (double)hs_axis_count_max(variant->axis[dim]);
-    price_slices_of(&pace, profile, problem, spec, threads, extent);
+    price_slices_of(&pace, pricing, spec, extent);
     if (panels > 1 && pace.gemm > 0 && !profile->one_node && !on_device(profile, spec))
         pace.lookahead = spec->lookahead;
     return pace;
@@ -161,11 +159,12 @@ static double exchange_latency(const struct hs_line_table *lines, const struct h
 }
 
 /* Adds the cost of the exchange of all panels to the operand's cost. */
-static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs_mover *mover,
-                                     const struct hs_variant *variant, const struct hs_spec *spec,
-                                     const struct hs_pairs *pairs, struct hs_line_table *lines,
-                                     struct movement_cost *cost, hsumma_status *status)
+static hsumma_movement exchange_cost(const struct hs_pricing *pricing, const struct hs_mover *mover,
+                                     const struct hs_spec *spec, struct movement_cost *cost, hsumma_status *status)
 {
+    const struct hs_profile *profile = pricing->memo->profile;
+    struct hs_line_table *lines = pricing->lines;
+    const struct hs_pairs *pairs = pricing->pairs;
     const struct hs_role *role = mover->role;
     const int *extent = mover->problem->grid.extent;
     double size = (double)mover->problem->scalar->size, width = (double)spec->width[mover->tier0];
@@ -180,15 +179,15 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
     double all = (double)role->looped->n * (double)role->want->n * size, seconds = 0;
     if (given > 0 || taken > 0) {
         struct hs_exchange_pace *pace = &exchanged->pace[mover->spread];
-        hsumma_status mine =
-            pace->alone > 0 ? HSUMMA_OK
-                            : hs_exchange_pace(lines, role, mover->spread, &memo->profile->machine, memo->memory, pace);
+        hsumma_status mine = pace->alone > 0 ? HSUMMA_OK
+                                             : hs_exchange_pace(lines, role, mover->spread, &profile->machine,
+                                                                pricing->memo->memory, pace);
         *status = mine ? mine : *status;
-        struct hs_pipeline flight = hs_pipeline_of(memo->profile, variant, spec, pairs, mover->operand, 1, 1);
+        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, 1, 1);
         if (mover->operand == HS_C) /* one exchange at a time */
             flight.window = 1;
         double first =
-            exchange_latency(lines, memo->profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
+            exchange_latency(lines, profile, pace->messages, all * pace->part / (double)(panels ? panels : 1));
         /* number of owners whose panels are in flight together; a taker that unpacks has a buffer for one panel only */
         double owners = flight.window / flight.run, most = role->direct ? owners : mover->spread ? 1 : among;
         owners = owners < most ? owners : most;
@@ -202,7 +201,7 @@ static hsumma_movement exchange_cost(struct hs_clock_memo *memo, const struct hs
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
-    cost->copy += (packed + (role->direct ? 0 : taken)) * memo->profile->machine.copy;
+    cost->copy += (packed + (role->direct ? 0 : taken)) * profile->machine.copy;
     return (hsumma_movement){.how = how(mover), .exchange_bytes = (size_t)(given + taken), .exchange_seconds = seconds};
 }
 
@@ -215,44 +214,43 @@ static double gathered(const struct hs_mover *mover)
 }
 
 /* Fills *cost, which must be zero, and appends to *links. */
-static void add_mover(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_mover *mover,
-                      const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
+static void add_mover(const struct hs_pricing *pricing, const struct hs_mover *mover, const struct hs_spec *spec,
                       struct hs_pace pace, struct movement_cost *cost, struct links_used *links,
                       hsumma_movement *movement, hsumma_status *status)
 {
     const struct hs_role *role = mover->role;
+    const struct hs_pairs *pairs = pricing->pairs;
     int64_t length = hs_axis_count_max(role->want);
     for (int l = 0; l < mover->levels; l++) {
         double first;
-        struct hs_line line =
-            hs_line_of(lines, mover->cells != NULL, role, mover->factors.stride[l], mover->factors.size[l]);
-        struct hs_cost level =
-            level_cost(memo, lines, &line, mover->alg[l], &mover->with[l], pairs, spec->width[mover->tier[l]], length,
-                       (int64_t)mover->problem->scalar->size, spec->segment, &first, status);
+        int64_t width = spec->width[mover->tier[l]];
+        int stride = mover->factors.stride[l];
+        struct hs_line_use use = {
+            .line = hs_line_of(pricing->lines, mover->cells != NULL, role, stride, mover->factors.size[l]),
+            .alg = mover->alg[l],
+            .with = mover->with[l],
+            .unit = (int64_t)mover->problem->scalar->size,
+            .segment = spec->segment};
+        struct hs_cost level = level_cost(pricing, &use, width, length, &first, status);
         cost->seconds += level.seconds;
-        struct hs_pipeline flight = hs_pipeline_of(memo->profile, variant, spec, pairs, mover->operand,
-                                                   mover->factors.stride[l], spec->width[mover->tier[l]]);
+        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, stride, width);
         struct hs_busy busy = hs_busy_in_pipeline(&level, flight);
         cost->port += busy.port * (1 - 1 / flight.window);
-        cost->busy += busy.any * (1 - 1 / flight.window);
-        if (level.link[0] > 0 && !(mover->alg[l]->flags & HS_BY_MPI))
-            links->use[links->count++] =
-                (struct hs_link_use){line, mover->alg[l], mover->with[l], (int64_t)mover->problem->scalar->size,
-                                     busy.any * (1 - 1 / flight.window)};
+        use.seconds = busy.any * (1 - 1 / flight.window);
+        cost->busy += use.seconds;
+        if (level.link[0] > 0 && !(use.alg->flags & HS_BY_MPI))
+            links->use[links->count++] = use;
         cost->part += hs_part_in_pipeline(&level, flight);
         cost->first += first;
         cost->level[cost->levels].first = first;
         cost->level[cost->levels].times = flight.times;
-        if (pace.lookahead > 0) {
-            int64_t width = hs_min(spec->width[mover->tier[l]], pairs->width_max > 0 ? pairs->width_max : 1);
-            int64_t unit = (int64_t)mover->problem->scalar->size;
+        width = hs_min(width, pairs->width_max > 0 ? pairs->width_max : 1);
+        if (pace.lookahead > 0)
             cost->level[cost->levels].rounds =
-                hs_poll_rounds(memo, lines, &line, mover->alg[l], &mover->with[l], hs_bytes_of(width, length, unit),
-                               unit, spec->segment, status);
-        }
+                hs_poll_rounds(pricing->memo, pricing->lines, &use, hs_bytes_of(width, length, use.unit), status);
         cost->levels++;
     }
-    const struct hs_machine *machine = &memo->profile->machine;
+    const struct hs_machine *machine = &pricing->memo->profile->machine;
     double line = (double)role->looped->n * (double)mover->problem->scalar->size * machine->copy;
     double share = line * (double)hs_axis_count_max(role->own) / role->looped->nprocs;
     if (mover->operand == HS_C) /* partial panels are written beside C, added up in the cell, and added to C */
@@ -261,50 +259,50 @@ static void add_mover(struct hs_clock_memo *memo, struct hs_line_table *lines, c
         cost->copy = share;
     *movement = (hsumma_movement){.how = how(mover)};
     if (role->exchanged)
-        *movement = exchange_cost(memo, mover, variant, spec, pairs, lines, cost, status);
+        *movement = exchange_cost(pricing, mover, spec, cost, status);
 }
 
-struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
-                              const struct hs_variant *variant, const struct hs_spec *spec, int operand)
+struct hs_mover hs_line_mover(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand)
 {
-    int axis = variant->role[operand].line_axis;
+    const struct hs_line_table *lines = pricing->lines;
+    int axis = pricing->variant->role[operand].line_axis;
     struct hs_factors over;
     struct hs_mover mover;
-    hs_mover_init(&mover, problem, variant, spec, NULL, lines->topology,
+    hs_mover_init(&mover, pricing->problem, pricing->variant, spec, NULL, lines->topology,
                   hs_line_cells(lines, hs_spec_shares(spec, operand), axis, &spec->factors[axis], &over), operand);
     return mover;
 }
 
 /* The panel buffers that one operand needs. */
-static struct hs_need need_of_mover(const struct hs_line_table *lines, struct hs_mover *mover,
-                                    const struct hs_spec *spec, const struct hs_pairs *pairs)
+static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_mover *mover,
+                                    const struct hs_spec *spec)
 {
+    const struct hs_line_table *lines = pricing->lines;
     const struct hs_line_cells *cells = &lines->cells[mover->role->line_axis];
     int64_t length = hs_axis_count_max(mover->role->want);
     struct hs_need need = {0, 0};
     if (lines->shares && hs_spec_shares(spec, mover->operand)) {
-        size_t shared = hs_conveyor_shared_bytes(mover, spec, pairs, cells->lines, cells->members);
+        size_t shared = hs_conveyor_shared_bytes(mover, spec, pricing->pairs, cells->lines, cells->members);
         need.shared = shared > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)shared;
     }
     /* members of the smallest cell have the largest share, but a cell of one member has no buffers for sums */
     for (int i = 0; i < (mover->cells && cells->least_of_several ? 2 : 1); i++) {
         if (mover->cells)
             mover->members = i ? cells->least_of_several : cells->least;
-        int64_t here = hs_conveyor_bytes(mover, spec, pairs, length);
+        int64_t here = hs_conveyor_bytes(mover, spec, pricing->pairs, length);
         need.workspace = here > need.workspace ? here : need.workspace;
     }
     return need;
 }
 
-struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
-                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs)
+struct hs_need hs_need_of(const struct hs_pricing *pricing, const struct hs_spec *spec)
 {
     struct hs_need all = {0, 0};
     for (int x = 0; x < 3; x++) {
-        if (!variant->role[x].moves)
+        if (!pricing->variant->role[x].moves)
             continue;
-        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
-        struct hs_need need = need_of_mover(lines, &mover, spec, pairs);
+        struct hs_mover mover = hs_line_mover(pricing, spec, x);
+        struct hs_need need = need_of_mover(pricing, &mover, spec);
         all.workspace += need.workspace;
         all.shared += need.shared;
     }
@@ -320,9 +318,10 @@ double hs_together(const struct hs_profile *profile, const struct hs_spec *spec,
 }
 
 /* The work of the busiest port or link with the panels of all operands in flight. */
-static double busy_together(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                            const struct movement_cost moved[3], const struct links_used *links, hsumma_status *status)
+static double busy_together(const struct hs_pricing *pricing, const struct movement_cost moved[3],
+                            const struct links_used *links, hsumma_status *status)
 {
+    const struct hs_clock_memo *memo = pricing->memo;
     double port = 0, busy = 0, apart = 0, together = 0;
     for (int x = 0; x < 3; x++) {
         port += moved[x].port;
@@ -332,12 +331,12 @@ static double busy_together(const struct hs_clock_memo *memo, const struct hs_li
         apart += links->use[u].seconds;
     if (links->count < 2)
         return busy;
-    hsumma_status mine = hs_links_together(lines, links->use, links->count, memo->memory, &together);
+    hsumma_status mine = hs_links_together(pricing->lines, links->use, links->count, memo->memory, &together);
     *status = mine ? mine : *status;
     busy -= apart - together;
     if (memo->profile->machine.ports > 1) /* a port for each link, which works as long as its link */
         return busy;
-    return busy > port ? busy : port;
+    return fmax(busy, port);
 }
 
 /* The seconds per panel for which multiplications wait for late panels of all operands (hs_late). */
@@ -365,57 +364,53 @@ static double all_late(const struct movement_cost moved[3], struct hs_pace pace)
 static double start_of(struct hs_pace pace, double first, double all)
 {
     static const double OTHERS = 0.5;
-    double together = pace.lookahead + 1 < pace.panels ? pace.lookahead + 1 : pace.panels;
-    double window = OTHERS * together * all / pace.panels;
-    return first > window ? first : window;
+    double together = fmin(pace.lookahead + 1, pace.panels);
+    return fmax(first, OTHERS * together * all / pace.panels);
 }
 
 /* Sets the fields `gemm` and `seconds` of a prediction that has the others.  first: the first panels alone. */
-static void add_products(const struct hs_clock_memo *memo, const struct hs_spec *spec, struct hs_pace pace,
+static void add_products(const struct hs_profile *profile, const struct hs_spec *spec, struct hs_pace pace,
                          const struct movement_cost moved[3], double first, struct hs_prediction *prediction)
 {
     double all = prediction->comm, copy = prediction->copy;
-    double gemm = pace.panels * pace.gemm, in_time = all > gemm ? all : gemm;
-    if (pace.lookahead > 0) {
-        double started = gemm + start_of(pace, first, all);
-        in_time = (started > all ? started : all) + (pace.panels - 1) * all_late(moved, pace);
-    }
+    double gemm = pace.panels * pace.gemm, in_time = fmax(all, gemm);
+    if (pace.lookahead > 0)
+        in_time = fmax(all, gemm + start_of(pace, first, all)) + (pace.panels - 1) * all_late(moved, pace);
     in_time += copy;
-    double together = hs_together(memo->profile, spec, all, first, gemm, copy);
     prediction->gemm = gemm;
-    prediction->seconds = together > in_time ? together : in_time;
+    prediction->seconds = fmax(hs_together(profile, spec, all, first, gemm, copy), in_time);
 }
 
-hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
-                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                         int threads, struct hs_prediction *prediction, struct hs_prediction *whole)
+hsumma_status hs_predict(const struct hs_pricing *pricing, const struct hs_spec *spec, struct hs_prediction *prediction,
+                         struct hs_prediction *whole)
 {
     static const double PARTLY = 0.25; /* the waits for two operands partly add up (doc/results/simulator.md) */
+    const struct hs_profile *profile = pricing->memo->profile;
     hsumma_status status = HSUMMA_OK;
     double all = 0, part = 0, first = 0, copy = 0;
     struct movement_cost moved[3] = {{0}};
     struct links_used links;
-    struct hs_pace pace = hs_pace_of(memo->profile, problem, variant, spec, pairs, threads);
+    struct hs_pace pace = hs_pace_of(pricing, spec);
     *prediction = (struct hs_prediction){.exchanges = 0};
     links.count = 0;
     for (int x = 0; x < 3; x++) {
         hsumma_movement *movement = &prediction->operand[x];
         movement->how = "stays";
-        if (!variant->role[x].moves)
+        if (!pricing->variant->role[x].moves)
             continue;
-        struct hs_mover mover = hs_line_mover(lines, problem, variant, spec, x);
+        struct hs_mover mover = hs_line_mover(pricing, spec, x);
         prediction->exchanges |= x != HS_C && mover.role->exchanged;
         const struct movement_cost *cost = &moved[x];
-        add_mover(memo, lines, &mover, variant, spec, pairs, pace, &moved[x], &links, movement, &status);
+        add_mover(pricing, &mover, spec, pace, &moved[x], &links, movement, &status);
         all += cost->seconds;
         part = cost->part > part ? cost->part + PARTLY * part : part + PARTLY * cost->part;
         first += cost->first;
         copy += cost->copy;
     }
-    if (window_of(memo->profile, spec, 1) > 1) {
-        double busy = busy_together(memo, lines, moved, &links, &status);
+    if (window_of(profile, spec, 1) > 1) {
+        double busy = busy_together(pricing, moved, &links, &status);
         double together = first + (busy + part) * (1 - 1 / pace.panels);
-        all -= together < all ? memo->profile->pipelining * (all - together) : 0;
+        all -= together < all ? profile->pipelining * (all - together) : 0;
     }
     prediction->comm = all;
     prediction->copy = copy;
@@ -423,9 +418,8 @@ hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines
         struct hs_spec unsliced = *spec;
         unsliced.slice = INT64_MAX;
         *whole = *prediction;
-        add_products(memo, &unsliced, hs_pace_of(memo->profile, problem, variant, &unsliced, pairs, threads), moved,
-                     first, whole);
+        add_products(profile, &unsliced, hs_pace_of(pricing, &unsliced), moved, first, whole);
     }
-    add_products(memo, spec, pace, moved, first, prediction);
+    add_products(profile, spec, pace, moved, first, prediction);
     return status;
 }

@@ -5,6 +5,16 @@
 #include "hsumma/cost/price.h"
 #include "summa/messages/loop.h"
 
+/* What specs are priced for. */
+struct hs_pricing {
+    struct hs_clock_memo *memo; /* includes the profile */
+    struct hs_line_table *lines;
+    const struct hs_problem *problem;
+    const struct hs_variant *variant;
+    const struct hs_pairs *pairs;
+    int threads; /* per process */
+};
+
 struct hs_prediction {
     double seconds, comm, gemm, copy;
     int exchanges; /* 1 if A or B passes through an exchange */
@@ -22,17 +32,15 @@ struct hs_prediction {
  * communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.  whole: if not
  * NULL, is set to the prediction of the spec without slices of the local GEMM.
  */
-hsumma_status hs_predict(struct hs_clock_memo *memo, struct hs_line_table *lines, const struct hs_problem *problem,
-                         const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                         int threads, struct hs_prediction *prediction, struct hs_prediction *whole);
+hsumma_status hs_predict(const struct hs_pricing *pricing, const struct hs_spec *spec, struct hs_prediction *prediction,
+                         struct hs_prediction *whole);
 
 /*
  * An operand's mover on the line that represents all lines, without panels; with cells, as seen from the largest cell.
  * A pure function of global arguments, except for the fields that depend on this process's coordinates (length, held,
  * line, loop_coord and, without cells, place and group).
  */
-struct hs_mover hs_line_mover(const struct hs_line_table *lines, const struct hs_problem *problem,
-                              const struct hs_variant *variant, const struct hs_spec *spec, int operand);
+struct hs_mover hs_line_mover(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand);
 
 /* Bytes of panel buffers. */
 struct hs_need {
@@ -40,15 +48,13 @@ struct hs_need {
     /* Bytes on the node that shares most, enough for all lines whatever their levels are; 0 without cells. */
     int64_t shared;
 };
-struct hs_need hs_need_of(const struct hs_line_table *lines, const struct hs_problem *problem,
-                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs);
+struct hs_need hs_need_of(const struct hs_pricing *pricing, const struct hs_spec *spec);
 
 /* Number of panels of width `width`. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
 /* The sequence of a moving operand's panels on a level.  stride: the level's; width: that of its panels. */
-struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct hs_variant *variant,
-                                  const struct hs_spec *spec, const struct hs_pairs *pairs, int operand, int stride,
+struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand, int stride,
                                   int64_t width);
 
 /*
@@ -59,9 +65,7 @@ struct hs_pipeline hs_pipeline_of(const struct hs_profile *profile, const struct
 struct hs_pace {
     double panels, gemm, poll, lookahead;
 };
-struct hs_pace hs_pace_of(const struct hs_profile *profile, const struct hs_problem *problem,
-                          const struct hs_variant *variant, const struct hs_spec *spec, const struct hs_pairs *pairs,
-                          int threads);
+struct hs_pace hs_pace_of(const struct hs_pricing *pricing, const struct hs_spec *spec);
 /*
  * The seconds per innermost panel for which a multiplication waits for a panel that would be there if processes that
  * multiply forwarded at once; they notice only every pace.poll seconds what they have to forward.  first: seconds of

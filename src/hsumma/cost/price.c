@@ -1,8 +1,8 @@
 #include "hsumma/cost/price.h"
 
 #include "base/hash.h"
-#include "hsumma/cost/links.h"
 
+#include <math.h>
 #include <string.h>
 
 void hs_clock_memo_free(struct hs_clock_memo *memo)
@@ -36,16 +36,6 @@ static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_key *
     }
 }
 
-/* The topology of the line, with its members numbered from `root`. */
-static hsumma_status topology_of(const struct hs_line_table *lines, const struct hs_line *line, int root,
-                                 const struct hs_allocator *memory, struct hs_topology *topology)
-{
-    int size = line->group.size;
-    if (!lines->topology || line->cells)
-        return hs_topology_blocks(topology, size, lines->topology || !lines->one_node ? size : 1, 1, memory);
-    return hs_group_topology(&line->group, root, lines->topology, memory, topology);
-}
-
 /*
  * The machine as seen by one line.  All lines of a kind do the same work at the same time, so the lines that send from
  * a node share its outgoing link evenly.  The clock's own model of injection is not used: in that model an early
@@ -56,29 +46,28 @@ static struct hs_machine shared_machine(const struct hs_machine *machine, double
     struct hs_machine shared = *machine;
     double least = machine->inject * sharing;
     shared.inject = 0;
-    shared.network.beta = machine->network.beta > least ? machine->network.beta : least;
-    shared.network.beta_long = machine->network.beta_long > least ? machine->network.beta_long : least;
+    shared.network.beta = fmax(machine->network.beta, least);
+    shared.network.beta_long = fmax(machine->network.beta_long, least);
     return shared;
 }
 
 static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_line *line, int root, const struct hs_machine *machine,
-                                const struct hs_shape *shape, const struct hs_alg *alg, struct hs_cost *cost)
+                                const struct hs_line_use *use, int root, const struct hs_machine *machine,
+                                const struct hs_shape *shape, struct hs_cost *cost)
 {
-    struct hs_topology topology;
+    struct hs_topology topology; /* of the line, with its members numbered from `root` */
     struct hs_shape here = *shape;
-    hsumma_status status = topology_of(lines, line, root, memo->memory, &topology);
+    const struct hs_group *group = &use->line.group;
+    const int nodes = lines->topology || !lines->one_node ? group->size : 1;
+    hsumma_status status = lines->topology && !use->line.cells
+                               ? hs_group_topology(group, root, lines->topology, memo->memory, &topology)
+                               : hs_topology_blocks(&topology, group->size, nodes, 1, memo->memory);
     if (status)
         return status;
     here.topology = &topology;
-    status = hs_clock_seconds(alg, &here, machine, memo->memory, &cost->seconds, &cost->load);
+    status = hs_clock_seconds(use->alg, &here, machine, memo->memory, &cost->seconds, &cost->load);
     hs_topology_free(&topology, memo->memory);
     return status;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* The time of a line's messages, which depend on each other, and of all lines' messages on the nodes' links, if the
@@ -97,22 +86,23 @@ static double with_waits(double line, double links)
  * of such an algorithm is halfway between this price and that for roots on one node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                    const struct hs_line *line, int root, const struct hs_shape *shape,
-                                    const struct hs_alg *alg, struct hs_cost *cost)
+                                    const struct hs_line_use *use, int root, const struct hs_shape *shape,
+                                    struct hs_cost *cost)
 {
+    const struct hs_line *line = &use->line;
     struct hs_machine machine = shared_machine(&memo->profile->machine, line->sharing);
-    hsumma_status status = clock_from(memo, lines, line, root, &machine, shape, alg, cost);
+    hsumma_status status = clock_from(memo, lines, use, root, &machine, shape, cost);
     if (status || line->crowd == line->sharing)
         return status;
     const struct hs_cost none = {.seconds = 0}, together = *cost;
     struct hs_cost apart = none;
     machine = shared_machine(&memo->profile->machine, line->crowd);
-    status = clock_from(memo, lines, line, root, &machine, shape, alg, &apart);
+    status = clock_from(memo, lines, use, root, &machine, shape, &apart);
     apart.seconds = with_waits(apart.seconds, together.load.mean);
-    apart.load.mean = larger(apart.load.mean, together.load.mean);
+    apart.load.mean = fmax(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
-        apart.load.most[i] = larger(apart.load.most[i], together.load.mean);
-    double part = alg->flags & HS_TRUE_ROOT ? 0.5 : 1;
+        apart.load.most[i] = fmax(apart.load.most[i], together.load.mean);
+    double part = use->alg->flags & HS_TRUE_ROOT ? 0.5 : 1;
     *cost = hs_cost_add(hs_cost_add(none, together, 1 - part), apart, part);
     return status;
 }
@@ -157,7 +147,7 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_key *key,
  * in other fabrics, where many links lead to a few, at least as long as the busiest works for all.
  */
 static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_link_use *use, int64_t bytes, struct hs_cost *cost)
+                                const struct hs_line_use *use, int64_t bytes, struct hs_cost *cost)
 {
     struct hs_clock_key key = {.kind = HS_LINKS_ENTRY,
                                .alg = use->alg,
@@ -189,24 +179,23 @@ static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line
 /* Sets cost->seconds to the rounds of polls: the seconds on a machine on which messages and signals take a second,
  * however many are in flight, and nothing else takes time. */
 static hsumma_status count_rounds(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                  const struct hs_line *line, int root, const struct hs_shape *shape,
-                                  const struct hs_alg *alg, struct hs_cost *cost)
+                                  const struct hs_line_use *use, int root, const struct hs_shape *shape,
+                                  struct hs_cost *cost)
 {
     enum { PORTS = 64 }; /* about as many steps of a process are in progress */
     const struct hs_link second = {.alpha = 1, .gap = 1e-9};
     const struct hs_machine machine = {
         .network = second, .node = second, .offload = second, .signal = 1, .ports = PORTS};
-    return clock_from(memo, lines, line, root, &machine, shape, alg, cost);
+    return clock_from(memo, lines, use, root, &machine, shape, cost);
 }
 
 /* The entry of one of the stored sizes. */
 static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind kind, const struct hs_line_table *lines,
-                               const struct hs_line *line, const struct hs_shape *shape, const struct hs_alg *alg,
-                               hsumma_status *status)
+                               const struct hs_line_use *use, const struct hs_shape *shape, hsumma_status *status)
 {
     struct hs_clock_key key = {.kind = kind,
-                               .alg = alg,
-                               .where = line->where,
+                               .alg = use->alg,
+                               .where = use->line.where,
                                .size = shape->size,
                                .bytes = shape->bytes,
                                .unit = shape->unit,
@@ -215,12 +204,12 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
     const uint16_t *slot = slot_of(memo, &key);
     if (*slot)
         return memo->entry[*slot - 1].cost;
-    int roots[2], count = typical_roots(lines, line, roots);
+    int roots[2], count = typical_roots(lines, &use->line, roots);
     struct hs_cost none = {.seconds = 0}, cost = none;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
-        hsumma_status mine = kind == HS_ROUNDS_ENTRY ? count_rounds(memo, lines, line, roots[i], shape, alg, &one)
-                                                     : clock_of_lines(memo, lines, line, roots[i], shape, alg, &one);
+        hsumma_status mine =
+            (kind == HS_ROUNDS_ENTRY ? count_rounds : clock_of_lines)(memo, lines, use, roots[i], shape, &one);
         if (mine) {
             *status = mine;
             return none;
@@ -233,15 +222,14 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
 
 /* The price of MPI's own collective, whose algorithm is unknown: the least price of the algorithms that MPI may use. */
 static struct hs_cost price_of_mpi(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                   const struct hs_line *line, enum hs_collective collective, int64_t bytes,
-                                   int64_t unit, hsumma_status *status)
+                                   const struct hs_line_use *use, int64_t bytes, hsumma_status *status)
 {
     struct hs_cost least = {.seconds = -1};
-    const struct hs_alg *row;
-    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        if (row->collective != collective || !(row->flags & HS_LIKE_MPI))
+    struct hs_line_use other = {.line = use->line, .unit = use->unit};
+    for (int i = 0; (other.alg = hs_alg_at(i)) != NULL; i++) {
+        if (other.alg->collective != use->alg->collective || !(other.alg->flags & HS_LIKE_MPI))
             continue;
-        struct hs_cost cost = hs_price(memo, lines, line, row, NULL, bytes, unit, 0, status);
+        struct hs_cost cost = hs_price(memo, lines, &other, bytes, status);
         if (least.seconds < 0 || cost.seconds < least.seconds)
             least = cost;
     }
@@ -268,75 +256,53 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
     size[1] = size[0] == bytes ? bytes : size[0] + step;
 }
 
-/* The cost of a size at `part` of the way from the size of one cost to that of another. */
-static struct hs_cost interpolate(const struct hs_cost *a, const struct hs_cost *b, double part)
-{
-    struct hs_cost cost = {.seconds = a->seconds + part * (b->seconds - a->seconds),
-                           .beside = a->beside + part * (b->beside - a->beside)};
-    for (int i = 0; i < HS_LOAD_ROOTS; i++) {
-        cost.load.most[i] = a->load.most[i] + part * (b->load.most[i] - a->load.most[i]);
-        cost.link[i] = a->link[i] + part * (b->link[i] - a->link[i]);
-    }
-    cost.load.mean = a->load.mean + part * (b->load.mean - a->load.mean);
-    return cost;
-}
-
 /* The entry for any size. */
 static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kind kind,
-                                   const struct hs_line_table *lines, const struct hs_line *line,
-                                   const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes,
-                                   int64_t unit, int64_t segment, hsumma_status *status)
+                                   const struct hs_line_table *lines, const struct hs_line_use *use, int64_t bytes,
+                                   hsumma_status *status)
 {
     struct hs_shape shape[2];
-    int64_t size[2];
-    segment = alg->flags & HS_USES_SEGMENT ? segment : 0;
-    sizes_around(bytes, unit, segment, size);
+    int64_t size[2], segment = use->alg->flags & HS_USES_SEGMENT ? use->segment : 0;
+    sizes_around(bytes, use->unit, segment, size);
     for (int i = 0; i < 2; i++)
-        shape[i] = (struct hs_shape){.size = line->group.size,
-                                     .bytes = size[i],
-                                     .unit = unit,
-                                     .segment = segment,
-                                     .with = with ? *with : (struct hs_parameters){0}};
-    if (size[0] == size[1] || hs_alg_unfit(alg, &shape[0]) || hs_alg_unfit(alg, &shape[1])) {
+        shape[i] = (struct hs_shape){
+            .size = use->line.group.size, .bytes = size[i], .unit = use->unit, .segment = segment, .with = use->with};
+    if (size[0] == size[1] || hs_alg_unfit(use->alg, &shape[0]) || hs_alg_unfit(use->alg, &shape[1])) {
         shape[0].bytes = bytes;
-        return clock_at(memo, kind, lines, line, &shape[0], alg, status);
+        return clock_at(memo, kind, lines, use, &shape[0], status);
     }
-    const struct hs_cost low = clock_at(memo, kind, lines, line, &shape[0], alg, status);
-    const struct hs_cost high = clock_at(memo, kind, lines, line, &shape[1], alg, status);
+    const struct hs_cost low = clock_at(memo, kind, lines, use, &shape[0], status);
+    const struct hs_cost high = clock_at(memo, kind, lines, use, &shape[1], status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
-    return interpolate(&low, &high, part);
+    return hs_cost_add(low, hs_cost_add(high, low, -1), part);
 }
 
-struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
-                        int64_t segment, hsumma_status *status)
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line_use *use,
+                        int64_t bytes, hsumma_status *status)
 {
-    if (line->group.size == 1 || bytes == 0)
+    if (use->line.group.size == 1 || bytes == 0)
         return (struct hs_cost){.seconds = 0};
-    if (alg->flags & HS_BY_MPI)
-        return price_of_mpi(memo, lines, line, alg->collective, bytes, unit, status);
-    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, line, alg, with, bytes, unit, segment, status);
-    if (!hs_links_known(lines, line))
-        return cost;
-    struct hs_link_use use = {*line, alg, with ? *with : (struct hs_parameters){0}, unit, 0};
-    hsumma_status loaded = load_links(memo, lines, &use, bytes, &cost);
+    if (use->alg->flags & HS_BY_MPI)
+        return price_of_mpi(memo, lines, use, bytes, status);
+    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, use, bytes, status);
+    hsumma_status loaded = hs_links_known(lines, &use->line) ? load_links(memo, lines, use, bytes, &cost) : HSUMMA_OK;
     *status = loaded ? loaded : *status;
     return cost;
 }
 
-double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                      const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
-                      int64_t segment, hsumma_status *status)
+double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line_use *use,
+                      int64_t bytes, hsumma_status *status)
 {
+    const int size = use->line.group.size;
     double rounds = 0;
-    if (line->group.size == 1 || bytes == 0)
+    if (size == 1 || bytes == 0)
         return 0;
-    if (alg->flags & HS_BY_MPI) { /* those of a tree */
-        for (int reached = 1; reached < line->group.size; reached *= 2)
+    if (use->alg->flags & HS_BY_MPI) { /* those of a tree */
+        for (int reached = 1; reached < size; reached *= 2)
             rounds++;
         return rounds;
     }
-    if (!(alg->flags & HS_USES_SEGMENT)) /* they hardly depend on the size */
-        bytes = line->group.size * unit;
-    return interpolated(memo, HS_ROUNDS_ENTRY, lines, line, alg, with, bytes, unit, segment, status).seconds;
+    if (!(use->alg->flags & HS_USES_SEGMENT)) /* they hardly depend on the size */
+        bytes = size * use->unit;
+    return interpolated(memo, HS_ROUNDS_ENTRY, lines, use, bytes, status).seconds;
 }

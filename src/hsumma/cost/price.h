@@ -2,7 +2,7 @@
 #ifndef HS_HSUMMA_COST_PRICE_H
 #define HS_HSUMMA_COST_PRICE_H
 
-#include "hsumma/cost/lines.h"
+#include "hsumma/cost/links.h"
 #include "hsumma/cost/profile.h"
 
 struct hs_cost {
@@ -84,18 +84,16 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
                          const struct hs_allocator *memory);
 void hs_clock_memo_free(struct hs_clock_memo *memo);
 
-/* The price of one collective.  with: NULL for the algorithm's default parameters.  *status is only set on failure. */
-struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                        const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
-                        int64_t segment, hsumma_status *status);
+/* The price of one collective.  *status is only set on failure. */
+struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line_use *use,
+                        int64_t bytes, hsumma_status *status);
 
 /*
  * The number of times, one after the other, that some process must notice what has arrived before the collective is
  * complete on all processes: messages and signals on the longest path through the schedule.  While processes multiply
  * they notice it only when they poll.  Arguments as for hs_price.
  */
-double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line *line,
-                      const struct hs_alg *alg, const struct hs_parameters *with, int64_t bytes, int64_t unit,
-                      int64_t segment, hsumma_status *status);
+double hs_poll_rounds(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line_use *use,
+                      int64_t bytes, hsumma_status *status);
 
 #endif

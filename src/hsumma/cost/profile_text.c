@@ -87,10 +87,8 @@ struct profile_reading {
 
 static const char blanks[] = " \t\r";
 
-static hsumma_status refuse(const struct profile_reading *reading, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static hsumma_status refuse(const struct profile_reading *reading, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static hsumma_status refuse(const struct profile_reading *reading,
+                                                                  const char *format, ...)
 {
     char expected[320];
     va_list args;
@@ -263,9 +261,7 @@ struct writing {
     size_t size, length;
 };
 
-static void add(struct writing *writing, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct writing *writing, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct writing *writing, const char *format, ...)
 {
     size_t left = writing->length < writing->size ? writing->size - writing->length : 0;
     va_list args;

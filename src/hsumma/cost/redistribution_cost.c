@@ -1,5 +1,7 @@
 #include "hsumma/cost/redistribution_cost.h"
 
+#include <math.h>
+
 struct links {
     double between, inside, alpha; /* seconds per byte between nodes, per byte inside nodes, and per message */
 };
@@ -17,11 +19,6 @@ static struct links links_of(const struct hs_profile *profile)
     return links;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The seconds of one process: those of its slower direction, plus its copies.  Adds the bytes that it receives [0] and
  * sends [1] between nodes to node_bytes. */
 static double process_seconds(const struct hs_redistribution_load *load, const struct links *links,
@@ -31,8 +28,8 @@ static double process_seconds(const struct hs_redistribution_load *load, const s
     for (int way = 0; way < 2; way++) {
         const int64_t *elements = load->elements[way];
         double between = (double)elements[HS_LOAD_BETWEEN] * bytes, inside = (double)elements[HS_LOAD_INSIDE] * bytes;
-        seconds = larger(seconds, between * links->between + inside * links->inside +
-                                      (double)load->messages[way] * links->alpha);
+        seconds = fmax(seconds,
+                       between * links->between + inside * links->inside + (double)load->messages[way] * links->alpha);
         copied += between + inside + (double)elements[HS_LOAD_HERE] * bytes;
         node_bytes[way] += between;
     }
@@ -62,10 +59,9 @@ hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const 
             int rank = nodes ? hs_part_rank(nodes, part, i) : end;
             status = hs_redistribution_count(source, sources, target, counted, size, rank, memory, &load);
             if (!status)
-                *seconds =
-                    larger(*seconds, process_seconds(&load, &links, &profile->machine, (double)bytes, node_bytes));
+                *seconds = fmax(*seconds, process_seconds(&load, &links, &profile->machine, (double)bytes, node_bytes));
         }
-        *seconds = larger(*seconds, larger(node_bytes[0], node_bytes[1]) * profile->machine.inject);
+        *seconds = fmax(*seconds, fmax(node_bytes[0], node_bytes[1]) * profile->machine.inject);
     }
     hs_topology_free(&together, memory);
     return status;

@@ -8,15 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int on_several_grids(const struct hs_request *request)
-{
-    return request->desc[HS_B]->grid != request->desc[HS_A]->grid ||
-           request->desc[HS_C]->grid != request->desc[HS_A]->grid;
-}
-
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings)
 {
-    return request->layers > 1 || settings->layers > 1 || on_several_grids(request);
+    const hsumma_grid *grid = request->desc[HS_A]->grid;
+    return request->layers > 1 || settings->layers > 1 || request->desc[HS_B]->grid != grid ||
+           request->desc[HS_C]->grid != grid;
 }
 
 static int by_number(const void *left, const void *right)
@@ -129,8 +125,8 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     if (status == HSUMMA_ERR_MEMORY)
         hs_fail(&ctx->message, status, "no memory for layers");
     struct hs_vote vote = {.status = status, .about = HS_ABOUT_MEMORY, .hash = status ? 0 : layered->count};
-    struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
-    status = request->alone ? verdict.status : hs_request_judge(ctx, request, settings, status, verdict);
+    struct hs_verdict verdict;
+    status = hs_request_agree(ctx, request, settings, vote, &verdict);
     for (int l = 0; l < (layered ? layered->count : 0) && !status; l++) {
         int each = layered->extent[0] * layered->extent[1];
         status = hs_grid_create(ctx, layered->extent, 'A', &rank[l * each], &layered->grid[l]);
@@ -226,12 +222,11 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
 {
     struct hs_layered *layered = plan->layered;
     hsumma_desc desc[3];
-    const struct hs_view *view = plan->problem.view, *const views[3] = {&view[0], &view[1], &view[2]};
-    int64_t limit = hs_workspace_limit(&settings->workspace, views, 3, plan->problem.scalar->size), most, needs = 0;
+    int64_t limit = hs_workspace_limit(&settings->workspace, plan->problem.view, 3, plan->problem.scalar->size);
+    int64_t most = 0, needs = 0;
     for (int x = 0; x < 3; x++)
         desc[x] = hs_layered_desc(layered, request, x, layered->mine >= 0 ? layered->mine : 0);
     plan->ranking.workspace_limit = limit;
-    most = 0;
     hsumma_status status = hs_layered_find_in_place(layered, request, &plan->problem, &plan->ctx->memory);
     if (!status)
         status = make_parts(plan, desc, limit, &most);
@@ -291,17 +286,6 @@ void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)
     hs_put(&ctx->memory, layered);
 }
 
-/* The first operand that the current step moves: A if it moves A and B, else C. */
-static int first_moving(const struct hs_layered *layered)
-{
-    return layered->step == HS_LAYERED_INWARD ? HS_A : HS_C;
-}
-
-static int last_moving(const struct hs_layered *layered)
-{
-    return layered->step == HS_LAYERED_INWARD ? HS_B : HS_C;
-}
-
 static void begin_step(hsumma_plan *plan)
 {
     struct hs_layered *layered = plan->layered;
@@ -336,10 +320,12 @@ void hs_layered_begin(hsumma_plan *plan)
     begin_step(plan);
 }
 
+/* Advances the redistributions of A and B, or that of C. */
 static hsumma_status advance_moves(struct hs_layered *layered, int *worked, int *done)
 {
+    const int inward = layered->step == HS_LAYERED_INWARD, last = inward ? HS_B : HS_C;
     hsumma_status status = HSUMMA_OK;
-    for (int x = first_moving(layered); x <= last_moving(layered) && !status; x++) {
+    for (int x = inward ? HS_A : HS_C; x <= last && !status; x++) {
         int through = 1;
         if (!layered->in_place[x])
             status = hs_redistribution_advance(&layered->move[x], worked, &through);

@@ -17,20 +17,6 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
     return status;
 }
 
-/* Places the layers of processes rank[] on imagined grids.  grid: memory for these grids. */
-static hsumma_status imagine(hsumma_context *ctx, const struct hs_request *request, int *rank, int processes,
-                             struct hs_layered *layered, hsumma_grid *grid)
-{
-    hsumma_status status = HSUMMA_OK;
-    hs_layered_place(layered, request, processes);
-    int each = layered->extent[0] * layered->extent[1];
-    for (int l = 0; l < layered->count && !status; l++) {
-        status = hs_imagine_grid(ctx, layered->extent, &rank[l * each], &grid[l]);
-        layered->grid[l] = &grid[l];
-    }
-    return status;
-}
-
 /* Prices the first layer's product. */
 static hsumma_status price_product(hsumma_context *ctx, const struct hs_request *request,
                                    const struct hs_settings *settings, const struct hs_layered *layered, int64_t limit,
@@ -63,8 +49,6 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
 {
     const struct hs_request *request = question->request;
     const struct hs_problem *problem = question->problem;
-    const int64_t limit = question->limit;
-    const double enough = question->enough;
     struct hs_layered_ends ends;
     size_t size = problem->scalar->size;
     int64_t workspace = 0;
@@ -76,7 +60,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
                                         .part_bytes = hs_layered_part_bytes(layered, size)};
     if (status)
         return status;
-    if (result->part_bytes >= limit)
+    if (result->part_bytes >= question->limit)
         return HSUMMA_ERR_WORKSPACE; /* without a message, because another number of layers may fit */
     status = hs_layered_ends_make(layered, request, problem, &ctx->memory, &ends);
     if (!status && question->free) /* the memory for A's rank table is unused, and serves C */
@@ -86,15 +70,16 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     hs_layered_ends_free(&ends, &ctx->memory);
     for (int x = 0; x < 3; x++)
         result->seconds += result->move[x] = layered->move_seconds[x];
-    if (status || (enough >= 0 && result->seconds >= enough))
+    if (status || (question->enough >= 0 && result->seconds >= question->enough))
         return status;
-    status = price_product(ctx, request, question->settings, layered, limit - result->part_bytes, &result->product,
-                           &workspace);
+    status = price_product(ctx, request, question->settings, layered, question->limit - result->part_bytes,
+                           &result->product, &workspace);
     result->seconds += result->product;
     result->workspace_bytes = result->part_bytes + workspace;
     return status;
 }
 
+/* Prices layers on imagined grids. */
 static hsumma_status price_count(hsumma_context *ctx, const struct question *question, int count,
                                  struct hs_layered_price *result)
 {
@@ -105,8 +90,12 @@ static hsumma_status price_count(hsumma_context *ctx, const struct question *que
     int *rank = hs_layered_ranks(ctx, given);
     layered.grid = hs_get(&ctx->memory, (size_t)count, sizeof *layered.grid);
     hsumma_status status = grid && rank && layered.grid ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
-    if (!status)
-        status = imagine(ctx, request, rank, given->grid.extent[0] * given->grid.extent[1], &layered, grid);
+    hs_layered_place(&layered, request, given->grid.extent[0] * given->grid.extent[1]);
+    const int each = layered.extent[0] * layered.extent[1];
+    for (int l = 0; l < count && !status; l++) {
+        layered.grid[l] = &grid[l];
+        status = hs_imagine_grid(ctx, layered.extent, &rank[l * each], &grid[l]);
+    }
     if (!status)
         status = price(ctx, question, &layered, result);
     hs_put(&ctx->memory, layered.grid);
@@ -147,11 +136,11 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     struct hs_problem problem;
     struct hs_scalar scalar;
     hs_plan_problem(request, settings, &scalar, &problem);
-    const struct hs_view *const views[3] = {&problem.view[0], &problem.view[1], &problem.view[2]};
     struct question question = {.request = request,
                                 .settings = settings,
                                 .problem = &problem,
-                                .limit = hs_workspace_limit(&settings->workspace, views, 3, problem.scalar->size),
+                                .limit =
+                                    hs_workspace_limit(&settings->workspace, problem.view, 3, problem.scalar->size),
                                 .enough = one.seconds < 0 ? -1 : CLEARLY * one.seconds,
                                 .free = one.free};
     *count = 1;

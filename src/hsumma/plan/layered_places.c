@@ -6,8 +6,7 @@
 
 int hs_layered_axis_of_k(const struct hs_request *request, int operand)
 {
-    int cols = request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
-    return cols ? 1 : 0;
+    return request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
 }
 
 /* Chooses P x Q for each layer.  Uses as many processes as possible, and minimises the elements that a process
@@ -60,8 +59,9 @@ static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
     return divided(divided(k, layered->count), unit) * unit;
 }
 
-static void lay_out_axes(struct hs_layered *layered, const struct hs_request *request)
+void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
+    choose_extent(layered, request, processes);
     int64_t k = share_of_k(layered, request->extent[HS_K]);
     for (int x = 0; x < 3; x++)
         for (int a = 0; a < 2; a++) {
@@ -71,12 +71,6 @@ static void lay_out_axes(struct hs_layered *layered, const struct hs_request *re
             layered->axis[x][a] = dim == HS_K ? one_block_each(n, k / parts, parts * layered->count)
                                               : one_block_each(n, divided(n, parts), parts);
         }
-}
-
-void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
-{
-    choose_extent(layered, request, processes);
-    lay_out_axes(layered, request);
 }
 
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view)
@@ -132,12 +126,6 @@ static int same_layout(const struct hs_layout *a, const struct hs_layout *b)
     return same;
 }
 
-/* The caller's layout of an operand. */
-static struct hs_layout given_layout(const struct hs_request *request, const struct hs_problem *problem, int operand)
-{
-    return hs_layout_of(request->desc[operand]->grid, &problem->view[operand]);
-}
-
 static size_t ranks_of(const struct hs_layered *layered)
 {
     return (size_t)layered->extent[0] * (size_t)layered->extent[1] * (size_t)layered->count;
@@ -148,7 +136,8 @@ hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct 
 {
     int *rank = hs_get(memory, ranks_of(layered), sizeof *rank);
     for (int x = 0; x < 2 && rank; x++) {
-        struct hs_layout from = given_layout(request, problem, x), to = layout_inside(layered, request, x, 0, rank);
+        struct hs_layout from = hs_layout_of(request->desc[x]->grid, &problem->view[x]);
+        struct hs_layout to = layout_inside(layered, request, x, 0, rank);
         layered->in_place[x] = same_layout(&from, &to);
     }
     hs_put(memory, rank);
@@ -175,7 +164,7 @@ hsumma_status hs_layered_ends_make(const struct hs_layered *layered, const struc
     if (!ends->of_c || !ends->rank[0] || !ends->rank[1])
         return HSUMMA_ERR_MEMORY;
     for (int x = 0; x < 3; x++)
-        ends->given[x] = given_layout(request, problem, x);
+        ends->given[x] = hs_layout_of(request->desc[x]->grid, &problem->view[x]);
     for (int x = 0; x < 2; x++) {
         ends->inside[x] = layout_inside(layered, request, x, 0, ends->rank[x]);
         ends->source[x] = &ends->given[x];

@@ -15,15 +15,12 @@ void hs_plan_problem(const struct hs_request *request, const struct hs_settings 
                      struct hs_problem *problem)
 {
     hsumma_context *ctx = request->desc[0]->grid->ctx;
-    memset(problem, 0, sizeof *problem);
     *scalar = hs_scalars[request->type];
     scalar->compute = ctx->compute;
     if (settings->bits)
         hs_scalar_order(scalar);
-    problem->scalar = scalar;
-    problem->grid = request->desc[0]->grid->grid;
-    problem->local = ctx->local;
-    problem->trace = ctx->comm.trace;
+    *problem = (struct hs_problem){
+        .scalar = scalar, .grid = request->desc[0]->grid->grid, .local = ctx->local, .trace = ctx->comm.trace};
     memcpy(problem->extent, request->extent, sizeof problem->extent);
     for (int x = 0; x < 3; x++) {
         const hsumma_desc *desc = request->desc[x];
@@ -100,13 +97,6 @@ hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], 
     return HSUMMA_OK;
 }
 
-static int threads_of(const hsumma_context *ctx, const struct hs_settings *settings)
-{
-    if (settings->bits) /* the BLAS is not called */
-        return 0;
-    return settings->threads >= 0 ? settings->threads : ctx->threads;
-}
-
 /* Sets *count to the number of layers for layers=auto, equal on all processes; 1 unless another number is clearly
  * faster. */
 static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_request *request,
@@ -122,13 +112,6 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
     struct hs_verdict verdict =
         hs_context_agree(plan->ctx, (struct hs_vote){.status = status, .hash = status ? 0 : *count});
     return hs_context_judge(plan->ctx, status, verdict, "layers=auto", &chosen, 1);
-}
-
-static struct hs_sharing sharing_of(const hsumma_plan *plan)
-{
-    const struct hs_product_memory *shared = &plan->grid->shared;
-    return (struct hs_sharing){
-        .bytes = shared->bytes, .in_place = plan->ctx->allocations.first != NULL, .refused = shared->refused};
 }
 
 /* Restricts the search to one level if leave_idle has made the grid smaller, because a plan's line cannot express a
@@ -174,7 +157,9 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                                  .threads = settings->bits          ? 1
                                             : settings->threads > 0 ? settings->threads
                                                                     : ctx->threads_model,
-                                 .sharing = sharing_of(plan),
+                                 .sharing = {.bytes = plan->grid->shared.bytes,
+                                             .in_place = ctx->allocations.first != NULL,
+                                             .refused = plan->grid->shared.refused},
                                  .memory = &ctx->memory,
                                  .only_best = request->silent && settings->tune != HS_TUNE_MEASURE};
     if (request->choice) {
@@ -234,7 +219,8 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
         plan->member = plan->in_grid;
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
-    plan->choice.spec.threads = threads_of(ctx, settings);
+    /* with bits=anywhere the BLAS is not called */
+    plan->choice.spec.threads = settings->bits ? 0 : settings->threads >= 0 ? settings->threads : ctx->threads;
     plan->choice.spec.steps = settings->steps;
     if (!status && settings->steps && hs_compute_is_real(ctx->compute))
         status =
@@ -415,9 +401,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (status)
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
-    struct hs_verdict verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
+    struct hs_verdict verdict;
+    status = hs_request_agree(ctx, request, &settings, vote, &verdict);
     ctx->broken |= hs_status_is_final(verdict.status);
-    status = request->alone ? verdict.status : hs_request_judge(ctx, request, &settings, status, verdict);
     int layers = 1;
     if (!status)
         status = choose_layers(plan, request, &settings, &layers);

@@ -130,9 +130,9 @@ void hs_choice_keep(const hsumma_plan *plan, uint64_t key);
  * descriptor".  Returns the number of fields. */
 enum { HS_DESC_GIVEN = 13 };
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN]);
-/* hs_context_judge for an agreement on a request. */
-hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *request,
-                               const struct hs_settings *settings, hsumma_status mine, struct hs_verdict verdict);
+/* An agreement on a request, and its judgement (hs_context_judge).  With request->alone only this process votes. */
+hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *request,
+                               const struct hs_settings *settings, struct hs_vote vote, struct hs_verdict *verdict);
 
 /* The problem of a request.  scalar: storage for its scalar type. */
 void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,

@@ -4,9 +4,8 @@
 #include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static const char names[] = "ABC";
+static const char names[] = "ABC", dim_name[] = "mnk";
 
 hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, char name, struct hs_message *message)
 {
@@ -45,7 +44,6 @@ hsumma_status hs_desc_check(const hsumma_desc *desc, const hsumma_context *ctx, 
 /* Checks that op(X) fits into the matrix, from (i, j) on. */
 static hsumma_status check_fit(const struct hs_request *request, int x, struct hs_message *message)
 {
-    static const char dim_name[] = "mnk";
     const hsumma_desc *desc = request->desc[x];
     for (int logical = 0; logical < 2; logical++) {
         int dim = hs_operand_dims[x][logical], stored = request->op[x] == 'N' ? logical : 1 - logical;
@@ -62,7 +60,6 @@ static hsumma_status check_fit(const struct hs_request *request, int x, struct h
 
 hsumma_status hs_request_check(const struct hs_request *request, const hsumma_context *ctx, struct hs_message *message)
 {
-    static const char dim_name[] = "mnk";
     if ((unsigned)request->type > HSUMMA_Z)
         return hs_fail(message, HSUMMA_ERR_ARGUMENT, "type is %d; expected HSUMMA_S, HSUMMA_D, HSUMMA_C or HSUMMA_Z",
                        (int)request->type);
@@ -130,56 +127,50 @@ hsumma_status hs_check_guard(const hsumma_context *ctx, const struct hs_settings
     return HSUMMA_OK;
 }
 
+/* The fields of a descriptor that must agree on all processes, in the order of their names in hs_desc_given. */
+struct fields {
+    int64_t value[HS_DESC_GIVEN];
+};
+
+static struct fields fields_of(const hsumma_desc *desc, int layout)
+{
+    const int *extent = desc->grid->grid.extent, number = layout ? 0 : desc->grid->number;
+    return (struct fields){{desc->m, desc->n, desc->mb, desc->nb, desc->imb, desc->inb, desc->rsrc, desc->csrc, desc->i,
+                            desc->j, number, extent[0], extent[1]}};
+}
+
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN])
 {
-    const struct hs_given fields[HS_DESC_GIVEN] = {
-        {"m", whose, .number = desc->m},
-        {"n", whose, .number = desc->n},
-        {"mb", whose, .number = desc->mb},
-        {"nb", whose, .number = desc->nb},
-        {"imb", whose, .number = desc->imb},
-        {"inb", whose, .number = desc->inb},
-        {"rsrc", whose, .number = desc->rsrc},
-        {"csrc", whose, .number = desc->csrc},
-        {"i", whose, .number = desc->i},
-        {"j", whose, .number = desc->j},
-        {"the grid's number (in order of creation)", whose, .number = desc->grid->number},
-        {"the grid's rows", whose, .number = desc->grid->grid.extent[0]},
-        {"the grid's columns", whose, .number = desc->grid->grid.extent[1]},
-    };
-    memcpy(given, fields, sizeof fields);
+    enum { OF_GRID = 10 };
+    static const char *const name[OF_GRID] = {"m", "n", "mb", "nb", "imb", "inb", "rsrc", "csrc", "i", "j"};
+    static const char *const of_grid[] = {"the grid's number (in order of creation)", "the grid's rows",
+                                          "the grid's columns"};
+    const struct fields fields = fields_of(desc, 0);
+    for (int f = 0; f < HS_DESC_GIVEN; f++)
+        given[f] = (struct hs_given){f < OF_GRID ? name[f] : of_grid[f - OF_GRID], whose, .number = fields.value[f]};
     return HS_DESC_GIVEN;
 }
 
 uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout)
 {
-    const int64_t field[HS_DESC_GIVEN] = {desc->m,
-                                          desc->n,
-                                          desc->mb,
-                                          desc->nb,
-                                          desc->imb,
-                                          desc->inb,
-                                          desc->rsrc,
-                                          desc->csrc,
-                                          desc->i,
-                                          desc->j,
-                                          layout ? 0 : desc->grid->number,
-                                          desc->grid->grid.extent[0],
-                                          desc->grid->grid.extent[1]};
+    const struct fields fields = fields_of(desc, layout);
     for (int f = 0; f < HS_DESC_GIVEN; f++)
-        hash = hs_mix(hash, (uint64_t)field[f]);
+        hash = hs_mix(hash, (uint64_t)fields.value[f]);
     return hash;
 }
 
-hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *request,
-                               const struct hs_settings *settings, hsumma_status mine, struct hs_verdict verdict)
+hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *request,
+                               const struct hs_settings *settings, struct hs_vote vote, struct hs_verdict *verdict)
 {
     static const char *const type[] = {"HSUMMA_S", "HSUMMA_D", "HSUMMA_C", "HSUMMA_Z"};
     static const char *const whose[] = {"A's descriptor", "B's descriptor", "C's descriptor"};
     struct hs_given given[8 + 3 * HS_DESC_GIVEN];
     int count = 0;
-    if (!verdict.status && !verdict.alike) { /* in this case all processes have a checked request */
-        const char op[2][2] = {{request->op[0]}, {request->op[1]}};
+    const char op[2][2] = {{request->op[0]}, {request->op[1]}};
+    *verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
+    if (request->alone)
+        return verdict->status;
+    if (!verdict->status && !verdict->alike) { /* in this case all processes have a checked request */
         given[count++] = (struct hs_given){"type", .text = type[request->type]};
         given[count++] = (struct hs_given){"transa", .text = op[0]};
         given[count++] = (struct hs_given){"transb", .text = op[1]};
@@ -190,9 +181,8 @@ hsumma_status hs_request_judge(hsumma_context *ctx, const struct hs_request *req
             count += hs_desc_given(request->desc[x], whose[x], &given[count]);
         given[count++] = (struct hs_given){"options", .text = request->options ? request->options : ""};
         given[count++] = (struct hs_given){"layers", .number = settings->layers};
-        return hs_context_judge(ctx, mine, verdict, "a product", given, count);
     }
-    return hs_context_judge(ctx, mine, verdict, "a product", NULL, 0);
+    return hs_context_judge(ctx, vote.status, *verdict, "a product", given, count);
 }
 
 int64_t hs_request_hash(const struct hs_request *request, int layout)
@@ -202,7 +192,7 @@ int64_t hs_request_hash(const struct hs_request *request, int layout)
         hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
     if (request->whole)
         hash = hs_mix(hash, (uint64_t)request->whole);
-    for (const char *c = request->options && !layout ? request->options : ""; *c; c++)
-        hash = hs_mix(hash, (uint64_t)*c);
+    if (request->options && !layout)
+        hash = hs_mix_text(hash, request->options);
     return (int64_t)(hash >> 1); /* non-negative, so that it can be negated */
 }

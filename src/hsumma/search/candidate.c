@@ -4,7 +4,6 @@
 #include "hsumma/search/search_cells.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { FIRST_SEGMENT = 64 << 10 };
@@ -52,8 +51,7 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(chooser->lines, cells, role, over.stride[level], over.size[level]);
-        leg[legs].panels =
-            hs_pipeline_of(chooser->profile, &chooser->variant, spec, &chooser->pairs, x, over.stride[level], width);
+        leg[legs].panels = hs_pipeline_of(&chooser->pricing, spec, x, over.stride[level], width);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;
@@ -63,18 +61,18 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
 static double seconds_of_legs(struct hs_chooser *chooser, const struct hs_alg *row, const struct hs_leg *leg, int legs,
                               const struct hs_spec *spec, struct hs_pace pace, hsumma_status *status)
 {
-    int64_t unit = (int64_t)chooser->problem->scalar->size;
+    struct hs_clock_memo *memo = chooser->planner->memo;
     double sum = 0, stall = 0;
     for (int j = 0; j < legs; j++) {
-        struct hs_cost cost = hs_price(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
-                                       unit, spec->segment, status);
+        const struct hs_line_use use = {
+            .line = leg[j].line, .alg = row, .unit = (int64_t)chooser->problem->scalar->size, .segment = spec->segment};
+        struct hs_cost cost = hs_price(memo, chooser->lines, &use, leg[j].bytes, status);
         double window = leg[j].panels.window, busy = hs_busy_in_pipeline(&cost, leg[j].panels).any;
         double together = busy * (1 - 1 / window) + hs_part_in_pipeline(&cost, leg[j].panels);
         sum += cost.seconds - chooser->profile->pipelining * (cost.seconds - together);
         if (pace.lookahead <= 0)
             continue;
-        double rounds = hs_poll_rounds(chooser->planner->memo, chooser->lines, &leg[j].line, row, NULL, leg[j].bytes,
-                                       unit, spec->segment, status);
+        double rounds = hs_poll_rounds(memo, chooser->lines, &use, leg[j].bytes, status);
         double late = hs_late(pace, cost.seconds, rounds, leg[j].panels.times) * leg[j].panels.times;
         stall = late > stall ? late : stall;
     }
@@ -85,8 +83,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    struct hs_pace pace = hs_pace_of(chooser->profile, chooser->problem, &chooser->variant, spec, &chooser->pairs,
-                                     chooser->planner->threads);
+    struct hs_pace pace = hs_pace_of(&chooser->pricing, spec);
     *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
         if (!hs_may_serve(row, collective))
@@ -144,7 +141,7 @@ static int stays_in_place(const struct hs_chooser *chooser, const struct hs_spec
     for (int x = 0; x < 3; x++) {
         if (!chooser->variant.role[x].moves)
             continue;
-        struct hs_mover mover = hs_line_mover(chooser->lines, chooser->problem, &chooser->variant, spec, x);
+        struct hs_mover mover = hs_line_mover(&chooser->pricing, spec, x);
         if (mover.levels > 0 || mover.members > 1 || mover.role->exchanged || !chooser->pairs.in_place[mover.index])
             return 0;
     }
@@ -256,7 +253,7 @@ static hsumma_status choose_widths(struct hs_chooser *chooser, const struct hs_s
         hsumma_status status = set_widths(chooser, spec, block, sketch->outer_times);
         if (status)
             return status;
-        struct hs_need need = hs_need_of(chooser->lines, chooser->problem, &chooser->variant, spec, &chooser->pairs);
+        struct hs_need need = hs_need_of(&chooser->pricing, spec);
         *workspace = need.workspace;
         int within = need.workspace <= chooser->limit && need.shared <= room;
         if (within && (need.workspace <= target || block == 1))
@@ -316,8 +313,7 @@ static hsumma_status price_slices(struct hs_chooser *chooser, const struct hs_sk
     int both = !chooser->settings->slice && choice->spec.slice != INT64_MAX && !chooser->profile->one_node;
     hsumma_status status = choose_algs(chooser, sketch, choice);
     if (!status)
-        status = hs_predict(chooser->planner->memo, chooser->lines, chooser->problem, &chooser->variant, &choice->spec,
-                            &chooser->pairs, chooser->planner->threads, &choice->prediction, both ? &whole : NULL);
+        status = hs_predict(&chooser->pricing, &choice->spec, &choice->prediction, both ? &whole : NULL);
     if (!status && both && whole.seconds <= choice->prediction.seconds) {
         choice->spec.slice = INT64_MAX;
         choice->prediction = whole;
@@ -422,18 +418,16 @@ static hsumma_status choose_cells(struct hs_chooser *chooser, const struct hs_sk
 /* Lists the possible group grids: "1x2, 2x1, 2x2, ..." */
 static void possible_groups(const int extent[2], char *text, size_t size)
 {
-    size_t used = 0;
-    int cut = 0;
-    for (int i = 1; i <= extent[0] && !cut; i++)
-        for (int j = 1; j <= extent[1] && !cut; j++) {
+    for (int i = 1; i <= extent[0]; i++)
+        for (int j = 1; j <= extent[1]; j++) {
             if (extent[0] % i || extent[1] % j)
                 continue;
-            cut = used + 24 > size;
-            if (!cut)
-                used += (size_t)snprintf(text + used, size - used, "%s%dx%d", used ? ", " : "", i, j);
+            if (strlen(text) + 24 > size) {
+                hs_append(text, size, ", ...");
+                return;
+            }
+            hs_append(text, size, "%s%dx%d", text[0] ? ", " : "", i, j);
         }
-    if (cut)
-        snprintf(text + used, size - used, ", ...");
 }
 
 hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *choice)
@@ -454,7 +448,7 @@ hsumma_status hs_candidate_make(struct hs_chooser *chooser, const struct hs_sket
     }
     for (int axis = 0; axis < 2; axis++)
         if (!hs_factors_make(&spec->factors[axis], extent[axis], levels, outer[axis])) {
-            char possible[200];
+            char possible[200] = "";
             possible_groups(extent, possible, sizeof possible);
             return hs_fail(chooser->message, HSUMMA_ERR_ARGUMENT,
                            "group grids (the first is %dx%d) do not divide the %dx%d grid; expected one of: %s",

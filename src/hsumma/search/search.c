@@ -40,28 +40,31 @@ static struct hs_settings without_empty_levels(const struct hs_settings *setting
     return kept;
 }
 
-/* Replaces *best by the choice if it is the first one found or faster. */
-static void keep_better(const struct hs_choice *choice, struct hs_choice *best, int *found)
+/* The best choice so far; not found: the choice with which a search begins. */
+struct best {
+    int found;
+    struct hs_choice choice;
+};
+
+static void keep_better(const struct best *other, struct best *best)
 {
-    if (!*found || hs_is_better(choice, best))
-        *best = *choice;
-    *found = 1;
+    if (other->found && (!best->found || hs_is_better(&other->choice, &best->choice)))
+        *best = *other;
 }
 
 /* Makes a candidate and enters it into the ranking.  Keeps the first refusal, in case no candidate is found. */
-static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct hs_choice *best,
-                              int *found)
+static hsumma_status consider(struct hs_chooser *chooser, const struct hs_sketch *sketch, struct best *best)
 {
-    struct hs_choice choice;
+    struct best made = {.found = 1};
     struct hs_message reason = {""}, *theirs = chooser->message;
     chooser->message = &reason;
-    hsumma_status status = hs_candidate_make(chooser, sketch, &choice);
+    hsumma_status status = hs_candidate_make(chooser, sketch, &made.choice);
     chooser->message = theirs;
     hs_refuse(chooser, status, &reason);
     if (status)
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
-    hs_rank(chooser->ranking, &choice);
-    keep_better(&choice, best, found);
+    hs_rank(chooser->ranking, &made.choice);
+    keep_better(&made, best);
     return HSUMMA_OK;
 }
 
@@ -97,8 +100,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             int wider = l < over->levels - 1 ? times : 1;
             struct hs_leg leg = {.line = hs_line_of(chooser->lines, cells, role, over->stride[l], over->size[l]),
                                  .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
-                                 .panels = hs_pipeline_of(chooser->profile, &chooser->variant, spec, &chooser->pairs, x,
-                                                          over->stride[l], width * wider)};
+                                 .panels = hs_pipeline_of(&chooser->pricing, spec, x, over->stride[l], width * wider)};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least / wider;
@@ -144,7 +146,7 @@ static void list_chains(struct hs_chooser *chooser, int axis, int levels, int le
 
 /* Considers the hierarchy of two chains, one for each axis, unless one of its levels has no effect. */
 static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs_sketch *base, int levels,
-                                     const struct chain *const chain[2], struct hs_choice *best, int *found)
+                                     const struct chain *const chain[2], struct best *best)
 {
     struct hs_sketch sketch = *base;
     sketch.levels = levels - 1;
@@ -154,7 +156,7 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
     for (int l = 0; l < levels - 1; l++)
         for (int axis = 0; axis < 2; axis++)
             sketch.factor[l][axis] = chain[axis]->factor[l];
-    return consider(chooser, &sketch, best, found);
+    return consider(chooser, &sketch, best);
 }
 
 /*
@@ -162,14 +164,13 @@ static hsumma_status consider_chains(struct hs_chooser *chooser, const struct hs
  * other.  So chains are listed for each axis separately, and each chain is priced in a hierarchy with the best chain of
  * the other axis.
  */
-static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
-                                   int *found)
+static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_sketch *base, struct best *best)
 {
     const int *extent = chooser->problem->grid.extent;
     hsumma_status status = HSUMMA_OK;
     for (int levels = 2; levels <= 3 && !status; levels++) {
         struct shortlist list[2] = {{0}, {0}};
-        const struct hs_choice plain = *best;
+        const struct hs_choice plain = best->choice;
         for (int axis = 0; axis < 2; axis++) {
             struct chain chain;
             list_chains(chooser, axis, levels, 0, extent[axis], base->outer_times, &chain, &plain, &list[axis],
@@ -181,15 +182,15 @@ static hsumma_status search_groups(struct hs_chooser *chooser, const struct hs_s
         for (int turn = 0; turn < 3 && !status; turn++) {
             int axis = turn % 2;
             const struct chain *first = chain[axis], *kept = first;
-            double least = best->prediction.seconds;
+            double least = best->choice.prediction.seconds;
             for (int i = 0; i < list[axis].count && !status; i++) {
                 if (turn > 0 && &list[axis].chain[i] == first) /* already priced with the chains of the other axis */
                     continue;
                 chain[axis] = &list[axis].chain[i];
-                status = consider_chains(chooser, base, levels, chain, best, found);
-                if (best->prediction.seconds < least)
+                status = consider_chains(chooser, base, levels, chain, best);
+                if (best->choice.prediction.seconds < least)
                     kept = chain[axis];
-                least = best->prediction.seconds;
+                least = best->choice.prediction.seconds;
             }
             chain[axis] = kept;
         }
@@ -226,7 +227,7 @@ static int is_hopeless(const struct hs_chooser *chooser, const struct hs_choice 
 /* Considers an algorithm for broadcasts on one level of a choice, or on all levels if level is -1.  Tries several
  * segments if the algorithm uses them. */
 static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_choice *base, int level,
-                                  const struct hs_alg *row, struct hs_choice *best, int *found)
+                                  const struct hs_alg *row, struct best *best)
 {
     const struct hs_link *network = &chooser->profile->machine.network;
     /* 0: not tried; long segments are for panels whose messages wait for polls */
@@ -240,7 +241,7 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
         if (several && !segment[k])
             continue;
         sketch.segment = several ? segment[k] : sketch.segment;
-        status = consider(chooser, &sketch, best, found);
+        status = consider(chooser, &sketch, best);
     }
     return status;
 }
@@ -248,31 +249,31 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
 /* Searches broadcasts and segments, starting from the best choice so far: one algorithm on all levels, then others on
  * each level.
  */
-static hsumma_status search_rows(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+static hsumma_status search_rows(struct hs_chooser *chooser, struct best *best)
 {
     hsumma_status status = HSUMMA_OK;
     const struct hs_alg *row;
     if (chooser->settings->bcast.count > 0)
         return HSUMMA_OK;
-    for (int level = -1; level < (best->spec.levels > 1 ? best->spec.levels : 0); level++) {
-        const struct hs_choice base = *best;
+    const int levels = best->choice.spec.levels > 1 ? best->choice.spec.levels : 0;
+    for (int level = -1; level < levels; level++) {
+        const struct hs_choice base = best->choice;
         for (int i = 0; !status && (row = hs_alg_at(i)) != NULL; i++)
             if (hs_may_serve(row, HS_BCAST) && (level < 0 || row != base.spec.bcast[level]))
-                status = consider_row(chooser, &base, level, row, best, found);
+                status = consider_row(chooser, &base, level, row, best);
     }
     return status;
 }
 
 /* Searches panel widths, unless the caller gives one. */
-static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
-                                   int *found)
+static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_sketch *base, struct best *best)
 {
     static const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = *base;
     hsumma_status status = HSUMMA_OK;
     for (int i = 0; !status && i < (chooser->settings->block ? 1 : 5); i++) {
         sketch.block = block[i];
-        status = consider(chooser, &sketch, best, found);
+        status = consider(chooser, &sketch, best);
     }
     return status;
 }
@@ -283,81 +284,75 @@ static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_s
  * but at most four panels, then at most eight, each with all panel widths and then all broadcasts.  Each member can
  * then be the root of one panel.  With lookahead=0 owners=auto it searches numbers of owners instead.
  */
-static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct best *best)
 {
     const int *extent = chooser->problem->grid.extent, most[] = {4, HS_LOAD_ROOTS};
     int longest = extent[0] > extent[1] ? extent[0] : extent[1];
     int tried = chooser->settings->lookahead < 0 ? 2 : 1;
-    struct hs_sketch sketch = sketch_of(best);
+    struct hs_sketch sketch = sketch_of(&best->choice);
     hsumma_status status = HSUMMA_OK;
     sketch.lookahead = 0;
     if (chooser->settings->lookahead < 0 && !chooser->settings->block)
-        status = consider(chooser, &sketch, best, found);
+        status = consider(chooser, &sketch, best);
     if (!status && chooser->settings->lookahead < 0)
-        status = search_blocks(chooser, &sketch, best, found);
+        status = search_blocks(chooser, &sketch, best);
     for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
-        int window = longest < most[i] ? longest : most[i], found_here = 0;
-        struct hs_choice here = *best;
+        int window = longest < most[i] ? longest : most[i];
+        struct best here = {0, best->choice};
         if (chooser->settings->lookahead < 0)
             sketch.lookahead = window - 1;
         else
             sketch.owners = window;
         if (window > tried)
-            status = consider(chooser, &sketch, &here, &found_here);
-        if (!status && found_here && !chooser->settings->block)
-            status = search_blocks(chooser, &sketch, &here, &found_here);
-        if (!status && found_here && !is_hopeless(chooser, &here))
-            status = search_rows(chooser, &here, &found_here);
-        if (found_here)
-            keep_better(&here, best, found);
+            status = consider(chooser, &sketch, &here);
+        if (!status && here.found && !chooser->settings->block)
+            status = search_blocks(chooser, &sketch, &here);
+        if (!status && here.found && !is_hopeless(chooser, &here.choice))
+            status = search_rows(chooser, &here);
+        keep_better(&here, best);
         tried = window;
     }
     return status;
 }
 
 /* Searches SUMMA with panels that are wider for broadcasts than for the local GEMM. */
-static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_sketch *base, struct hs_choice *best,
-                                 int *found)
+static hsumma_status search_wide(struct hs_chooser *chooser, const struct hs_sketch *base, struct best *best)
 {
     struct hs_sketch sketch = *base;
-    struct hs_choice wide = *best;
-    int any = 0;
+    struct best wide = {0, best->choice};
     sketch.levels = 1;
     for (int axis = 0; axis < 2; axis++)
         sketch.factor[0][axis] = chooser->problem->grid.extent[axis];
-    hsumma_status status = consider(chooser, &sketch, &wide, &any);
-    if (!status && any)
-        status = search_rows(chooser, &wide, &any);
-    if (any)
-        keep_better(&wide, best, found);
+    hsumma_status status = consider(chooser, &sketch, &wide);
+    if (!status && wide.found)
+        status = search_rows(chooser, &wide);
+    keep_better(&wide, best);
     return status;
 }
 
 /* Searches from the best choice so far: broadcasts and segments; then hierarchies with their broadcasts, with outer
  * panels as wide as inner panels, and with wider outer panels. */
-static hsumma_status search_levels(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+static hsumma_status search_levels(struct hs_chooser *chooser, struct best *best)
 {
     const struct hs_settings *settings = chooser->settings;
     enum { WIDER = 4 }; /* width of wider outer panels as a multiple of inner panels */
     /* wider panels are not tried if communication takes a smaller share of the time */
     static const double LITTLE = 0.05;
-    hsumma_status status = search_rows(chooser, best, found);
-    struct hs_sketch sketch = sketch_of(best);
+    hsumma_status status = search_rows(chooser, best);
+    struct hs_sketch sketch = sketch_of(&best->choice);
     for (int times = 1; !status && times <= (settings->outer.count ? 1 : WIDER); times *= WIDER) {
-        struct hs_choice here = *best; /* search_groups starts from the widths of this choice */
-        int found_here = 0;
+        struct best here = {0, best->choice}; /* search_groups starts from the widths of this choice */
         sketch.outer_times = times;
         if (settings->levels < 0 && times > 1)
-            status = search_wide(chooser, &sketch, best, found);
+            status = search_wide(chooser, &sketch, best);
         if (settings->levels < 0 && !status)
-            status = search_groups(chooser, &sketch, &here, &found_here);
+            status = search_groups(chooser, &sketch, &here);
         else if (settings->levels > 0 && times > 1)
-            status = consider(chooser, &sketch, &here, &found_here);
-        if (!status && found_here)
-            status = search_rows(chooser, &here, &found_here);
-        if (found_here)
-            keep_better(&here, best, found);
-        if (best->prediction.comm < LITTLE * best->prediction.seconds)
+            status = consider(chooser, &sketch, &here);
+        if (!status && here.found)
+            status = search_rows(chooser, &here);
+        keep_better(&here, best);
+        if (best->choice.prediction.comm < LITTLE * best->choice.prediction.seconds)
             break;
     }
     return status;
@@ -369,7 +364,7 @@ static hsumma_status search_levels(struct hs_chooser *chooser, struct hs_choice 
  * polls, so broadcasts are searched before it; and if none is best, hierarchies are searched with one as well, since
  * the wait for the slower operand may hide what another hierarchy saves.
  */
-static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, int *found)
+static hsumma_status search(struct hs_chooser *chooser, struct best *best)
 {
     const struct hs_settings *settings = chooser->settings;
     struct hs_sketch sketch = {.lookahead = -1, .outer_times = 1};
@@ -377,24 +372,24 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
         sketch.levels = settings->levels;
         memcpy(sketch.factor, settings->factor, sizeof sketch.factor);
     }
-    hsumma_status status = search_blocks(chooser, &sketch, best, found);
-    if (status || !*found)
+    hsumma_status status = search_blocks(chooser, &sketch, best);
+    if (status || !best->found)
         return status;
-    struct hs_choice ahead = *best;
+    struct best ahead = *best;
     if (settings->lookahead < 0 || (settings->lookahead == 0 && settings->owners == 0)) {
         if (!chooser->profile->one_node)
-            status = search_rows(chooser, best, found);
+            status = search_rows(chooser, best);
         ahead = *best;
         if (!status)
-            status = search_lookaheads(chooser, best, found);
+            status = search_lookaheads(chooser, best);
     }
-    if (status || is_hopeless(chooser, best))
+    if (status || is_hopeless(chooser, &best->choice))
         return status;
-    int both = !chooser->profile->one_node && best->spec.lookahead == 0 && ahead.spec.lookahead > 0;
-    status = search_levels(chooser, best, found);
-    if (!status && both && !is_hopeless(chooser, &ahead)) {
-        status = search_levels(chooser, &ahead, found);
-        keep_better(&ahead, best, found);
+    int both = !chooser->profile->one_node && best->choice.spec.lookahead == 0 && ahead.choice.spec.lookahead > 0;
+    status = search_levels(chooser, best);
+    if (!status && both && !is_hopeless(chooser, &ahead.choice)) {
+        status = search_levels(chooser, &ahead);
+        keep_better(&ahead, best);
     }
     return status;
 }
@@ -402,8 +397,7 @@ static hsumma_status search(struct hs_chooser *chooser, struct hs_choice *best, 
 /* Examines one stationary operand: its variant, pairs of owners, and candidates. */
 static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
 {
-    struct hs_choice best;
-    int found = 0;
+    struct best best = {.found = 0};
     struct hs_message reason;
     hsumma_status status = hs_variant_make(chooser->problem, stationary, &chooser->variant, &reason);
     if (status) {
@@ -411,8 +405,10 @@ static hsumma_status look_at(struct hs_chooser *chooser, int stationary)
         return hs_is_own_failure(status) ? status : HSUMMA_OK;
     }
     status = hs_variant_pairs(&chooser->variant, chooser->planner->memory, &chooser->pairs);
+    chooser->pricing = (struct hs_pricing){chooser->planner->memo, chooser->lines,  chooser->problem,
+                                           &chooser->variant,      &chooser->pairs, chooser->planner->threads};
     if (!status)
-        status = search(chooser, &best, &found);
+        status = search(chooser, &best);
     hs_pairs_free(chooser->planner->memory, &chooser->pairs);
     return status;
 }
@@ -453,16 +449,14 @@ hsumma_status hs_choose(const struct hs_problem *problem, const struct hs_settin
                         const struct hs_planner *planner, struct hs_ranking *ranking, struct hs_message *message)
 {
     const struct hs_settings settings = without_empty_levels(given);
-    struct hs_chooser chooser;
-    memset(&chooser, 0, sizeof chooser);
-    chooser.problem = problem;
-    chooser.settings = &settings;
-    chooser.planner = planner;
-    chooser.profile = planner->memo->profile;
-    chooser.message = message;
-    const struct hs_view *const view[3] = {&problem->view[0], &problem->view[1], &problem->view[2]};
-    chooser.limit = hs_workspace_limit(&settings.workspace, view, 3, problem->scalar->size);
-    chooser.ranking = ranking;
+    struct hs_chooser chooser = {.problem = problem,
+                                 .settings = &settings,
+                                 .planner = planner,
+                                 .profile = planner->memo->profile,
+                                 .message = message,
+                                 .limit =
+                                     hs_workspace_limit(&settings.workspace, problem->view, 3, problem->scalar->size),
+                                 .ranking = ranking};
     ranking->count = ranking->considered = 0;
     ranking->workspace_limit = chooser.limit;
     for (int x = 0; x < 3; x++)

@@ -1,11 +1,5 @@
 #include "hsumma/search/search_cells.h"
 
-static int is_on_several_nodes(const struct hs_chooser *chooser)
-{
-    const struct hs_topology *topology = chooser->planner->topology;
-    return topology && topology->division[HS_NODE].parts > 1;
-}
-
 const struct hs_alg *hs_named_row_of_mpi(const struct hs_settings *settings, const struct hs_registry *own)
 {
     static const enum hs_collective collective[2] = {HS_BCAST, HS_REDUCE_TO};
@@ -35,7 +29,8 @@ hsumma_status hs_what_is_shared(struct hs_chooser *chooser, int *by_node)
 {
     const struct hs_settings *settings = chooser->settings;
     const int *extent = chooser->problem->grid.extent;
-    int asked = settings->node == HS_NODE_SHARED, several = is_on_several_nodes(chooser);
+    const struct hs_topology *topology = chooser->planner->topology;
+    int asked = settings->node == HS_NODE_SHARED, several = topology && topology->division[HS_NODE].parts > 1;
     int possible = chooser->planner->sharing.bytes > 0;
     *by_node = 0;
     if (asked && !several && settings->for_messages)

@@ -60,11 +60,14 @@ struct sizes {
     /* Variant and spec of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
+    /* The result on a device: bytes of tiles, and elements to copy, the only cost that is known. */
+    int64_t bytes;
+    double elements;
 };
 
-static int64_t bytes_of(const struct sizes *sizes)
+static int64_t bytes_of(const struct sizes *sizes, const struct hs_spec *spec)
 {
-    return hs_node_size(sizes->problem, sizes->variant, sizes->spec);
+    return hs_node_size(sizes->problem, sizes->variant, spec);
 }
 
 /* The length of nearly even parts of `whole`, a multiple of 8 if possible: as short as possible, but at least `least`.
@@ -287,15 +290,14 @@ static void give_back(const struct sizes *sizes, int64_t chunk)
     struct hs_spec *spec = sizes->spec, further = *spec;
     while (spec->chunk > 0 && 2 * spec->chunk <= chunk) {
         further.chunk = 2 * spec->chunk;
-        if (hs_node_size(sizes->problem, sizes->variant, &further) > sizes->most)
+        if (bytes_of(sizes, &further) > sizes->most)
             break;
         *spec = further;
     }
     further = *spec;
     for (; spec->lookahead < STEPS_AHEAD; *spec = further) {
         further.lookahead = spec->lookahead + 1;
-        if (hs_node_size(sizes->problem, sizes->variant, &further) >
-            (spec->lookahead ? hs_min(sizes->most, CHEAP) : sizes->most))
+        if (bytes_of(sizes, &further) > (spec->lookahead ? hs_min(sizes->most, CHEAP) : sizes->most))
             break;
     }
 }
@@ -319,9 +321,8 @@ static hsumma_status refuse(const struct sizes *sizes, int64_t bytes, struct hs_
                    spec->width[0], chunks, bytes, sizes->on_device ? "device" : "shared", sizes->most, or_chunk);
 }
 
-/* Sizes the product for one stationary operand.  On a device the number of copied elements is the only known cost. */
-static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, int64_t *bytes,
-                             double *elements, struct hs_message *message)
+/* Sizes the product for one stationary operand. */
+static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choice *choice, struct hs_message *message)
 {
     struct hs_variant variant;
     struct hs_spec *spec = &choice->spec;
@@ -348,15 +349,15 @@ static hsumma_status look_at(struct sizes *sizes, int stationary, struct hs_choi
     else
         choose_cuts_on_host(sizes);
     int64_t wanted = spec->chunk;
-    while ((*bytes = bytes_of(sizes)) > sizes->most)
+    while ((sizes->bytes = bytes_of(sizes, spec)) > sizes->most)
         if (!shrink(sizes))
-            return refuse(sizes, *bytes, message);
+            return refuse(sizes, sizes->bytes, message);
     if (!sizes->on_device)
         give_back(sizes, wanted);
-    if (*bytes < 0 && bytes_of(sizes) < 0)
+    if (sizes->bytes < 0 && bytes_of(sizes, spec) < 0)
         return refuse(sizes, -1, message);
     if (sizes->on_device)
-        *elements = count_copies(sizes->problem, &variant, &choice->prediction);
+        sizes->elements = count_copies(sizes->problem, &variant, &choice->prediction);
     else
         predict_on_host(sizes, &choice->prediction);
     return HSUMMA_OK;
@@ -415,10 +416,8 @@ hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_set
     const struct hs_axis *axis = whole->view[HS_C].axis;
     const char *why_not = cannot_divide(whole, settings, planner);
     const int asked = settings->node == HS_NODE_EVEN, processes = whole->grid.extent[0] * whole->grid.extent[1];
-    const struct hs_view *const view[3] = {&whole->view[0], &whole->view[1], &whole->view[2]};
     struct hs_choice choice;
     struct hs_message reason = {""};
-    int64_t bytes;
     if (why_not)
         return asked ? hs_fail(message, HSUMMA_ERR_UNSUPPORTED, "node=even: %s; expected node=auto", why_not)
                      : HSUMMA_OK;
@@ -427,10 +426,10 @@ hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_set
     double handed_over = (most - mean) * (double)whole->scalar->size * planner->memo->profile->machine.copy;
     if (!asked && (most < uneven * mean || handed_over > faster * ranking->choice[0].prediction.seconds))
         return HSUMMA_OK;
-    int64_t limit = hs_workspace_limit(&settings->workspace, view, 3, whole->scalar->size);
+    int64_t limit = hs_workspace_limit(&settings->workspace, whole->view, 3, whole->scalar->size);
     struct sizes sizes = sizes_on_host(whole, settings, planner, limit);
     sizes.even = 1;
-    hsumma_status status = look_at(&sizes, HS_C, &choice, &bytes, NULL, &reason);
+    hsumma_status status = look_at(&sizes, HS_C, &choice, &reason);
     if (status && asked)
         *message = reason;
     if (status)
@@ -452,8 +451,7 @@ hsumma_status hs_choose_node(struct hs_chooser *chooser)
         for (sizes.times = 1; sizes.times <= most_times; sizes.times++) {
             struct hs_choice choice;
             struct hs_message reason = {""};
-            int64_t bytes;
-            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &bytes, NULL, &reason);
+            hsumma_status status = look_at(&sizes, hs_stay_order[i], &choice, &reason);
             hs_refuse(chooser, status, &reason);
             if (status)
                 continue;
@@ -476,20 +474,18 @@ hsumma_status hs_choose_device(const struct hs_problem *problem, const struct hs
     for (int i = 0; i < 3; i++) {
         struct hs_choice other;
         struct hs_message reason = {""};
-        int64_t needs;
-        double elements = 0;
         if (!hs_may_stay(settings, hs_stay_order[i]))
             continue;
-        hsumma_status status = look_at(&sizes, hs_stay_order[i], &other, &needs, &elements, &reason);
+        hsumma_status status = look_at(&sizes, hs_stay_order[i], &other, &reason);
         if (status && !first) {
             first = status;
             *message = reason;
         }
-        if (status || (fewest >= 0 && elements >= fewest * (choice->spec.stationary == HS_C ? clearly : 1)))
+        if (status || (fewest >= 0 && sizes.elements >= fewest * (choice->spec.stationary == HS_C ? clearly : 1)))
             continue;
-        fewest = elements;
+        fewest = sizes.elements;
         *choice = other;
-        *bytes = needs;
+        *bytes = sizes.bytes;
     }
     if (fewest < 0)
         return first;

@@ -54,10 +54,11 @@ struct hs_prediction model_price(const struct hs_problem *problem, const struct 
     hsumma_status status = hs_line_table_init(&lines, nodes, profile->one_node, &problem->grid, &hs_heap);
     if (!status && spec->cells)
         status = hs_line_table_share(&lines, &hs_heap);
+    const struct hs_pricing pricing = {&memo, &lines, problem, &variant, &pairs, 1};
     if (!status)
-        status = hs_predict(&memo, &lines, problem, &variant, spec, &pairs, 1, &prediction, NULL);
+        status = hs_predict(&pricing, spec, &prediction, NULL);
     if (workspace)
-        *workspace = hs_need_of(&lines, problem, &variant, spec, &pairs).workspace;
+        *workspace = hs_need_of(&pricing, spec).workspace;
     hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     return status ? none : prediction;

@@ -81,7 +81,7 @@ int64_t plan_shared_bytes(const struct plan_question *q, const struct hs_spec *s
         hs_variant_pairs(&variant, &hs_heap, &pairs))
         return -1;
     if (!hs_line_table_init(&lines, &topology, 0, &problem.grid, &hs_heap) && !hs_line_table_share(&lines, &hs_heap))
-        bytes = hs_need_of(&lines, &problem, &variant, spec, &pairs).shared;
+        bytes = hs_need_of(&(struct hs_pricing){NULL, &lines, &problem, &variant, &pairs, 1}, spec).shared;
     hs_line_table_free(&lines, &hs_heap);
     hs_pairs_free(&hs_heap, &pairs);
     hs_topology_free(&topology, &hs_heap);

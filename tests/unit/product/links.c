@@ -72,13 +72,14 @@ static int same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static struct hs_link_use use_of(struct machine *machine, int axis, double seconds)
+static struct hs_line_use use_of(struct machine *machine, int axis, double seconds)
 {
     const struct hs_role role = {.line_axis = axis};
     int cells = axis == 1 ? COLS : ROWS / 2; /* two members of a column are on each of its nodes */
-    return (struct hs_link_use){.line = hs_line_of(&machine->lines, 1, &role, 1, cells),
+    return (struct hs_line_use){.line = hs_line_of(&machine->lines, 1, &role, 1, cells),
                                 .alg = hs_alg_find(HS_BCAST, "chain"),
                                 .unit = 8,
+                                .segment = 65536,
                                 .seconds = seconds};
 }
 
@@ -86,7 +87,7 @@ static void test_loads(struct machine *machine)
 {
     for (int axis = 0; axis < 2; axis++) {
         double most[HS_LOAD_ROOTS], alone = 0, load[LINKS] = {0}, expected[HS_LOAD_ROOTS];
-        struct hs_link_use use = use_of(machine, axis, 0);
+        struct hs_line_use use = use_of(machine, axis, 0);
         hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
         int good = !status && same(alone, 1); /* neighbours in a line are neighbours on the torus */
         for (int root = 0; root < HS_LOAD_ROOTS; root++) {
@@ -104,7 +105,7 @@ static void test_loads(struct machine *machine)
 static void test_together(struct machine *machine)
 {
     double load[LINKS] = {0}, most[2][HS_LOAD_ROOTS], alone, seconds = 0, amount[2] = {3, 5};
-    struct hs_link_use use[2] = {use_of(machine, 0, 0), use_of(machine, 1, 0)};
+    struct hs_line_use use[2] = {use_of(machine, 0, 0), use_of(machine, 1, 0)};
     hsumma_status status = HSUMMA_OK;
     for (int axis = 0; axis < 2 && !status; axis++) {
         status = hs_link_loads(&machine->lines, &use[axis], &hs_heap, most[axis], &alone);
@@ -137,12 +138,12 @@ static void test_price(struct machine *machine)
     const struct hs_profile profile = profile_of_torus();
     struct hs_clock_memo memo;
     double most[HS_LOAD_ROOTS], alone = 0;
-    struct hs_link_use use = use_of(machine, 1, 0);
+    struct hs_line_use use = use_of(machine, 1, 0);
     hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
     hs_clock_memo_begin(&memo, &profile, &hs_heap);
     struct hs_cost cost[2];
     for (int i = 0; i < 2; i++)
-        cost[i] = hs_price(&memo, &machine->lines, &use.line, use.alg, NULL, (i + 1) * bytes, 8, 65536, &status);
+        cost[i] = hs_price(&memo, &machine->lines, &use, (i + 1) * bytes, &status);
     double link = most[0] * (double)bytes * profile.machine.network.beta, more = cost[1].seconds - cost[0].seconds;
     tap_ok(!status && most[0] > 1 && cost[0].seconds > link && same(cost[0].link[0], link),
            "a vector takes longer than its busiest link works, %g s: %g", link, cost[0].seconds);
@@ -162,11 +163,13 @@ static void test_memo(struct machine *machine, struct machine *other)
     double known[3], anew[3];
     hs_clock_memo_begin(&memo, &profile, &hs_heap);
     for (int i = 0; i < 3; i++) {
-        const struct hs_alg *chain = hs_alg_find(HS_BCAST, "chain");
-        struct hs_line line = hs_line_of(&of[i]->lines, 1, &roles[i], 1, 2);
-        known[i] = hs_price(&memo, &of[i]->lines, &line, chain, NULL, 1 << 24, 8, 65536, &status).seconds;
+        const struct hs_line_use use = {.line = hs_line_of(&of[i]->lines, 1, &roles[i], 1, 2),
+                                        .alg = hs_alg_find(HS_BCAST, "chain"),
+                                        .unit = 8,
+                                        .segment = 65536};
+        known[i] = hs_price(&memo, &of[i]->lines, &use, 1 << 24, &status).seconds;
         hs_clock_memo_begin(&fresh, &profile, &hs_heap);
-        anew[i] = hs_price(&fresh, &of[i]->lines, &line, chain, NULL, 1 << 24, 8, 65536, &status).seconds;
+        anew[i] = hs_price(&fresh, &of[i]->lines, &use, 1 << 24, &status).seconds;
         hs_clock_memo_free(&fresh);
     }
     hs_clock_memo_free(&memo);

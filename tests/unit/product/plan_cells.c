@@ -225,7 +225,7 @@ static void compare(const struct drawn *d, const struct hs_spec *spec, const str
     if (find(d, spec, topology, &found) == HSUMMA_OK &&
         !hs_line_table_init(&lines, topology, 0, &problem.grid, &hs_heap)) {
         if (!hs_line_table_share(&lines, &hs_heap) && lines.shares) {
-            struct hs_need need = hs_need_of(&lines, &problem, &variant, spec, &pairs);
+            struct hs_need need = hs_need_of(&(struct hs_pricing){NULL, &lines, &problem, &variant, &pairs, 1}, spec);
             wrong->cases++;
             wrong->workspace += found.workspace > need.workspace;
             wrong->shared += found.shared > need.shared;

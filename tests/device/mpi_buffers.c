@@ -180,7 +180,5 @@ int main(int argc, char **argv)
         test_short(0, "binomial", BYTES);
         test_short(size - 1, "reduce_bcast", HS_PAGE);
     }
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

@@ -139,7 +139,5 @@ int main(int argc, char **argv)
     }
     if (size > 2)
         test_context("topology=nodes:2 shared=16k", "lazy");
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

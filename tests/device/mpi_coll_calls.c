@@ -386,7 +386,5 @@ int main(int argc, char **argv)
     test_descriptions();
     if (size > 1)
         test_several();
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

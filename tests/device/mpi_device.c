@@ -511,6 +511,5 @@ int main(int argc, char **argv)
         kind = hs_device_kind_find(kind->name, NULL);
         tap_ok(everywhere(held() == before), "all memory has been given back");
     }
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -52,12 +52,8 @@ static void runs(hsumma_context *ctx, const hsumma_grid *grid, const char *optio
 static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *options, const char *word)
 {
     struct gemm_case c = a_call(grid);
-    hsumma_plan *plan = NULL;
     c.options = options;
-    hsumma_status status = gemm_plan_create(ctx, &c, &plan);
-    tap_ok(everywhere(status == HSUMMA_ERR_UNSUPPORTED && !plan && strstr(hsumma_message(ctx), word)),
-           "%s is refused: %s", options, hsumma_message(ctx));
-    hsumma_plan_free(&plan);
+    gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, options, word, "");
 }
 
 static void test_words(void)
@@ -193,7 +189,7 @@ static void test_failures(const char *word, int64_t from, int64_t to, int64_t by
         int64_t right;
         snprintf(words, sizeof words, "random:%d,%s=%lld", (int)at, word, (long long)at);
         hsumma_status status = live(words, lives % 3 == 2 ? ON_A + ON_B : ON_ALL, &right);
-        apart += world_reduce(status, MPI_MIN) != world_reduce(status, MPI_MAX);
+        apart += !alike(status);
         wrongs += !everywhere((int)right);
         failed += status != HSUMMA_OK;
         lives++;
@@ -241,7 +237,7 @@ static void test_memory(void)
     all = world_reduce(all, MPI_MAX);
     for (int64_t at = 0; at < all; at += 1 + all * size / (2 * MOST)) {
         hsumma_status each = with_scarce(at, &left, &calls);
-        int alike = world_reduce(each, MPI_MIN) == world_reduce(each, MPI_MAX);
+        int same = alike(each);
         int64_t most = world_reduce(left - kept, MPI_MAX), ignored;
         for (int again = 0; again < 3 && most != 0;
              again++) { /* the device's thread may free late; a leak would remain in all three attempts */
@@ -249,11 +245,11 @@ static void test_memory(void)
             most = world_reduce(left - kept, MPI_MAX);
         }
         int known = !each || each == HSUMMA_ERR_MEMORY || each == HSUMMA_ERR_DEVICE;
-        bad += !everywhere(alike && known) || most > 0;
+        bad += !everywhere(same && known) || most > 0;
         failed += each != HSUMMA_OK;
         if (bad && bad < 3)
             tap_diag("at %d: %s, %s, %d blocks more than else", (int)at, hsumma_status_string(each),
-                     alike ? "alike" : "not on all", (int)most);
+                     same ? "alike" : "not on all", (int)most);
     }
     tap_ok(everywhere(status == HSUMMA_OK) && bad == 0, "memory fails at calls of %d: %d errors, %d wrong", (int)all,
            failed, bad);
@@ -273,6 +269,5 @@ int main(int argc, char **argv)
     } else {
         tap_skip(1, "what fails and is refused is for the stand-in");
     }
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -248,6 +248,5 @@ int main(int argc, char **argv)
         test_turns(words[i]);
     for (unsigned i = 1; i < sizeof words / sizeof *words; i++)
         test_chains(words[i]);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -228,6 +228,5 @@ int main(int argc, char **argv)
     draw_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
     for (enum kind kind = RESULT; kind < KINDS; kind++)
         test_kind(kind, words[kind], argc > 1 ? atoi(argv[1]) : 20);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

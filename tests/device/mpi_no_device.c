@@ -54,6 +54,5 @@ int main(int argc, char **argv)
     test_refused("device=cuda");
     test_refused("device=cuda:1");
     test_without();
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -2,8 +2,6 @@
 #include "hsumma/cost/profile.h"
 #include "fuzz/input.h"
 
-#include <math.h>
-
 enum { TEXT = 1 << 14, RANKS = 4, KIB = 1024 };
 
 static void check_prices(const struct hs_profile *profile)

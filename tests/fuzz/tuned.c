@@ -7,7 +7,6 @@
 #include "hsumma/network/network.h"
 
 #include <time.h>
-#include <unistd.h>
 
 enum { LONGEST = 1 << 20 };
 

@@ -4,7 +4,6 @@
 #include "summa/node/shape.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { POISON = 0xff };

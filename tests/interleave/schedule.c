@@ -2,7 +2,6 @@
 
 #include "support/random.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { DEPTH_MOST = 4, SWEEPS = 3, LOOKS = 200, NESTED_OF = 32, STEPS_MOST = 20000000 };

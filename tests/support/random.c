@@ -31,3 +31,11 @@ double draw_fraction(void)
 {
     return (double)(draw_bits() >> 11) * 0x1p-53;
 }
+
+int draw_divisor(int of)
+{
+    int divisor = 1 + draw(of);
+    while (of % divisor)
+        divisor--;
+    return divisor;
+}

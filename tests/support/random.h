@@ -17,6 +17,9 @@ uint64_t draw_bits_of(uint64_t *state);
 int draw(int below);
 int draw_of(uint64_t *state, int below);
 
+/* A random divisor of a positive number. */
+int draw_divisor(int of);
+
 /* A random number from 0 up to, but not including, 1. */
 double draw_fraction(void);
 

@@ -26,6 +26,12 @@ void world_begin(int *argc, char ***argv)
     tap_begin(rank == 0);
 }
 
+int world_end(void)
+{
+    MPI_Finalize();
+    return tap_done();
+}
+
 int64_t world_reduce(int64_t value, MPI_Op op)
 {
     int64_t result = value;
@@ -46,4 +52,9 @@ int64_t world_worst(int64_t value)
 int everywhere(int good)
 {
     return world_reduce(good != 0, MPI_MIN) == 1;
+}
+
+int alike(int64_t value)
+{
+    return world_reduce(value, MPI_MIN) == world_reduce(value, MPI_MAX);
 }

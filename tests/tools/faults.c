@@ -210,25 +210,19 @@ static mode_t mode_of(int flags, va_list args)
     return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 }
 
-int open(const char *name, int flags, ...)
-{
-    NEXT(int, "open", (const char *, int, ...))
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_of(flags, args);
-    va_end(args);
-    return is_ours(name) && fails("open", CALLER) ? -1 : next(name, flags, mode);
-}
+#define OPEN_CALL(function)                                                           \
+    int function(const char *name, int flags, ...)                                    \
+    {                                                                                 \
+        NEXT(int, #function, (const char *, int, ...))                                \
+        va_list args;                                                                 \
+        va_start(args, flags);                                                        \
+        mode_t mode = mode_of(flags, args);                                           \
+        va_end(args);                                                                 \
+        return is_ours(name) && fails("open", CALLER) ? -1 : next(name, flags, mode); \
+    }
 
-int open64(const char *name, int flags, ...)
-{
-    NEXT(int, "open64", (const char *, int, ...))
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_of(flags, args);
-    va_end(args);
-    return is_ours(name) && fails("open", CALLER) ? -1 : next(name, flags, mode);
-}
+OPEN_CALL(open)
+OPEN_CALL(open64)
 
 /* The library uses syscall for futexes only. */
 long syscall(long number, ...)

@@ -352,7 +352,5 @@ int main(int argc, char **argv)
     test_always();
     test_sources();
     test_proofs();
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

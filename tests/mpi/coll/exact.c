@@ -6,15 +6,12 @@
  * argument: that many cases per context.
  */
 #include "base/operators.h"
+#include "support/coll/data.h"
 #include "support/random.h"
 #include "support/tap.h"
 #include "support/world.h"
 
-#include <hsumma_coll.h>
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_BYTES = 4 << 20, MOST_VECTORS = 12, MOST_RANKS = 64 };
 
@@ -165,13 +162,6 @@ static void test_context(const char *options, int processes, int cases)
 }
 
 /* The algorithm refuses what it cannot do, and nothing else runs in its place. */
-static void sum_twice(void *dst, const void *left, const void *right, int64_t count, void *state)
-{
-    (void)state;
-    for (int64_t i = 0; i < count; i++)
-        ((double *)dst)[i] = ((const double *)left)[i] + ((const double *)right)[i];
-}
-
 static void test_refusal(void)
 {
     hsumma_context *ctx = NULL;
@@ -180,7 +170,7 @@ static void test_refusal(void)
                         .in = &one,
                         .out = &sum,
                         .count = 1,
-                        .op = {.op = HSUMMA_USER, .combine = sum_twice, .size = sizeof one, .commutative = 1},
+                        .op = {.op = HSUMMA_USER, .combine = coll_product, .size = sizeof one, .commutative = 1},
                         .algorithm = "exact"};
     int right = hsumma_create(MPI_COMM_WORLD, "coll=allreduce:exact", &ctx, NULL, 0) == HSUMMA_OK;
     right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0 &&
@@ -212,7 +202,7 @@ static void test_option(void)
     call.algorithm = NULL;
     char text[200] = "";
     right &= hsumma_coll_describe(ctx, &call, text, sizeof text) == HSUMMA_OK && strstr(text, "exact") != NULL;
-    call.op = (hsumma_operator){.op = HSUMMA_USER, .combine = sum_twice, .size = sizeof one, .commutative = 1};
+    call.op = (hsumma_operator){.op = HSUMMA_USER, .combine = coll_product, .size = sizeof one, .commutative = 1};
     right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0;
     call.in = &ones;
     call.out = &total;
@@ -254,7 +244,5 @@ int main(int argc, char **argv)
     free(in);
     free(out);
     free(want);
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

@@ -73,7 +73,5 @@ int main(int argc, char **argv)
     for (unsigned w = 0; w < sizeof words / sizeof *words; w++)
         test_word(words[w]);
     hsumma_free(&ctx);
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

@@ -214,7 +214,5 @@ int main(int argc, char **argv)
         tap_ok(world_worst(wrong) == 0, "a request outlives its context: %d wrong", wrong);
     }
     free(task);
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

@@ -68,6 +68,5 @@ int main(int argc, char **argv)
         hs_mapping_free(base, BYTES);
     }
     tap_ok(everywhere(process_entries("/dev/shm", "hsumma") == shm), "it has no name in /dev/shm");
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

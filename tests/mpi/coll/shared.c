@@ -9,10 +9,10 @@
 #include "coll/node/discover.h"
 #include "coll/run/executor.h"
 #include "coll/schedule/lists.h"
+#include "support/process.h"
 #include "support/tap.h"
 #include "support/world.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -79,18 +79,6 @@ static const struct {
             {HS_ALLREDUCE, "nap"},    {HS_BCAST, "hierarchical"}, {HS_REDUCE_TO, "smp"}, {HS_ALLREDUCE, "dpml"}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The number of entries of /dev/shm with hsumma in their names. */
-static int names_left(void)
-{
-    int count = 0;
-    DIR *dir = opendir("/dev/shm");
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        count += strstr(entry->d_name, "hsumma") != NULL;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
 static hsumma_status discover(struct hs_comm *comm, const struct hs_discover_options *options,
                               const struct hs_allocator *memory, struct hs_message *message)
 {
@@ -117,7 +105,7 @@ static void one_node(const char *what, const struct hs_discover_options *options
     sent = world_worst(sent);
     tap_ok(bad == 0, "%s: every result is right (%s)", what, message.text);
     tap_ok(sent == 0, "%s: no message inside the node", what);
-    tap_ok(world_worst(names_left()) == 0, "%s: nothing with a name", what);
+    tap_ok(world_worst(process_entries("/dev/shm", "hsumma")) == 0, "%s: nothing with a name", what);
     hs_comm_forget(&comm, &hs_heap);
 }
 
@@ -138,8 +126,8 @@ static void refused(const char *what, int rank_without, int resource)
     if (rank == rank_without)
         bad |= setrlimit(resource, &before) != 0;
     bad |= !run(&comm, HS_BCAST, "binomial", 4096, 3, &messages);
-    tap_ok(world_worst(bad) == 0 && world_worst(names_left()) == 0, "no memory for %s: no rank shares any (%s)", what,
-           message.text);
+    tap_ok(world_worst(bad) == 0 && world_worst(process_entries("/dev/shm", "hsumma")) == 0,
+           "no memory for %s: no rank shares any (%s)", what, message.text);
     hs_comm_forget(&comm, &hs_heap);
 }
 
@@ -227,8 +215,7 @@ static int finish(void)
     free(in);
     free(out);
     free(scratch);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
 
 int main(int argc, char **argv)

@@ -2,14 +2,10 @@
  * Stages between nodes by MPI and by functions of the caller. The functions count their calls and the ranks of their
  * communicators, so a stage that another algorithm performs is found. Sums are of small integers, exact in any order.
  */
+#include "support/coll/data.h"
 #include "support/left_in_mpi.h"
 #include "support/tap.h"
 #include "support/world.h"
-
-#include <hsumma_coll.h>
-
-#include <stdio.h>
-#include <string.h>
 
 enum { DOUBLES = 1000, NODES = 2 };
 
@@ -151,13 +147,6 @@ static void refused(hsumma_coll call, const char *text)
     tap_ok(world_worst(wrong) == 0, "%s refused: %s", call.algorithm, hsumma_message(ctx));
 }
 
-static void add_doubles(void *dst, const void *left, const void *right, int64_t count, void *state)
-{
-    (void)state;
-    for (int64_t i = 0; i < count; i++)
-        ((double *)dst)[i] = ((const double *)left)[i] + ((const double *)right)[i];
-}
-
 static void test_refusals(void)
 {
     static double in[DOUBLES], out[DOUBLES];
@@ -170,7 +159,7 @@ static void test_refusals(void)
     call = call_of(HSUMMA_REDUCE, "smp(outer=starts)", in, out, 0);
     refused(call, "a stage has no such collective");
     call = call_of(HSUMMA_ALLREDUCE, "smp(outer=mpi)", in, out, 0);
-    call.op = (hsumma_operator){HSUMMA_USER, .combine = add_doubles, .size = sizeof(double), .commutative = 1};
+    call.op = (hsumma_operator){HSUMMA_USER, .combine = coll_product, .size = sizeof(double), .commutative = 1};
     refused(call, "the operator is user-defined");
     hsumma_coll_describe(ctx, &call, text, sizeof text);
     tap_ok(strstr(hsumma_message(ctx), "the operator is user-defined") != NULL, "described: %s", hsumma_message(ctx));
@@ -241,7 +230,5 @@ int main(int argc, char **argv)
         hsumma_free(&ctx);
     }
     test_failure();
-    int failed = tap_done();
-    MPI_Finalize();
-    return failed;
+    return world_end();
 }

@@ -6,7 +6,6 @@
 #include "support/random.h"
 
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

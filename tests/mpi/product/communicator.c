@@ -9,8 +9,6 @@
 
 #include "hsumma/context/context.h"
 
-#include <string.h>
-
 enum callback { COPIES, REFUSES, FAILS };
 
 static int copied, deleted;
@@ -135,6 +133,5 @@ int main(int argc, char **argv)
     for (int hosts = 1; hosts <= size; hosts++)
         for (int round_robin = 0; round_robin < 2; round_robin++)
             test_hosts(hosts, round_robin);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -51,71 +51,61 @@ struct trial {
     struct gemm_case c;
     char options[256], words[256];
     void *memory;
+    hsumma_status status; /* of the latest call */
 };
 
-/* A step of a trial: makes one call of the library while calls may fail, and checks its result. */
+/* A step of a trial: makes one call of the library while calls may fail, and checks its result (*wrong: 0 before). */
 typedef hsumma_status step(struct trial *t, int *wrong);
 
-#define FAULTY(call) (*on = counts, status = (call), *on = 0)
+#define FAULTY(call) (*on = counts, t->status = (call), *on = 0, t->status)
 
 static hsumma_status create(struct trial *t, int *wrong)
 {
-    hsumma_status status;
-    *wrong = 0;
-    FAULTY(hsumma_create(MPI_COMM_WORLD, t->words, &t->ctx, NULL, 0));
-    return status;
+    (void)wrong;
+    return FAULTY(hsumma_create(MPI_COMM_WORLD, t->words, &t->ctx, NULL, 0));
 }
 
 static hsumma_status make_grid(struct trial *t, int *wrong)
 {
-    hsumma_status status;
     int P, Q;
     hsumma_grid_shape(size, &P, &Q);
-    *wrong = 0;
-    FAULTY(hsumma_grid_create(t->ctx, P, Q, 'R', NULL, &t->grid));
-    return status;
+    (void)wrong;
+    return FAULTY(hsumma_grid_create(t->ctx, P, Q, 'R', NULL, &t->grid));
 }
 
 static hsumma_status allocate(struct trial *t, int *wrong)
 {
-    hsumma_status status;
-    *wrong = 0;
-    FAULTY(hsumma_malloc(t->ctx, 5000, &t->memory));
-    if (!status)
+    (void)wrong;
+    if (!FAULTY(hsumma_malloc(t->ctx, 5000, &t->memory)))
         memset(t->memory, 1, 5000);
-    return status;
+    return t->status;
 }
 
 static hsumma_status make_plan(struct trial *t, int *wrong)
 {
-    hsumma_status status;
-    *wrong = 0;
-    FAULTY(gemm_plan_create(t->ctx, &t->c, &t->plan));
+    (void)wrong;
+    return FAULTY(gemm_plan_create(t->ctx, &t->c, &t->plan));
+}
+
+static hsumma_status multiply(struct trial *t, int *wrong, int by_plan)
+{
+    struct gemm_part local[3];
+    gemm_make(&t->c, local);
+    hsumma_status status = FAULTY(by_plan ? gemm_begin(t->plan, &t->c, local, 1) : gemm_one_call(t->ctx, &t->c, local));
+    *wrong = !status && (gemm_wrong(&t->c, &local[2], 0) || gemm_changed(&t->c, local));
+    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to them */
+        gemm_drop(local);
     return status;
 }
 
 static hsumma_status execute(struct trial *t, int *wrong)
 {
-    struct gemm_part local[3];
-    hsumma_status status;
-    gemm_make(&t->c, local);
-    FAULTY(gemm_begin(t->plan, &t->c, local, 1));
-    *wrong = !status && (gemm_wrong(&t->c, &local[2], 0) || gemm_changed(&t->c, local));
-    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to them */
-        gemm_drop(local);
-    return status;
+    return multiply(t, wrong, 1);
 }
 
 static hsumma_status one_call(struct trial *t, int *wrong)
 {
-    struct gemm_part local[3];
-    hsumma_status status;
-    gemm_make(&t->c, local);
-    FAULTY(gemm_one_call(t->ctx, &t->c, local));
-    *wrong = !status && (gemm_wrong(&t->c, &local[2], 0) || gemm_changed(&t->c, local));
-    if (status != HSUMMA_ERR_MPI) /* else MPI may still write to them */
-        gemm_drop(local);
-    return status;
+    return multiply(t, wrong, 0);
 }
 
 /* Frees a buffer, unless MPI may still write to it. */
@@ -129,11 +119,9 @@ static hsumma_status add_up(struct trial *t, int *wrong)
 {
     enum { COUNT = 60000 };
     double *in = malloc(2 * COUNT * sizeof *in), *out = in + COUNT;
-    hsumma_status status;
     for (int i = 0; i < COUNT; i++)
         in[i] = rank + i;
-    FAULTY(hsumma_allreduce(t->ctx, in, out, COUNT, HSUMMA_DOUBLE, HSUMMA_SUM));
-    *wrong = 0;
+    hsumma_status status = FAULTY(hsumma_allreduce(t->ctx, in, out, COUNT, HSUMMA_DOUBLE, HSUMMA_SUM));
     for (int i = 0; !status && i < COUNT; i++)
         *wrong |= out[i] != size * (size - 1) / 2 + (double)size * i;
     drop(in, status);
@@ -145,14 +133,12 @@ static hsumma_status move(struct trial *t, int *wrong)
     enum { N = 30 };
     double *from = malloc(2 * N * N * sizeof *from), *to = from + N * N;
     hsumma_desc a, b;
-    hsumma_status status;
     hsumma_desc_init(&a, t->grid, N, N, 3, 4);
     hsumma_desc_checkerboard(&b, t->grid, N, N);
     for (int64_t j = 0; j < hsumma_local_cols(&a); j++)
         for (int64_t i = 0; i < hsumma_local_rows(&a); i++)
             from[i + j * a.ld] = (double)(hsumma_global_row(&a, i) * N + hsumma_global_col(&a, j));
-    FAULTY(hsumma_redistribute(t->ctx, HSUMMA_D, N, N, from, &a, to, &b));
-    *wrong = 0;
+    hsumma_status status = FAULTY(hsumma_redistribute(t->ctx, HSUMMA_D, N, N, from, &a, to, &b));
     for (int64_t j = 0; !status && j < hsumma_local_cols(&b); j++)
         for (int64_t i = 0; i < hsumma_local_rows(&b); i++)
             *wrong |= to[i + j * b.ld] != (double)(hsumma_global_row(&b, i) * N + hsumma_global_col(&b, j));
@@ -182,7 +168,7 @@ static int run_steps(struct trial *t, int from, int *at, hsumma_status *first)
     int outcome = HARMLESS;
     *first = HSUMMA_OK;
     for (*at = 0; *at < STEPS; ++*at) {
-        int wrong;
+        int wrong = 0;
         if (*at == PLAN) { /* draws depend on the grid */
             t->c = gemm_draw_case(t->grid, GEMM_AUTO, t->options, sizeof t->options);
             t->c.alpha = 1;
@@ -303,6 +289,5 @@ int main(int argc, char **argv)
         signal(SIGALRM, on_alarm);
         run_trials(argc > 1 ? atoll(argv[1]) : FUNCTIONS, argc > 2 ? atoll(argv[2]) : 0, argc > 3 ? argv[3] : NULL);
     }
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -44,20 +44,6 @@ static struct gemm_case draw_case(hsumma_grid *const grid[2], int ops, int stati
     return c;
 }
 
-/* Plans a case and executes it twice, step by step or in one call; returns NULL, or the error on this rank. */
-static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
-{
-    hsumma_plan *plan = NULL;
-    int stepwise = draw(2);
-    const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
-    for (int i = 0; plan && i < 2; i++) { /* executed on all ranks, even if one rank has failed */
-        const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
-        what = what ? what : fault;
-    }
-    hsumma_plan_free(&plan);
-    return what;
-}
-
 static void test_stationary(hsumma_context *ctx, hsumma_grid *const grid[2], int stationary)
 {
     static const int64_t blocks[] = {1, 3, 8};
@@ -67,7 +53,7 @@ static void test_stationary(hsumma_context *ctx, hsumma_grid *const grid[2], int
         for (int i = 0; i < 2 * rounds; i++, cases++) {
             char options[256];
             struct gemm_case c = draw_case(grid, ops, stationary, i % 2 ? blocks[draw(3)] : 0, options, sizeof options);
-            const char *what = failure(ctx, &c);
+            const char *what = gemm_failure(ctx, &c, 0);
             int first = (int)world_reduce(what ? rank : size, MPI_MIN);
             if (first < size && failed++ < 5)
                 gemm_report(first, &c, cases, what);

@@ -12,7 +12,6 @@
 #include "support/product/virtual_hosts.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { GRIDS = 9, MIB = 1 << 20 };
 
@@ -36,11 +35,6 @@ static int mates(const hsumma_context *ctx)
     for (int r = 0; r < size; r++)
         count += node_of(ctx, r) == node_of(ctx, rank);
     return count;
-}
-
-static int alike(int64_t value)
-{
-    return world_reduce(value, MPI_MIN) == world_reduce(value, MPI_MAX);
 }
 
 static int64_t *word_at(const hsumma_grid *grid, int k, int at_end)

@@ -13,9 +13,6 @@
  * The program's own cblas_?gemm and MPI_Isend plant the faults; they call the BLAS's and MPI's.  So do functions around
  * those of the library that take CRCs of data in shared memory (support/product/damaged_memory.h).
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "support/cblas_hook.h"
 #include "support/product/damaged_memory.h"
 #include "support/product/gemm_random.h"

@@ -5,11 +5,8 @@
  *     layers [ROUNDS [SEED]] [OPTION=WORD ...]
  */
 #include "dist/layers.h"
-#include "hsumma/plan/plan.h"
 #include "support/failing_memory.h"
 #include "support/product/gemm_random.h"
-
-#include <math.h>
 
 static int rounds = 40;
 
@@ -39,22 +36,6 @@ static void put_on(hsumma_desc *desc, const hsumma_grid *grid)
     desc->ld = hsumma_local_rows(desc) + GEMM_PAD;
 }
 
-static const char *failure(hsumma_context *ctx, const struct gemm_case *c)
-{
-    hsumma_plan *plan = NULL;
-    int stepwise = draw(2);
-    const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
-    hsumma_plan_info info = plan_query(plan);
-    if (plan && info.workspace_bytes_max > info.workspace_limit_bytes)
-        what = "more workspace than the limit";
-    for (int i = 0; plan && i < 2; i++) {
-        const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
-        what = what ? what : fault;
-    }
-    hsumma_plan_free(&plan);
-    return what;
-}
-
 static void test_random(hsumma_context *ctx)
 {
     int failed = 0;
@@ -78,7 +59,7 @@ static void test_random(hsumma_context *ctx)
                  draw(3) ? "" : " node=messages block=3 lookahead=1");
         c.options = options;
         c.fractions = 0;
-        const char *what = failure(ctx, &c);
+        const char *what = gemm_failure(ctx, &c, 1);
         int first = (int)world_reduce(what ? rank : size, MPI_MIN);
         if (first < size && failed++ < 5)
             gemm_report(first, &c, i, what);
@@ -250,12 +231,7 @@ static void refused(hsumma_context *ctx, const hsumma_grid *grid, const char *op
 {
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 300, 300, 300, 8);
     c.options = options;
-    hsumma_plan *plan = NULL;
-    hsumma_status found = gemm_plan_create(ctx, &c, &plan);
-    int good = found == status && !plan && strstr(hsumma_message(ctx), word) && strstr(hsumma_message(ctx), other);
-    if (!tap_ok(everywhere(good), "refused: %s", options))
-        tap_diag("%d: %s", (int)found, hsumma_message(ctx));
-    hsumma_plan_free(&plan);
+    gemm_refuse(ctx, &c, status, options, word, other);
 }
 
 static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
@@ -276,10 +252,7 @@ static void test_refusals(hsumma_context *ctx, const hsumma_grid *grid)
         struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 30, 30, 30, 8);
         if (everywhere(!hsumma_grid_create(ctx, 1, size - 1, 'R', NULL, &less)))
             put_on(&c.desc[2], less);
-        hsumma_plan *plan = NULL;
-        hsumma_status status = gemm_plan_create(ctx, &c, &plan);
-        tap_ok(everywhere(status == HSUMMA_ERR_UNSUPPORTED && !plan && strstr(hsumma_message(ctx), "same processes")),
-               "refused: C on other processes than A");
+        gemm_refuse(ctx, &c, HSUMMA_ERR_UNSUPPORTED, "C on other processes than A", "same processes", "");
         hsumma_grid_free(&less);
     }
 }
@@ -330,7 +303,7 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
         const int64_t n = sizes[i];
         struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, 'N', 'N', 8, 8, 8, 8);
         hsumma_status wanted = i < 2 ? HSUMMA_ERR_UNSUPPORTED : HSUMMA_ERR_WORKSPACE;
-        hsumma_plan *plan = NULL;
+        char what[80];
         for (int x = 0; x < 3; x++) {
             hsumma_desc *desc = &c.desc[x];
             desc->m = desc->n = n;
@@ -340,10 +313,8 @@ static void test_huge(hsumma_context *ctx, const hsumma_grid *grid)
         }
         c.m = c.n = c.k = n;
         c.options = "layers=2 workspace_limit=1G";
-        hsumma_status status = gemm_plan_create(ctx, &c, &plan);
-        if (!tap_ok(everywhere(status == wanted && !plan), "refused: layers of %" PRId64 " x %" PRId64, n, n))
-            tap_diag("%d: %s", (int)status, hsumma_message(ctx));
-        hsumma_plan_free(&plan);
+        snprintf(what, sizeof what, "layers of %" PRId64 " x %" PRId64, n, n);
+        gemm_refuse(ctx, &c, wanted, what, "", "");
     }
 }
 

@@ -7,11 +7,9 @@
  * then STATUS", then frees everything and prints "rank R: freed".
  */
 #include "support/product/stage.h"
-#include "support/world.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Waits until the caller of this program kills it: an mpiexec may end all processes when one ends without MPI_Finalize.

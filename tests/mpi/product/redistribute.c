@@ -293,6 +293,5 @@ int main(int argc, char **argv)
     hsumma_grid_free(&foreign);
     hsumma_free(&other);
     hsumma_free(&ctx);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

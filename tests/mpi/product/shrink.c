@@ -8,12 +8,9 @@
  */
 #include "coll/node/agree_mpi.h"
 #include "support/product/stage.h"
-#include "support/random.h"
-#include "support/world.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 

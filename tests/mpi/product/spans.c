@@ -7,7 +7,6 @@
  *     spans [PRODUCTS]     number of products per grid and stationary operand
  */
 #include "support/product/gemm_case.h"
-#include "support/random.h"
 
 #include <unistd.h>
 

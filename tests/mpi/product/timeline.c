@@ -271,6 +271,5 @@ int main(int argc, char **argv)
         tuned_directory_drop();
     } else
         tap_ok(0, "a directory for the test");
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -122,6 +122,5 @@ int main(int argc, char **argv)
 #else
     tap_skip(3, "this MPI has no MPIX_ERR_PROC_FAILED");
 #endif
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -52,73 +52,79 @@ static hsumma_status put_copy(struct device_fixture *fixture, struct hs_stream *
     return fixture->kind->copy(fixture->device, stream, dst, src, ORDER_BYTES);
 }
 
-/* One stream writes, another one reads. With `waits` the reader waits for the writer and must read the new contents;
- * without, if `late`, it must read the old ones. */
-static void test_wait(struct device_fixture *fixture, int late, int waits)
+/* Stream a writes the first contents to `from` and records the event. */
+static int write_first(struct device_fixture *fixture, struct scene *scene)
 {
-    const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
-    int wrong = scene_make(fixture, &scene);
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
-    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
-    if (waits)
-        FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
-    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
-    if (waits)
-        tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES),
-               "%s: a stream sees what it has waited for", fixture->label);
-    else if (late)
-        tap_ok(!wrong && fixture_is(fixture, scene.to, scene.old, ORDER_BYTES), "%s: and without that does not see it",
-               fixture->label);
-    scene_free(fixture, &scene);
+    int wrong = 0;
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->from, scene->first));
+    FIXTURE_DO(fixture->kind->record(fixture->device, scene->a, scene->event));
+    return wrong;
+}
+
+/* A stream copies a buffer and completes. */
+static int copy_now(struct device_fixture *fixture, struct hs_stream *stream, void *dst, const void *src)
+{
+    int wrong = 0;
+    FIXTURE_DO(put_copy(fixture, stream, dst, src));
+    FIXTURE_DO(fixture->kind->synchronize(fixture->device, stream));
+    return wrong;
+}
+
+static int has(struct device_fixture *fixture, const void *memory, const unsigned char contents[ORDER_BYTES])
+{
+    return fixture_is(fixture, memory, contents, ORDER_BYTES);
+}
+
+/* A stream that waits for the writer must read the new contents. */
+static void test_wait(struct device_fixture *fixture, struct scene *scene, int late)
+{
+    int wrong = write_first(fixture, scene);
+    (void)late;
+    FIXTURE_DO(fixture->kind->wait(fixture->device, scene->b, scene->event));
+    wrong += copy_now(fixture, scene->b, scene->to, scene->from);
+    tap_ok(!wrong && has(fixture, scene->to, scene->first), "%s: a stream sees what it has waited for", fixture->label);
+}
+
+static void test_no_wait(struct device_fixture *fixture, struct scene *scene, int late)
+{
+    int wrong = write_first(fixture, scene);
+    wrong += copy_now(fixture, scene->b, scene->to, scene->from);
+    if (late)
+        tap_ok(!wrong && has(fixture, scene->to, scene->old), "%s: and without that does not see it", fixture->label);
 }
 
 /* A wait refers to the latest recording of the event before the wait; later recordings do not matter. */
-static void test_generations(struct device_fixture *fixture, int late)
+static void test_generations(struct device_fixture *fixture, struct scene *scene, int late)
 {
-    const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
-    int wrong = scene_make(fixture, &scene);
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
-    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
-    FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
-    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.other, scene.second));
-    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
-    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
-               (!late || fixture_is(fixture, scene.other, scene.old, ORDER_BYTES)),
+    int wrong = write_first(fixture, scene);
+    FIXTURE_DO(fixture->kind->wait(fixture->device, scene->b, scene->event));
+    FIXTURE_DO(put_copy(fixture, scene->b, scene->to, scene->from));
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->other, scene->second));
+    FIXTURE_DO(fixture->kind->record(fixture->device, scene->a, scene->event));
+    FIXTURE_DO(fixture->kind->synchronize(fixture->device, scene->b));
+    tap_ok(!wrong && has(fixture, scene->to, scene->first) && (!late || has(fixture, scene->other, scene->old)),
            "%s: an event is waited for as it was recorded before%s", fixture->label,
            late ? ", not as it is later" : "");
-    scene_free(fixture, &scene);
 }
 
 /* Two streams record one event. A wait between both recordings is for the first, a wait after both for the second. */
-static void test_two_recorders(struct device_fixture *fixture, int late)
+static void test_two_recorders(struct device_fixture *fixture, struct scene *scene, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
     struct hs_stream *third = NULL;
-    int wrong = scene_make(fixture, &scene);
+    int wrong = write_first(fixture, scene);
     FIXTURE_DO(kind->make_stream(fixture->device, &third));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
-    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
-    FIXTURE_DO(kind->wait(fixture->device, scene.b, scene.event));
-    FIXTURE_DO(kind->record(fixture->device, third, scene.event));
+    FIXTURE_DO(kind->wait(fixture->device, scene->b, scene->event));
+    FIXTURE_DO(kind->record(fixture->device, third, scene->event));
     FIXTURE_DO(kind->synchronize(fixture->device, third));
     if (late) {
-        FIXTURE_DO(kind->wait(fixture->device, third, scene.event));
-        FIXTURE_DO(put_copy(fixture, third, scene.other, scene.from));
-        FIXTURE_DO(kind->synchronize(fixture->device, third));
+        FIXTURE_DO(kind->wait(fixture->device, third, scene->event));
+        wrong += copy_now(fixture, third, scene->other, scene->from);
     }
-    FIXTURE_DO(put_copy(fixture, scene.b, scene.to, scene.from));
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.b));
-    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
-               (!late || fixture_is(fixture, scene.other, scene.old, ORDER_BYTES)),
+    wrong += copy_now(fixture, scene->b, scene->to, scene->from);
+    tap_ok(!wrong && has(fixture, scene->to, scene->first) && (!late || has(fixture, scene->other, scene->old)),
            "%s: an event that two streams record%s", fixture->label, late ? " orders its last recorder only" : "");
     kind->free_stream(fixture->device, third);
-    scene_free(fixture, &scene);
 }
 
 /* Polls until an event completes; returns 0 on an error, or after very many polls. */
@@ -132,110 +138,101 @@ static int poll_event(struct device_fixture *fixture, struct hs_event *event, in
     return is;
 }
 
-static void test_over(struct device_fixture *fixture, int late)
+static void test_over(struct device_fixture *fixture, struct scene *scene, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
-    int wrong = scene_make(fixture, &scene), never = 0, early = 0;
-    FIXTURE_DO(kind->complete(fixture->device, scene.event, &never));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.pinned, scene.from));
-    FIXTURE_DO(kind->record(fixture->device, scene.a, scene.event));
+    int wrong = 0, never = 0, early = 0;
+    FIXTURE_DO(kind->complete(fixture->device, scene->event, &never));
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->from, scene->first));
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->pinned, scene->from));
+    FIXTURE_DO(kind->record(fixture->device, scene->a, scene->event));
     if (late)
-        FIXTURE_DO(kind->complete(fixture->device, scene.event, &early));
-    int is = poll_event(fixture, scene.event, &wrong);
-    tap_ok(!wrong && never && !early && is && memcmp(scene.pinned, scene.first, ORDER_BYTES) == 0,
+        FIXTURE_DO(kind->complete(fixture->device, scene->event, &early));
+    int is = poll_event(fixture, scene->event, &wrong);
+    tap_ok(!wrong && never && !early && is && memcmp(scene->pinned, scene->first, ORDER_BYTES) == 0,
            "%s: an event is over when its work is%s, and if it was never recorded", fixture->label,
            late ? ", not before" : "");
-    scene_free(fixture, &scene);
 }
 
 /* Freeing a stream completes its work; freeing memory waits for the work that uses it. */
-static void test_freed(struct device_fixture *fixture)
+static void test_freed(struct device_fixture *fixture, struct scene *scene, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
     struct hs_stream *stream = NULL;
-    int wrong = scene_make(fixture, &scene);
+    int wrong = 0;
+    (void)late;
     FIXTURE_DO(kind->make_stream(fixture->device, &stream));
-    FIXTURE_DO(put_copy(fixture, stream, scene.from, scene.first));
-    FIXTURE_DO(put_copy(fixture, stream, scene.pinned, scene.from));
-    FIXTURE_DO(kind->record(fixture->device, stream, scene.event));
+    FIXTURE_DO(put_copy(fixture, stream, scene->from, scene->first));
+    FIXTURE_DO(put_copy(fixture, stream, scene->pinned, scene->from));
+    FIXTURE_DO(kind->record(fixture->device, stream, scene->event));
     kind->free_stream(fixture->device, stream);
-    int is = poll_event(fixture, scene.event, &wrong);
-    tap_ok(!wrong && is && memcmp(scene.pinned, scene.first, ORDER_BYTES) == 0,
+    int is = poll_event(fixture, scene->event, &wrong);
+    tap_ok(!wrong && is && memcmp(scene->pinned, scene->first, ORDER_BYTES) == 0,
            "%s: a stream that is freed finishes its work", fixture->label);
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.second));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.pinned, scene.from));
-    kind->put(fixture->device, scene.from);
-    scene.from = NULL;
-    tap_ok(!wrong && memcmp(scene.pinned, scene.second, ORDER_BYTES) == 0,
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->from, scene->second));
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->pinned, scene->from));
+    kind->put(fixture->device, scene->from);
+    scene->from = NULL;
+    tap_ok(!wrong && memcmp(scene->pinned, scene->second, ORDER_BYTES) == 0,
            "%s: memory is given back after the work on it", fixture->label);
-    FIXTURE_DO(kind->record(fixture->device, scene.b, scene.event));
-    FIXTURE_DO(kind->wait(fixture->device, scene.a, scene.event));
-    kind->free_event(fixture->device, scene.event);
-    scene.event = NULL;
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.to, scene.second));
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
-    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.second, ORDER_BYTES),
-           "%s: an event may be freed while a stream waits for it", fixture->label);
-    scene_free(fixture, &scene);
+    FIXTURE_DO(kind->record(fixture->device, scene->b, scene->event));
+    FIXTURE_DO(kind->wait(fixture->device, scene->a, scene->event));
+    kind->free_event(fixture->device, scene->event);
+    scene->event = NULL;
+    wrong += copy_now(fixture, scene->a, scene->to, scene->second);
+    tap_ok(!wrong && has(fixture, scene->to, scene->second), "%s: an event may be freed while a stream waits for it",
+           fixture->label);
 }
 
-static void test_adopted(struct device_fixture *fixture)
+static void test_adopted(struct device_fixture *fixture, struct scene *scene, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
     struct hs_stream *same = NULL;
-    int wrong = scene_make(fixture, &scene);
-    void *shown = kind->show_stream(fixture->device, scene.a);
+    void *shown = kind->show_stream(fixture->device, scene->a);
+    int wrong = 0;
+    (void)late;
     FIXTURE_DO(kind->adopt_stream(fixture->device, shown, &same));
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.from, scene.first));
-    FIXTURE_DO(put_copy(fixture, same, scene.to, scene.from));
-    FIXTURE_DO(kind->synchronize(fixture->device, same));
+    FIXTURE_DO(put_copy(fixture, scene->a, scene->from, scene->first));
+    wrong += copy_now(fixture, same, scene->to, scene->from);
     tap_ok(!wrong && shown && kind->show_stream(fixture->device, same) == shown &&
-               fixture_is(fixture, scene.to, scene.first, ORDER_BYTES),
+               has(fixture, scene->to, scene->first),
            "%s: a stream that is adopted is the same stream", fixture->label);
     kind->free_stream(fixture->device, same);
-    FIXTURE_DO(put_copy(fixture, scene.a, scene.to, scene.second));
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
-    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.second, ORDER_BYTES),
-           "%s: and stays when its other handle goes", fixture->label);
-    scene_free(fixture, &scene);
+    wrong += copy_now(fixture, scene->a, scene->to, scene->second);
+    tap_ok(!wrong && has(fixture, scene->to, scene->second), "%s: and stays when its other handle goes",
+           fixture->label);
 }
 
-static void test_many(struct device_fixture *fixture)
+static void test_many(struct device_fixture *fixture, struct scene *scene, int late)
 {
     const struct hs_device_kind *kind = fixture->kind;
-    struct scene scene;
-    int wrong = scene_make(fixture, &scene);
-    for (int i = 0; i < 2000; i++) {
-        struct hs_stream *one = i % 2 ? scene.b : scene.a, *two = i % 2 ? scene.a : scene.b;
-        FIXTURE_DO(put_copy(fixture, one, i % 2 ? scene.from : scene.to, i % 2 ? scene.to : scene.from));
-        FIXTURE_DO(kind->record(fixture->device, one, scene.event));
-        FIXTURE_DO(kind->wait(fixture->device, two, scene.event));
+    int wrong = 0;
+    (void)late;
+    for (int i = 0; i < 2000 && !wrong; i++) {
+        struct hs_stream *one = i % 2 ? scene->b : scene->a, *two = i % 2 ? scene->a : scene->b;
+        FIXTURE_DO(put_copy(fixture, one, i % 2 ? scene->from : scene->to, i % 2 ? scene->to : scene->from));
+        FIXTURE_DO(kind->record(fixture->device, one, scene->event));
+        FIXTURE_DO(kind->wait(fixture->device, two, scene->event));
         if (i == 999)
-            FIXTURE_DO(put_copy(fixture, two, scene.from, scene.first));
-        if (wrong)
-            break;
+            FIXTURE_DO(put_copy(fixture, two, scene->from, scene->first));
     }
-    FIXTURE_DO(kind->synchronize(fixture->device, scene.a));
-    tap_ok(!wrong && fixture_is(fixture, scene.to, scene.first, ORDER_BYTES) &&
-               fixture_is(fixture, scene.from, scene.first, ORDER_BYTES),
+    FIXTURE_DO(kind->synchronize(fixture->device, scene->a));
+    tap_ok(!wrong && has(fixture, scene->to, scene->first) && has(fixture, scene->from, scene->first),
            "%s: two streams take turns 2000 times", fixture->label);
-    scene_free(fixture, &scene);
 }
 
 void device_test_order(struct device_fixture *fixture, int late)
 {
-    test_wait(fixture, late, 1);
-    test_wait(fixture, late, 0);
-    test_generations(fixture, late);
-    test_two_recorders(fixture, late);
-    test_over(fixture, late);
-    test_freed(fixture);
-    test_adopted(fixture);
-    test_many(fixture);
+    static void (*const tests[])(struct device_fixture *, struct scene *, int late) = {
+        test_wait, test_no_wait, test_generations, test_two_recorders, test_over, test_freed, test_adopted, test_many};
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        struct scene scene;
+        if (scene_make(fixture, &scene))
+            tap_ok(0, "%s: buffers, streams and an event", fixture->label);
+        else
+            tests[i](fixture, &scene, late);
+        scene_free(fixture, &scene);
+    }
 }
 
 void device_test_all(struct device_fixture *fixture, int late)

@@ -365,6 +365,5 @@ int gemm_main(int argc, char **argv, void (*tests)(hsumma_context *, const hsumm
         tests(ctx, grid);
     }
     gemm_close(&ctx, &grid);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }

@@ -148,9 +148,7 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
         for (int l = 0; l < levels; l++) {
             int f[2];
             for (int axis = 0; axis < 2; axis++) {
-                f[axis] = 1 + draw(left[axis]);
-                while (left[axis] % f[axis])
-                    f[axis]--;
+                f[axis] = draw_divisor(left[axis]);
                 left[axis] /= f[axis];
             }
             used += snprintf(text + used, room - (size_t)used, "%s%dx%d", l ? "," : "levels=", f[0], f[1]);
@@ -208,6 +206,22 @@ hsumma_grid *gemm_draw_grid(hsumma_context *ctx)
         Q = 1 + draw(size / P);
     } while (P * Q < size && draw(4)); /* sometimes some ranks are not in the grid */
     return gemm_draw_grid_of(ctx, P, Q);
+}
+
+const char *gemm_failure(hsumma_context *ctx, const struct gemm_case *c, int limited)
+{
+    hsumma_plan *plan = NULL;
+    int stepwise = draw(2);
+    const char *what = gemm_plan_create(ctx, c, &plan) ? hsumma_message(ctx) : NULL;
+    hsumma_plan_info info = plan_query(plan);
+    if (plan && limited && info.workspace_bytes_max > info.workspace_limit_bytes)
+        what = "more workspace than the limit";
+    for (int i = 0; plan && i < 2; i++) { /* executed on all ranks, even if one rank has failed */
+        const char *fault = gemm_execution_fault(plan, c, !stepwise ? GEMM_AT_ONCE : i ? 1000000 : 5);
+        what = what ? what : fault;
+    }
+    hsumma_plan_free(&plan);
+    return what;
 }
 
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what)

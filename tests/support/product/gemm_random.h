@@ -6,7 +6,6 @@
 #define HS_TESTS_SUPPORT_PRODUCT_GEMM_RANDOM_H
 
 #include "support/product/gemm_case.h"
-#include "support/random.h"
 
 enum { GEMM_AUTO = 3 }; /* the library chooses the stationary operand; smaller values are indices in gemm_stays */
 
@@ -36,6 +35,10 @@ struct gemm_case gemm_draw_case(const hsumma_grid *grid, int stationary, char *o
 /* Creates a grid of some ranks, rotated and perhaps reversed; NULL on failure. _of: of this shape. */
 hsumma_grid *gemm_draw_grid(hsumma_context *ctx);
 hsumma_grid *gemm_draw_grid_of(hsumma_context *ctx, int P, int Q);
+
+/* Plans a case and executes it twice, step by step or in one call; returns NULL, or the error on this rank. With
+ * `limited` the most workspace must be within the limit. */
+const char *gemm_failure(hsumma_context *ctx, const struct gemm_case *c, int limited);
 
 /* Prints a case on rank `who`. */
 void gemm_report(int who, const struct gemm_case *c, int64_t number, const char *what);

@@ -1,12 +1,6 @@
 #include "support/product/guard_bound.h"
 
-#include "hsumma/plan/plan.h"
-#include "support/world.h"
-
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* |x|, for complex types the sum of the absolute values of both parts. */
 static double size_of(double complex x)

@@ -94,3 +94,8 @@ struct hs_prediction model_predict(const struct model_product *product, const st
         return (struct hs_prediction){.seconds = NAN, .comm = NAN};
     return model_price(&problem, &spec, profile, nodes, NULL);
 }
+
+int model_near(double is, double want)
+{
+    return fabs(is - want) <= 1e-9 * fabs(want) + 1e-18;
+}

@@ -44,6 +44,9 @@ struct model_how {
 /* The spec for these choices; it has 0 levels if the groups do not divide the grid. */
 struct hs_spec model_spec(const struct model_product *product, const struct model_how *how);
 
+/* Whether two prices are equal up to rounding. */
+int model_near(double is, double want);
+
 struct hs_prediction model_predict(const struct model_product *product, const struct model_how *how,
                                    const struct hs_profile *profile, const struct hs_topology *nodes);
 

@@ -1,7 +1,6 @@
 #include "support/product/stage.h"
 
 #include <hsumma_coll.h>
-#include <string.h>
 
 hsumma_status stage_open(struct call_stage *stage, MPI_Comm comm)
 {

@@ -9,7 +9,6 @@
 #define HS_TESTS_SUPPORT_SCALAPACK_FUZZ_CASE_H
 
 #include "support/random.h"
-#include <stdint.h>
 #include <stdio.h>
 
 enum { FUZZ_A, FUZZ_B, FUZZ_C, FUZZ_MOST_PROCESSES = 8 };

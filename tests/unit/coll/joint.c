@@ -2,13 +2,11 @@
  * MPI steps, in which MPI or the network performs a stage: the proof finds steps that do not belong together, and the
  * clock's price is a closed form.
  */
-#include "coll/proof/verify.h"
 #include "coll/schedule/lists.h"
 #include "support/coll/sweep.h"
 #include "support/tap.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NODES = 3, MEMBERS = 4, RANKS = NODES * MEMBERS };
 

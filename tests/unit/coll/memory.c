@@ -4,8 +4,6 @@
 #include "support/failing_memory.h"
 #include "support/tap.h"
 
-#include <stdlib.h>
-
 enum { UNIT = 8 };
 
 static hsumma_status use_verify(const struct hs_alg *alg, const struct hs_shape *shape,

@@ -80,11 +80,6 @@ struct setting {
     double n, b, q, x, alpha, beta;
 };
 
-static int near(double is, double want)
-{
-    return fabs(is - want) <= 1e-9 * fabs(want) + 1e-18;
-}
-
 /* Predicted communication; x = 0: SUMMA. */
 static double cost(const struct broadcast *broadcast, const struct setting *s)
 {
@@ -160,7 +155,7 @@ static void equation_1(const struct broadcast *f)
                 .size = q, .bytes = m * ELEMENT, .unit = ELEMENT, .segment = m * ELEMENT / f->segments};
             double seconds = NAN;
             off += hs_clock_seconds(alg, &shape, &machine, &hs_heap, &seconds, NULL) != HSUMMA_OK ||
-                   !near(seconds, f->latency(q) * 1e-5 + (double)m * f->width(q) * 1e-9);
+                   !model_near(seconds, f->latency(q) * 1e-5 + (double)m * f->width(q) * 1e-9);
         }
     tap_ok(!off, "%s, %d segments: equation 1 for %d broadcasts; %d are off", f->name, f->segments, runs, off);
 }
@@ -176,12 +171,12 @@ static void equations_2_to_5(const struct broadcast *f)
                 s.x = x;
                 slow = narrow = none = s;
                 slow.beta = narrow.alpha = 0;
-                latency += !near(cost(f, &slow), latency_cost(f, &s));
-                bandwidth += !near(cost(f, &narrow), bandwidth_cost(f, &s));
-                sums += !near(cost(f, &s), latency_cost(f, &s) + bandwidth_cost(f, &s));
+                latency += !model_near(cost(f, &slow), latency_cost(f, &s));
+                bandwidth += !model_near(cost(f, &narrow), bandwidth_cost(f, &s));
+                sums += !model_near(cost(f, &s), latency_cost(f, &s) + bandwidth_cost(f, &s));
                 none.x = 0;
                 s.x = 1;
-                summa += !near(cost(f, &none), latency_cost(f, &s) + bandwidth_cost(f, &s));
+                summa += !model_near(cost(f, &none), latency_cost(f, &s) + bandwidth_cost(f, &s));
             }
     tap_ok(!summa && !latency && !bandwidth && !sums,
            "  equations 2 to 5 for %d groupings; off: %d, sum %d, latency %d, bandwidth %d", runs, summa, sums, latency,
@@ -222,10 +217,10 @@ static void equations_9_and_12(void)
             for (double groups = 1.5; groups < p; groups *= 1.7) {
                 double want =
                     (groups - q) / (groups * sqrt(groups)) * (s.n * s.alpha / s.b - 2 * s.n * s.n / p * s.beta);
-                slope += !near(derivative(f, &s, groups), want) && fabs(want) > 1e-9 * s.alpha;
+                slope += !model_near(derivative(f, &s, groups), want) && fabs(want) > 1e-9 * s.alpha;
             }
-            least += !near(cost(f, &s), (log2(p) + 4 * (root - 1)) * s.n / s.b * s.alpha +
-                                            8 * (1 - 1 / root) * s.n * s.n / q * s.beta);
+            least += !model_near(cost(f, &s), (log2(p) + 4 * (root - 1)) * s.n / s.b * s.alpha +
+                                                  8 * (1 - 1 / root) * s.n * s.n / q * s.beta);
         }
     tap_ok(!slope, "van_de_geijn: equation 9 is equation 6; %d are off", slope);
     tap_ok(!least, "van_de_geijn: equation 12 is the cost at G = sqrt(p); %d are off", least);

@@ -4,7 +4,6 @@
 #include "support/tap.h"
 
 #include <math.h>
-#include <stdint.h>
 
 static int near(double a, double b, double tolerance)
 {

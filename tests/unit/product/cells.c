@@ -6,7 +6,6 @@
  *     cells [CASES [FIRST]]
  */
 #include "coll/proof/verify.h"
-#include "interleave/pool.h"
 #include "interleave/scene.h"
 #include "summa/messages/preview.h"
 #include "support/random.h"

@@ -1,12 +1,10 @@
 /* Checksums of a process's part, and products with them, against direct sums; and parities: changed elements are found
  * and told apart. */
-#include "base/hash.h"
 #include "summa/parity.h"
 #include "support/entry.h"
 #include "support/random.h"
 #include "support/tap.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -107,14 +107,6 @@ static const char *const bcast_rows[] = {"flat",        "binomial", "van_de_geij
                                          "binary_tree", "mpi"};
 static const char *const reduce_rows[] = {"binomial", "mpi"};
 
-static int draw_divisor(int of)
-{
-    int divisor = 1 + draw(of);
-    while (of % divisor)
-        divisor--;
-    return divisor;
-}
-
 /* Draws valid options, and the settings that they make. */
 static void draw_words(struct plan_question *q, struct hs_settings *said)
 {

@@ -5,7 +5,6 @@
 #include "support/product/plan_question.h"
 #include "support/tap.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Reduces one of a machine's prices, sometimes all or none, by a random factor. */

@@ -6,7 +6,6 @@
  *
  *     interleave [INTERLEAVINGS [CASE]]      starts with this case; each case has 40 interleavings
  */
-#include "interleave/pool.h"
 #include "interleave/schedule.h"
 #include "support/random.h"
 #include "support/tap.h"

@@ -5,8 +5,6 @@
 #include "support/product/plan_question.h"
 #include "support/tap.h"
 
-#include <math.h>
-
 enum { NODES = 4, EACH = 4 };
 
 /* The sharing of lines along the columns of a grid whose rows are the nodes, so a node has a process of each line. */

@@ -5,7 +5,6 @@
  * functions between the product and the device counts calls and can make one fail.
  */
 #include "summa/local/local.h"
-#include "base/wait.h"
 #include "gpu/devices.h"
 #include "summa/local/device_state.h"
 

@@ -6,13 +6,6 @@
 #include "support/product/plan_question.h"
 #include "support/tap.h"
 
-#include <math.h>
-
-static int near(double is, double want)
-{
-    return fabs(is - want) <= 1e-9 * fabs(want);
-}
-
 /* Prices. */
 
 /* Machine and product: a 4 x 4 grid; A (m x k) moves along rows, B (k x n) along columns; 16 panels of 64 indices. */
@@ -57,20 +50,21 @@ static void prices(void)
         apart[i] = i;
     }
     struct hs_prediction is = price(rows, &tall, &panels_of_64);
-    tap_ok(near(is.comm, 16 * 2 * between(b, 4)) && near(is.copy, own_a * cluster.copy),
+    tap_ok(model_near(is.comm, 16 * 2 * between(b, 4)) && model_near(is.copy, own_a * cluster.copy),
            "a row of the grid is a node: A is copied into its memory, four columns of B share its way out");
     tap_ok(strcmp(is.operand[HS_A].how, "shared") == 0 && strcmp(is.operand[HS_B].how, "broadcast") == 0,
            "and that is said");
     is = price(tiles, &tall, &panels_of_64);
-    tap_ok(near(is.comm, 16 * (between(a, 2) + between(b, 2))) && near(is.copy, (own_a + own_b) * cluster.copy),
+    tap_ok(model_near(is.comm, 16 * (between(a, 2) + between(b, 2))) &&
+               model_near(is.copy, (own_a + own_b) * cluster.copy),
            "2 x 2 processes are a node: one message for each line, two lines leave a node");
     is = price(halves, &tall, &panels_of_64);
-    tap_ok(near(is.comm, 16 * between(b, 4)), "two rows are a node: columns of two cells");
+    tap_ok(model_near(is.comm, 16 * between(b, 4)), "two rows are a node: columns of two cells");
     is = price(apart, &tall, &panels_of_64);
-    tap_ok(near(is.comm, 16 * 2 * (between(a, 1) + between(b, 1))) && is.copy == 0,
+    tap_ok(model_near(is.comm, 16 * 2 * (between(a, 1) + between(b, 1))) && is.copy == 0,
            "one process on each node: nothing is shared");
     is = price(one_by_one, &tall, &panels_of_64);
-    tap_ok(near(is.comm, 16 * (between(a, 2) + 2 * between(b, 4))),
+    tap_ok(model_near(is.comm, 16 * (between(a, 2) + 2 * between(b, 4))),
            "3 + 4 + 9 processes: two rows of two cells in the middle, four columns of three in the last");
     struct model_how stays = panels_of_64;
     stays.stationary = HS_A;
@@ -78,11 +72,11 @@ static void prices(void)
            own_c = partial / 4;
     const double chain = 2 * between(b_panel, 1), links = 3 / 4.0 * between(b_panel, 4);
     is = price(rows, &tall, &stays);
-    tap_ok(
-        near(is.comm, is.operand[HS_B].exchange_seconds + panels * (fmax(chain, links) + 0.5 * fmin(chain, links))) &&
-            strcmp(is.operand[HS_C].how, "summed") == 0,
-        "A stays: sums of C never leave the node; B does, from roots on four nodes: three messages for each, and "
-        "waits for half of the two in a row");
+    tap_ok(model_near(is.comm,
+                      is.operand[HS_B].exchange_seconds + panels * (fmax(chain, links) + 0.5 * fmin(chain, links))) &&
+               strcmp(is.operand[HS_C].how, "summed") == 0,
+           "A stays: sums of C never leave the node; B does, from roots on four nodes: three messages for each, and "
+           "waits for half of the two in a row");
     double exchanged = is.copy - own_b * cluster.copy - (partial + 2 * own_c) * cluster.copy;
     tap_ok(exchanged > partial * 3 / 4 * cluster.gamma,
            "and each process adds its share of three of four partial panels");
@@ -101,13 +95,13 @@ static void levels(void)
     for (int i = 0; i < 16; i++)
         nodes[i] = i / 2;
     struct hs_prediction is = price(nodes, &row, &how);
-    tap_ok(near(is.comm, 8 * between(2 * a, 1) + 16 * between(a, 1)), "groups of two cells: two levels of cells");
+    tap_ok(model_near(is.comm, 8 * between(2 * a, 1) + 16 * between(a, 1)), "groups of two cells: two levels of cells");
     how.groups[1] = 4;
     is = price(nodes, &row, &how);
-    tap_ok(near(is.comm, 8 * 2 * between(2 * a, 1)), "groups of one cell: the inner level is shared");
+    tap_ok(model_near(is.comm, 8 * 2 * between(2 * a, 1)), "groups of one cell: the inner level is shared");
     how.groups[1] = 8;
     is = price(nodes, &row, &how);
-    tap_ok(near(is.comm, 8 * 2 * between(2 * a, 1)), "one level of eight, over four cells, in its own panels");
+    tap_ok(model_near(is.comm, 8 * 2 * between(2 * a, 1)), "one level of eight, over four cells, in its own panels");
     for (int i = 0; i < 16; i++)
         nodes[i] = i / 8 * 2 + i % 8 / 4;
     how.groups[1] = 4;
@@ -125,14 +119,6 @@ struct drawn {
     struct model_how how;
     int node[MOST];
 };
-
-static int draw_divisor(int of)
-{
-    int divisor = 1 + draw(of);
-    while (of % divisor)
-        divisor--;
-    return divisor;
-}
 
 static struct drawn draw_one(void)
 {

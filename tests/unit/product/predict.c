@@ -6,13 +6,6 @@
 #include "support/product/model_product.h"
 #include "support/tap.h"
 
-#include <math.h>
-
-static int near(double is, double want)
-{
-    return fabs(is - want) <= 1e-9 * fabs(want);
-}
-
 static double log_2(double x)
 {
     return round(log2(x));
@@ -74,21 +67,21 @@ static void closed_forms(void)
                 for (int64_t outer = b; outer <= 64; outer *= 4) {
                     int64_t n = 64 * q;
                     double plain = comm_of(geijn, n, q, 0, b, b, &profile);
-                    summa += !near(plain, hsumma(geijn, (double)n, q, 1, (double)b, (double)b, alpha, beta));
+                    summa += !model_near(plain, hsumma(geijn, (double)n, q, 1, (double)b, (double)b, alpha, beta));
                     for (int x = 1; x <= q; x *= 2, runs++) {
                         double is = comm_of(geijn, n, q, x, b, outer, &profile);
-                        two += !near(is, hsumma(geijn, (double)n, q, x, (double)b, (double)outer, alpha, beta));
+                        two += !model_near(is, hsumma(geijn, (double)n, q, x, (double)b, (double)outer, alpha, beta));
                         if (outer > b)
                             continue;
                         ends += (x == 1 || x == q) && is != plain;
-                        mirrored += !near(is, comm_of(geijn, n, q, q / x, b, b, &profile));
+                        mirrored += !model_near(is, comm_of(geijn, n, q, q / x, b, b, &profile));
                     }
                 }
         for (size_t i = 0; i < sizeof large / sizeof *large; i++)
             for (int x = 1; x <= large[i].q; x *= 2, runs++) {
                 double is = comm_of(geijn, large[i].n, large[i].q, x, large[i].b, large[i].outer, &profile);
-                two += !near(is, hsumma(geijn, (double)large[i].n, large[i].q, x, (double)large[i].b,
-                                        (double)large[i].outer, alpha, beta));
+                two += !model_near(is, hsumma(geijn, (double)large[i].n, large[i].q, x, (double)large[i].b,
+                                              (double)large[i].outer, alpha, beta));
             }
         tap_ok(!summa, "SUMMA costs what the paper says, %s, p = 16 to 1,024: %d are off", names[geijn], summa);
         tap_ok(!two, "HSUMMA costs what the paper says, B = b to 16 b (%d group counts): %d are off", runs, two);
@@ -126,7 +119,7 @@ static void conditions(void)
             wrong += verdict(n, q, b, border * beta * 1.001, beta / 8, NULL) != 1;
             wrong += verdict(n, q, b, border * beta * 0.999, beta / 8, NULL) != -1;
             for (int x = 2; x < q; x *= 2)
-                level += !near(comm_of(1, n, q, x, b, b, &even), comm_of(1, n, q, 0, b, b, &even));
+                level += !model_near(comm_of(1, n, q, x, b, b, &even), comm_of(1, n, q, 0, b, b, &even));
         }
     tap_ok(!wrong, "alpha/beta 0.1 %% above 2nb/p: G = sqrt(p) is the least, below: the most (%d borders); %d wrong",
            runs, wrong);
@@ -203,15 +196,16 @@ static void topologies(void)
     }
     profile.one_node = 1;
     double shared = model_predict(&grid, &panels_of_64, &profile, NULL).comm, want = 16 * 2 * (inside(a) + inside(b));
-    tap_ok(near(shared, want) && near(on_nodes(one, &grid), want), "on one node all messages cost what a node's cost");
+    tap_ok(model_near(shared, want) && model_near(on_nodes(one, &grid), want),
+           "on one node all messages cost what a node's cost");
     profile.one_node = 0;
     want = 16 * 2 * (between(a, 1) + between(b, 1));
-    tap_ok(near(model_predict(&grid, &panels_of_64, &profile, NULL).comm, want),
+    tap_ok(model_near(model_predict(&grid, &panels_of_64, &profile, NULL).comm, want),
            "each process on its own node: all messages cost what the network's cost");
     double in_block = on_nodes(block, &grid), in_turn = on_nodes(cyclic, &grid);
-    tap_ok(near(in_block, 16 * 2 * (inside(a) + between(b, 4))),
+    tap_ok(model_near(in_block, 16 * 2 * (inside(a) + between(b, 4))),
            "a row of the grid is a node: rows cost a node's links, four columns share each node's way out");
-    tap_ok(near(in_turn, 16 * 2 * (inside(b) + between(a, 4))) && in_turn < in_block,
+    tap_ok(model_near(in_turn, 16 * 2 * (inside(b) + between(a, 4))) && in_turn < in_block,
            "dealt out to the nodes in turn: the other way round, and cheaper when B is larger than A");
     double alone = 16 * (2 * inside(a) + between(b, 1) + inside(b)), shares = on_nodes(half, &grid);
     tap_ok(shares >= alone * (1 - 1e-9) && shares <= alone + 16 * (2 * between(b, 4) - between(b, 1)),
@@ -237,7 +231,8 @@ static void roots(void)
         fours[i] = i / 4;
     }
     double bytes = 8.0 * 64 * 256, in = inside(bytes), out = between(bytes, 1);
-    tap_ok(near(on_nodes(twos, &row), 16 * (2.5 * out + 0.5 * in)) && near(on_nodes(fours, &row), 16 * (2 * out + in)),
+    tap_ok(model_near(on_nodes(twos, &row), 16 * (2.5 * out + 0.5 * in)) &&
+               model_near(on_nodes(fours, &row), 16 * (2 * out + in)),
            "a line with several processes to a node: the price from a typical root");
 }
 
@@ -261,25 +256,26 @@ static void exchanges(void)
     product.block[HS_A][1] = 0;
     struct hs_prediction plain = model_predict(&product, &none, &profile, NULL);
     double broadcasts = panels * 2 * (2e-6 + 128 * 64 * 8 * 1e-9); /* of one operand: two rounds per panel */
-    tap_ok(near(plain.comm, 2 * broadcasts), "as stored: two broadcasts for each panel");
-    tap_ok(near(to_root.comm - 2 * broadcasts, panels * 4 * 2e-6 + line * 1e-9) &&
-               near(to_all.comm - broadcasts, panels * 15 * 2e-6 + 15 * line / 4 * 1e-9),
+    tap_ok(model_near(plain.comm, 2 * broadcasts), "as stored: two broadcasts for each panel");
+    tap_ok(model_near(to_root.comm - 2 * broadcasts, panels * 4 * 2e-6 + line * 1e-9) &&
+               model_near(to_all.comm - broadcasts, panels * 15 * 2e-6 + 15 * line / 4 * 1e-9),
            "an exchange costs the messages of each panel, one behind the other, and what a holder gives others");
     tap_ok(slower.comm > to_root.comm, "and more where what is measured for exchanges is slower");
-    tap_ok(near(to_root.copy - plain.copy, 2 * part * 3e-10) && near(to_all.copy - plain.copy, (part + line) * 3e-10),
+    tap_ok(model_near(to_root.copy - plain.copy, 2 * part * 3e-10) &&
+               model_near(to_all.copy - plain.copy, (part + line) * 3e-10),
            "what is packed and unpacked is copied");
     tap_ok(strcmp(to_root.operand[HS_A].how, "exchanged and broadcast") == 0 &&
                strcmp(to_all.operand[HS_A].how, "exchanged") == 0 &&
                strcmp(plain.operand[HS_A].how, "broadcast") == 0 && strcmp(plain.operand[HS_C].how, "stays") == 0 &&
-               near(to_root.operand[HS_A].exchange_seconds, to_root.comm - plain.comm),
+               model_near(to_root.operand[HS_A].exchange_seconds, to_root.comm - plain.comm),
            "and how each operand moves is said");
     product.op[HS_A] = 'T';
     product.extent[0] = 2;
     product.extent[1] = 8;
     profile.machine.alpha = 0;
-    tap_ok(
-        near(model_predict(&product, &root, &profile, NULL).operand[HS_A].exchange_seconds, 512.0 * 512 * 8 / 2 * 1e-9),
-        "on 2 x 8 processes one of two takers has most to do");
+    tap_ok(model_near(model_predict(&product, &root, &profile, NULL).operand[HS_A].exchange_seconds,
+                      512.0 * 512 * 8 / 2 * 1e-9),
+           "on 2 x 8 processes one of two takers has most to do");
 }
 
 /*
@@ -319,7 +315,8 @@ static void exchange_paces(void)
         machine.inject = rows[i].inject * machine.beta;
         double bytes = 512.0 * 512 * 8 * (how.spread ? 4 : 1), messages = 8 * (how.spread ? 15 : 4);
         double is = predict_on_nodes(&machine, node, &product, &how).operand[HS_A].exchange_seconds;
-        tap_ok(near(is, messages * machine.alpha + bytes * rows[i].pace * machine.beta), "exchange, %s", rows[i].what);
+        tap_ok(model_near(is, messages * machine.alpha + bytes * rows[i].pace * machine.beta), "exchange, %s",
+               rows[i].what);
     }
 }
 
@@ -337,19 +334,19 @@ static void multiplications(void)
     static const double shape[] = {64, 255, 256, 257, 1024};
     int wrong = 0;
     for (int i = 0; i < 5; i++)
-        wrong += !near(hs_gemm_seconds(&profile, 8, 0, 2, 100, 50, shape[i]), one_call(100, 50, shape[i], 256));
+        wrong += !model_near(hs_gemm_seconds(&profile, 8, 0, 2, 100, 50, shape[i]), one_call(100, 50, shape[i], 256));
     tap_ok(!wrong, "a call: flops, passes over C for each knee of k, what is packed, and the call: %d wrong", wrong);
     double twice = one_call(100, 50, 512, 256);
-    tap_ok(near(hs_gemm_seconds(&profile, 8, 0, 1, 100, 50, 512), 2 * twice) &&
-               near(hs_gemm_seconds(&profile, 8, 0, 8, 100, 50, 512), twice / 4) &&
-               near(hs_gemm_seconds(&profile, 8, 0, 0, 100, 50, 512), 2 * twice),
+    tap_ok(model_near(hs_gemm_seconds(&profile, 8, 0, 1, 100, 50, 512), 2 * twice) &&
+               model_near(hs_gemm_seconds(&profile, 8, 0, 8, 100, 50, 512), twice / 4) &&
+               model_near(hs_gemm_seconds(&profile, 8, 0, 0, 100, 50, 512), 2 * twice),
            "other numbers of threads than were measured in proportion; none said: one");
     double four = cost.call + 4 * 2 * 100 * 50 * 512 * cost.flop + 2 * (cost.c * 100 * 50 * 2 + cost.ab * 150 * 512);
     double single = 1e-6 + 4 * 2 * 100 * 50 * 512 * 1e-11 + 2 * (3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512);
-    tap_ok(near(hs_gemm_seconds(&profile, 16, 1, 2, 100, 50, 512), four) &&
-               near(hs_gemm_seconds(&profile, 8, 1, 2, 100, 50, 512), single) &&
-               near(hs_gemm_seconds(&profile, 4, 0, 2, 100, 50, 512),
-                    1e-6 + 2 * 100 * 50 * 512 * 1e-11 + 3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512),
+    tap_ok(model_near(hs_gemm_seconds(&profile, 16, 1, 2, 100, 50, 512), four) &&
+               model_near(hs_gemm_seconds(&profile, 8, 1, 2, 100, 50, 512), single) &&
+               model_near(hs_gemm_seconds(&profile, 4, 0, 2, 100, 50, 512),
+                          1e-6 + 2 * 100 * 50 * 512 * 1e-11 + 3e-10 * 100 * 50 * 2 + 5e-10 * 150 * 512),
            "complex: four flops for one, two reals; single precision has its own cost");
     profile.threads = 1;
     struct model_product product = {HSUMMA_D, "NNN", {2, 4}, {-1, -1}, {600, 800, 1024}, {{0}}, {0}};
@@ -370,7 +367,8 @@ static void multiplications(void)
          "two levels: panels of the inner width"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tap_ok(near(model_predict(&product, &rows[i].how, &profile, NULL).gemm, rows[i].seconds), "%s", rows[i].what);
+        tap_ok(model_near(model_predict(&product, &rows[i].how, &profile, NULL).gemm, rows[i].seconds), "%s",
+               rows[i].what);
 }
 
 /* Sizes that are not multiples of a panel's width, and operands that are not in place. */
@@ -380,23 +378,23 @@ static void odd_ends(void)
     struct model_product product = model_product_square(400, 2);
     struct model_how how = {.stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64};
     double whole = 2e-6 + 64 * 200 * 8 * 1e-9, rest = 2e-6 + 8 * 200 * 8 * 1e-9;
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (3 * whole + rest)),
            "each of two owners has 200 = 3 panels of 64 and one of 8");
     how.block = 1000;
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (2e-6 + 200 * 200 * 8 * 1e-9)),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).comm, 2 * 2 * (2e-6 + 200 * 200 * 8 * 1e-9)),
            "a panel is no wider than what an owner has");
     profile.machine.copy = 1e-9;
     tap_ok(model_predict(&product, &how, &profile, NULL).copy == 0, "what lies as it is wanted is not copied");
     product.block[HS_A][1] = 50; /* columns of A; B's blocks in k are 200 */
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).copy, 200 * 200 * 8 * 1e-9),
            "what an owner has in pieces is gathered: here B, whose blocks are longer");
     product.block[HS_A][1] = 0;
     how.stationary = HS_A;
     double partial = 400 * 200, own = 200 * 200;
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + own) * 8 * 1e-9),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + own) * 8 * 1e-9),
            "a C that moves: partial panels are written, and added to it; B is packed, and arrives as it is stored");
     product.block[HS_B][0] = 50; /* rows of B; A's blocks in k are 200 */
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).copy, (partial + 2 * own + 2 * own) * 8 * 1e-9),
            "B is packed and unpacked where a process receives it from several");
 }
 
@@ -419,13 +417,13 @@ static void overlap(void)
 {
     struct hs_profile profile = {.overlap = 0.75};
     struct hs_spec now = {.lookahead = 0}, ahead = {.lookahead = 1};
-    tap_ok(near(hs_together(&profile, &now, 5, 1, 3, 0.5), 8.5), "without lookahead all times add up");
-    tap_ok(near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5 - 0.75 * 3) &&
-               near(hs_together(&profile, &ahead, 5, 1, 30, 0.5), 35.5 - 0.75 * 4) &&
-               near(hs_together(&profile, &ahead, 1, 2, 30, 0.5), 31.5),
+    tap_ok(model_near(hs_together(&profile, &now, 5, 1, 3, 0.5), 8.5), "without lookahead all times add up");
+    tap_ok(model_near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5 - 0.75 * 3) &&
+               model_near(hs_together(&profile, &ahead, 5, 1, 30, 0.5), 35.5 - 0.75 * 4) &&
+               model_near(hs_together(&profile, &ahead, 1, 2, 30, 0.5), 31.5),
            "with it, multiplications hide the profile's share of what comes after the first panels");
     profile.one_node = 1;
-    tap_ok(near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5), "inside a node nothing is hidden");
+    tap_ok(model_near(hs_together(&profile, &ahead, 5, 1, 3, 0.5), 8.5), "inside a node nothing is hidden");
     struct hs_profile slow = paper_machine(2e-6, 1e-9);
     struct model_product product = model_product_square(1024, 4);
     struct model_how how = panels_of_64;
@@ -439,8 +437,8 @@ static void overlap(void)
      * the busiest port sends two messages for two panels. Four panels of B have one root, which sends two each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
     double comm = in_a_row(64 * t, (struct row){1.25 * 32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
-    tap_ok(near(is.comm, comm) && is.copy > 0 &&
-               near(is.seconds, is.gemm + is.copy + is.comm - 0.5 * fmin(is.comm - 4 * t, is.gemm)),
+    tap_ok(model_near(is.comm, comm) && is.copy > 0 &&
+               model_near(is.seconds, is.gemm + is.copy + is.comm - 0.5 * fmin(is.comm - 4 * t, is.gemm)),
            "a product of 16 panels: all but the first of A and of B can be hidden");
 }
 
@@ -474,11 +472,12 @@ static void windows(double overhead)
             struct row row = {panels * 3 * (message + 0.25 * small), busy, 3 * both, windows[i], panels};
             how.lookahead = windows[i] - 1;
             double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
-            wrong += !near(model_predict(&product, &how, &profile, NULL).comm, want);
+            wrong += !model_near(model_predict(&product, &how, &profile, NULL).comm, want);
             how.lookahead = 0; /* without lookahead, as many owners cost the same, and hide nothing */
             how.owners = windows[i];
             struct hs_prediction blocking = model_predict(&product, &how, &profile, NULL);
-            wrong += !near(blocking.comm, want) || !near(blocking.seconds, want + blocking.gemm + blocking.copy);
+            wrong +=
+                !model_near(blocking.comm, want) || !model_near(blocking.seconds, want + blocking.gemm + blocking.copy);
             how.owners = 0;
         }
         tap_ok(!wrong,
@@ -491,7 +490,7 @@ static void windows(double overhead)
         .stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64, .bcast = "chain", .lookahead = 16};
     profile.machine.node = profile.machine.network;
     profile.one_node = 1;
-    tap_ok(near(model_predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),
+    tap_ok(model_near(model_predict(&product, &how, &profile, NULL).comm, panels * 3 * (message + small)),
            "inside a node one after the other");
 }
 
@@ -547,7 +546,7 @@ static void stalls(void)
     profile.one_node = 1;
     struct hs_prediction inside_node = model_predict(&product, &how, &profile, NULL);
     tap_ok(fabs(on_device.seconds - on_device.gemm) < 1e-3 * on_device.gemm &&
-               near(inside_node.seconds, inside_node.gemm + inside_node.comm + inside_node.copy),
+               model_near(inside_node.seconds, inside_node.gemm + inside_node.comm + inside_node.copy),
            "nothing waits for polls while a device multiplies, nor inside a node");
 }
 

@@ -2,9 +2,9 @@
 #include "coll/select/select.h"
 #include "hsumma/tuned/tuned.h"
 #include "support/failing_memory.h"
+#include "support/process.h"
 #include "support/tap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,18 +51,6 @@ static int holds(const char *path, const char *text)
     static char found[TEXT];
     ssize_t length = load(path, found);
     return length == (ssize_t)strlen(text) && memcmp(found, text, (size_t)length) == 0;
-}
-
-/* The number of directory entries whose names contain `part`. */
-static int entries(const char *directory, const char *part)
-{
-    int count = 0;
-    DIR *open = opendir(directory);
-    for (struct dirent *entry; open && (entry = readdir(open));)
-        count += strstr(entry->d_name, part) != NULL;
-    if (open)
-        closedir(open);
-    return count;
 }
 
 static hsumma_status merge(const char *path, const char *line, struct hs_message *message)
@@ -161,7 +149,7 @@ static void test_untouched(void)
             tap_diag("%u: %s", i, message.text);
         wrong += !right;
     }
-    tap_ok(wrong == 0 && entries(place, ".part-") == 0, "%zu merges that touch nothing: %d wrong",
+    tap_ok(wrong == 0 && process_entries(place, ".part-") == 0, "%zu merges that touch nothing: %d wrong",
            sizeof cases / sizeof *cases, wrong);
 }
 
@@ -179,7 +167,7 @@ static void test_memory(void)
         wrong += scarce.out != 0 || (status && (status != HSUMMA_ERR_MEMORY || !holds(path, old)));
         failed += status != HSUMMA_OK;
     } while (status && failed < 100);
-    tap_ok(wrong == 0 && failed > 5 && failed < 100 && entries(place, ".part-") == 0,
+    tap_ok(wrong == 0 && failed > 5 && failed < 100 && process_entries(place, ".part-") == 0,
            "memory that fails, %d times: the file stays, nothing is kept; %d wrong", failed, wrong);
 }
 
@@ -222,7 +210,8 @@ static void test_places(void)
     good = good && merge(path, line, &message) == HSUMMA_OK && merge(path, "gemm b 1 block=2", &message) == HSUMMA_OK;
     good = good && lstat(path, &found) == 0 && S_ISLNK(found.st_mode) && lstat(other, &found) == 0 &&
            S_ISLNK(found.st_mode) && holds(in("real/tuned", path), HEAD "gemm a 1 block=2\ngemm b 1 block=2\n");
-    tap_ok(good && entries(directory, "") == 4, "links stay, what they lead to is made and replaced: %s", message.text);
+    tap_ok(good && process_entries(directory, "") == 4, "links stay, what they lead to is made and replaced: %s",
+           message.text);
     good = symlink("loop", in("loop", path)) == 0 && merge(path, line, &message) == HSUMMA_ERR_OPTION;
     tap_ok(good && strstr(message.text, "symbolic links"), "%s", message.text);
 }
@@ -256,7 +245,8 @@ static void test_may_not(void)
     else {
         tap_ok(ready && result == 0 && holds(path, text), "a directory that may not be written");
         ready = chmod(directory, 0777) == 0 && chmod(path, 0444) == 0;
-        tap_ok(ready && as_nobody(path, "cannot write") == 0 && holds(path, text) && entries(directory, ".part-") == 0,
+        tap_ok(ready && as_nobody(path, "cannot write") == 0 && holds(path, text) &&
+                   process_entries(directory, ".part-") == 0,
                "nor is a file replaced that may not be written");
     }
     chmod(directory, 0777);
@@ -271,7 +261,7 @@ static void test_may_not(void)
               !strstr(message.text, "cannot write"));
     }
     int good = child > 0 && chmod(path, 0644) == 0 && waitpid(child, &status, 0) == child && status == 0;
-    tap_ok(good && holds(path, text) && entries(directory, ".part-") == 0,
+    tap_ok(good && holds(path, text) && process_entries(directory, ".part-") == 0,
            "a text that cannot be written to its end: nothing is lost, nothing is left behind");
 }
 
@@ -335,7 +325,7 @@ static void test_many(struct board *board)
         missing += hs_tuned_find(&tuned, key) == NULL;
     }
     hs_tuned_free(&tuned, &hs_heap);
-    tap_ok(wrong == 0 && missing == 0 && entries(place, ".many.part-") == 0,
+    tap_ok(wrong == 0 && missing == 0 && process_entries(place, ".many.part-") == 0,
            "%d processes wrote %d lines each: %d are missing; the file was whole whenever it was read: %d wrong",
            WRITERS, LINES, missing, wrong);
     tap_ok(board->reads > 0, "read %d times meanwhile", board->reads);
@@ -369,7 +359,7 @@ static void test_killed(struct board *board)
         wrong += found < done || found > done + 1; /* the child may have been killed before it could report */
         board->done = found;
     }
-    strays = entries(place, ".killed.part-");
+    strays = process_entries(place, ".killed.part-");
     struct hs_message message = {""};
     int good = merge(path, "gemm last 1 block=2", &message) == HSUMMA_OK && load(path, text) > 0;
     tap_ok(wrong == 0 && good && products(text) == board->done + 1 && strays <= KILLS && board->done > KILLS / 4,

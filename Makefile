@@ -213,6 +213,12 @@ $(fake_programs): $(BUILD)/tests/device/mpi_%_cuda: $(if $(NVCC),$(BUILD)/obj/te
 	$(link_program)
 $(BUILD)/tests/device/unit_cuda_fake $(fake_programs): private program_libs := $(filter-out -lcudart_static,$(program_libs))
 
+no_scalapack := $(if $(SCALAPACK_LIBS),,$(call objects,$(wildcard tests/mpi/scalapack/*.c)))
+$(no_scalapack): tests/mpi/scalapack/none/main.c $(BUILD)/obj/compile.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(compile) -c -o $@ $<
+
 # smpirun loads programs and looks up their main.
 $(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(sim_programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)
 $(BUILD)/obj/benchmarks/%.o: private compile += -Ibenchmarks

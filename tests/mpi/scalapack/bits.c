@@ -1,14 +1,5 @@
 /* p?gemm with HSUMMA_BITS=anywhere: on every grid, products of one process included, each element of C has the bits of
  * its definition (ordered_entry). */
-#if !HSUMMA_HAVE_SCALAPACK
-#include "support/tap.h"
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-#else
-
 #include "support/entry.h"
 #include "support/product/ordered_entry.h"
 #include "support/scalapack/pgemm_call.h"
@@ -96,7 +87,5 @@ int main(int argc, char **argv)
         test_grid(size, 1);
     if (size > 2 && size % 2 == 0)
         test_grid(2, size / 2);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-#endif

@@ -3,15 +3,6 @@
  *
  *   contexts [CONTEXTS [CALLS]]    numbers of contexts and of calls that must not leak memory (default 50, 2000)
  */
-#if !HSUMMA_HAVE_SCALAPACK
-#include "support/tap.h"
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-#else
-
 #include "support/captured.h"
 #include "support/scalapack/pgemm_call.h"
 
@@ -226,7 +217,5 @@ int main(int argc, char **argv)
     test_like(1, size);
     test_like(size, 1);
     test_lifetimes(contexts, calls);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-#endif

@@ -2,15 +2,6 @@
  * hsumma_p?gemm_ and ScaLAPACK's p?gemm_ report the same errors for wrong arguments; products on grids of several
  * kinds, and between the program's own BLACS messages. fuzz.c compares random products.
  */
-#if !HSUMMA_HAVE_SCALAPACK
-#include "support/tap.h"
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-#else
-
 #include "support/scalapack/pgemm_call.h"
 
 /* Puts a random wrong value into a random argument. */
@@ -144,11 +135,9 @@ int main(int argc, char **argv)
     test_arguments(other, context, 1);
     test_grids();
     test_traffic(context, npcol);
-    Cblacs_gridexit(other);   /* MPI_Finalize frees the first context */
+    Cblacs_gridexit(other); /* MPI_Finalize frees the first context */
 #ifdef __SANITIZE_ADDRESS__
     Cblacs_gridexit(context); /* the sanitizer would report memory of MPI and BLACS as leaked */
 #endif
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-#endif

@@ -7,13 +7,6 @@
  * the case and the command that runs it alone. A and B, and everything of C outside sub(C), must stay unchanged to the
  * bit.
  */
-#ifndef HSUMMA_HAVE_SCALAPACK
-#define HSUMMA_HAVE_SCALAPACK 0
-#endif
-
-#if HSUMMA_HAVE_SCALAPACK
-
-#include "support/scalapack/fuzz_case.h"
 #include "support/scalapack/fuzz_data.h"
 #include "support/scalapack/pgemm_call.h"
 
@@ -278,18 +271,5 @@ int main(int argc, char **argv)
     }
     if (scalapack_is_wrong)
         tap_diag("ScaLAPACK was wrong in %d cases", scalapack_is_wrong);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-
-#else
-
-#include "support/tap.h"
-
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-
-#endif

@@ -7,13 +7,6 @@
  * With libhsumma_scalapack.so preloaded, ScaLAPACK's names lead to that library; with gemr2d=hsumma it serves the calls
  * itself, otherwise it passes them on to ScaLAPACK.
  */
-#ifndef HSUMMA_HAVE_SCALAPACK
-#define HSUMMA_HAVE_SCALAPACK 0
-#endif
-
-#if HSUMMA_HAVE_SCALAPACK
-
-#include "hsumma_scalapack.h"
 #include "support/entry.h"
 #include "support/product/spread_case.h"
 #include "support/scalapack/pgemm_call.h"
@@ -225,18 +218,5 @@ int main(int argc, char **argv)
     tap_diag("ScaLAPACK's own was wrong in %d cases", wrong_of_theirs);
     test_left(&pool);
     drop_pool(&pool);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-
-#else
-
-#include "support/tap.h"
-
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-
-#endif

@@ -5,20 +5,9 @@
  *
  * The program's own cblas_dgemm plants the faults.
  */
-#if !HSUMMA_HAVE_SCALAPACK
-#include "support/tap.h"
-int main(void)
-{
-    tap_skip(1, "built without ScaLAPACK");
-    return tap_done();
-}
-#else
-
 #include "support/captured.h"
 #include "support/cblas_hook.h"
 #include "support/scalapack/pgemm_call.h"
-
-#include <stdio.h>
 
 enum { SIZE = 48, BLOCK = 12, ALL = 1 << 30, INFO = -2000 }; /* info of the error exit: INFO - status */
 
@@ -103,7 +92,5 @@ int main(int argc, char **argv)
     test_product(nprow);
     if (size > 1)
         test_refusal(nprow);
-    MPI_Finalize();
-    return tap_done();
+    return world_end();
 }
-#endif

@@ -12,10 +12,9 @@ import sys
 import tempfile
 
 from command import BENCH, bench, csv_rows, helps, object_of, prints, read, refuses, said, write
-from launch import BUILD, MPI, MPIEXEC, mpiexec
+from launch import BUILD, MPI, MPIEXEC, ROOT, mpiexec
 from tap import ok, run, skip
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(BUILD, "tests")
 BIND = [["-bind-to", "core"], ["--bind-to", "core"]][MPI == "openmpi"]
 CPUS = sorted(os.sched_getaffinity(0))
@@ -280,7 +279,7 @@ def test_forms(scratch):
 def test_documentation(_):
     """The page has the code's table of checks, and the tests before this one have made every check find something."""
     checks = object_of(bench(2, "doctor --list --format json"))["checks"]
-    page = read(SOURCE, "doc", "doctor.md")
+    page = read(ROOT, "doc", "doctor.md")
     for row in checks:
         cells = [f"`{row['name']}`", ">" * row["costly"], row["what"], row["why"], row["do"].replace("|", "\\|")]
         ok(f"| {' | '.join(cells)} |" in page, f"doc/doctor.md: {row['name']}", cells)

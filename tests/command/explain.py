@@ -9,26 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-from command import bench, options_of, prints, refuses, report_of, said
-from launch import BUILD
+from command import PLAIN, bench, explain, options_of, prints, refuses, report_of, said, table
+from launch import BUILD, ROOT
 from tap import ok, run
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-# The library's own variables are not passed on, so that the user's files do not count.
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
-ENVIRONMENT["HSUMMA_PROFILE"] = "builtin"
-ENVIRONMENT["HSUMMA_PROGRESS"] = "off"
-ENVIRONMENT["XDG_CONFIG_HOME"] = os.path.join(os.devnull, "none")
-
-
-def table(line="", *args):
-    """Runs explain with its usual output, a table; returns the process."""
-    return bench(0, "explain " + line, *args, env=ENVIRONMENT)
-
-
-def explain(line="", *args):
-    """The JSON object of explain."""
-    return report_of(0, "explain " + line, *args, env=ENVIRONMENT)
 
 
 # --- trees, made independently of the library's builders --------------------------------------------------------------
@@ -652,7 +636,7 @@ def test_run():
                         (2, "--grid 1x4 -m 80 --nb 7 --stationary C --node messages")):
         expected = explain(f"{args} --nodes {nodes} --lookahead 1")
         virtual = f"--topology nodes:{nodes} " if nodes > 1 else ""
-        real = report_of(4, f"gemm --reps 1 --lookahead 1 {virtual}{args}", env=ENVIRONMENT)
+        real = report_of(4, f"gemm --reps 1 --lookahead 1 {virtual}{args}", env=PLAIN)
         pairs = [(expected["messages_per_process_max"], real["messages_per_rank_max"]),
                  (expected["bytes_per_process_max"], real["bytes_per_rank_max"]),
                  (expected["workspace_bytes_max"], real["workspace_bytes"])]
@@ -772,7 +756,7 @@ def test_table():
                  "-m 40 --layout mb=4,nb=4,imb=3,i=2 --show plan,cuts,map", "--type z --transa C --stationary C", "--help"):
         process = table(args)
         prints(process, "explain " + args, process.stdout)
-    process = bench(2, "explain -m 64 --nb 8", env=ENVIRONMENT)
+    process = bench(2, "explain -m 64 --nb 8", env=PLAIN)
     prints(process, "on two ranks one prints", process.stdout.count("predicted") == 1)
 
 
@@ -797,7 +781,7 @@ def test_errors():
 
 def test_document():
     process = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "doc-pictures"), "--check"],
-                             capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "BUILD": BUILD})
+                             capture_output=True, text=True, timeout=120, env={**PLAIN, "BUILD": BUILD})
     ok(process.returncode == 0, "the pictures in doc/ are those that the program prints", *said(process))
 
 

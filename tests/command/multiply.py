@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from command import BENCH, prints, write
+from command import BENCH, prints, small_disk, write
 from launch import MPI, mpiexec
 from tap import ok, run, skip
 
@@ -259,14 +259,11 @@ def test_full_disk(d):
     """On a file system of a few pages either the reservation of space fails, or the writing."""
     names = ["refused: a full disk", "refused: a full disk that is found by writing"]
     disk = f"{d}/disk"
-    os.mkdir(disk)
-    mounted = os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", disk], capture_output=True).returncode
-    if not mounted:
-        for name in names:
-            skip(name, "needs root and the right to mount a tmpfs")
-        return
-    try:
+    with small_disk(disk) as mounted:
+        if not mounted:
+            for name in names:
+                skip(name, "needs root and the right to mount a tmpfs")
+            return
         save(f"{d}/large.npy", matrix(100, 100, np.float64))
         args = (2, f"{d}/large.npy", f"{d}/large.npy", "-o", f"{disk}/C.npy")
         refused("a full disk", multiply(*args), f"{disk}/C.npy", "No space left")
@@ -281,8 +278,6 @@ def test_full_disk(d):
         else:
             skip(names[1], "needs a C compiler")
         ok(not os.listdir(disk), "nothing is left on the full disk", os.listdir(disk))
-    finally:
-        subprocess.run(["umount", disk])
 
 
 def no_fallocate(d):

@@ -3,23 +3,12 @@
 Environment: that of launch.py.
 """
 import math
-import os
 import sys
 
-from command import bench, prints, refuses, report_of
+from command import explain, prints, refuses, table
 from tap import ok, run
 
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}
-ENVIRONMENT.update(HSUMMA_PROFILE="builtin", HSUMMA_PROGRESS="off", XDG_CONFIG_HOME=os.path.join(os.devnull, "none"))
 PAPER = "--nb checkerboard --bcast van_de_geijn --lookahead 0 --stationary C --panels 0"
-
-
-def explain(line):
-    return report_of(0, "explain " + line, env=ENVIRONMENT)
-
-
-def table(line):
-    return bench(0, "explain " + line, env=ENVIRONMENT)
 
 
 def lines_cost(q, steps, block, n, p, alpha, beta):

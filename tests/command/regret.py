@@ -1,6 +1,5 @@
 """hsumma regret: its candidates, consistency of its figures, its file of cases."""
 import json
-import os
 import sys
 import tempfile
 

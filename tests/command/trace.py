@@ -6,13 +6,11 @@ import collections
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from xml.etree import ElementTree
 
-from command import bench, csv_rows, helps, prints, read, refuses, report_of, said, write
+from command import bench, csv_rows, helps, prints, read, refuses, report_of, said, small_disk, write
 from tap import ok, run, skip
 
 
@@ -101,18 +99,14 @@ def test_errors(scratch):
 def test_full_disk(scratch):
     """If the timeline does not fit the file system, the product is still computed."""
     disk = os.path.join(scratch, "disk")
-    os.mkdir(disk)
-    if os.geteuid() != 0 or not shutil.which("mount") or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", disk], capture_output=True).returncode:
-        skip("a full disk", "needs root and the right to mount a tmpfs")
-        return
-    try:
+    with small_disk(disk) as mounted:
+        if not mounted:
+            skip("a full disk", "needs root and the right to mount a tmpfs")
+            return
         process = bench(2, "gemm -m 96 --nb 8 --node messages --reps 20", "--trace", os.path.join(disk, "x"))
         ok(process.returncode == 1 and "trace: cannot write" in process.stderr and "No space left" in process.stderr and
            len(process.stderr.splitlines()) == 1 and "hsumma   " in process.stdout and not os.listdir(disk),
            "a full disk: said, the report is there, and nothing is left", *said(process))
-    finally:
-        subprocess.run(["umount", disk])
 
 
 def seconds_of(events, rank, category, begin, end):

@@ -12,10 +12,9 @@ import tarfile
 import tempfile
 
 from command import said
+from launch import BUILD, ROOT
 from tap import done, ok, skip
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 LARGEST = 60e6
 SYSTEM = re.compile(r"linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util)\.so|libgcc_s|libstdc\+\+")
 CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"}

@@ -6,7 +6,6 @@ from bindings import SANITIZE, compile_reference, compiled, launched, source, te
 from launch import MPI
 from tap import ok, run, skip
 
-COMPILERS = ("g++", "clang++")
 FLAGS = ["-std=c++20", "-O1", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
 
 

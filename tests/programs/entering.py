@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 from command import options_of
-from launch import BUILD, MPI, mpiexec
+from launch import BUILD, MPI, ROOT, mpiexec
 from tap import ok, run, skip
 
 # MAPS: for each name the node of each rank.
@@ -35,7 +35,6 @@ MAPS = {"4x4": [rank // 4 for rank in range(16)], "2x8": [rank // 8 for rank in 
 ORDERS = {"R": "rows", "C": "columns", "A": "tiles"}
 DIMS = {"A": "mk", "B": "kn", "C": "mn"}  # dimensions of rows and columns, exchanged if the operand is transposed
 GRIDS = {16: ["4x4", "2x8", "1x16", "16x1"], 12: ["3x4", "2x6", "1x12", "12x1"]}
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EMUCLUSTER = os.path.join(ROOT, "scripts", "emucluster")
 COUNTS = os.path.join(BUILD, "tests", "node_counts.so")
 

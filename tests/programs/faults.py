@@ -25,7 +25,7 @@ import tempfile
 import time
 
 from command import BENCH
-from launch import BUILD, MPI, mpiexec
+from launch import BUILD, mpiexec
 from ranks import marked, ranks_of
 from tap import done, ok, skip
 

@@ -10,10 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-from launch import BUILD
+from launch import BUILD, ROOT
 from tap import ok, run, skip
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOL = os.path.join("benchmarks", "papers", "figures.py")
 DATA = os.path.join("doc", "results", "papers")
 

@@ -19,9 +19,9 @@ import sys
 import tempfile
 import time
 
+from launch import ROOT
 from tap import done, ok
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 CORPUS = os.path.join(ROOT, "tests/fuzz/corpus")
 BUILD = os.path.join(os.environ["BUILD"], "fuzz")
 FOUND = os.path.join(BUILD, "found")

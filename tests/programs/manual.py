@@ -11,10 +11,9 @@ import sys
 import tempfile
 
 from command import read
-from launch import BUILD
+from launch import BUILD, ROOT
 from tap import must, ok, run, skip
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def hsumma(*words):

@@ -16,10 +16,9 @@ import sys
 import tempfile
 
 import python_venv
-from launch import BUILD, MPI, MPIEXEC
+from launch import BUILD, MPI, MPIEXEC, ROOT
 from tap import ok, run, skip
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BLOCK = re.compile(r"^<!-- run ?([^\n]*?) ?-->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 WRAPPERS = {

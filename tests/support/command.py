@@ -2,6 +2,7 @@
 
 Environment: that of launch.py.
 """
+import contextlib
 import csv
 import io
 import json
@@ -15,6 +16,9 @@ from launch import BUILD, mpiexec
 from tap import must, ok, skip
 
 BENCH = os.path.join(BUILD, "hsumma")
+# Without the library's own variables, so that the user's files do not count.
+PLAIN = {**{key: value for key, value in os.environ.items() if not key.startswith("HSUMMA_")}, "HSUMMA_PROFILE": "builtin",
+         "HSUMMA_PROGRESS": "off", "XDG_CONFIG_HOME": os.path.join(os.devnull, "none")}
 
 
 def bench(ranks, line, *args, settings=(), path=None, env=None):
@@ -46,6 +50,16 @@ def report_of(ranks, line, *args, code=0, env=None):
     must(process.returncode == code and found is not None and not process.stderr,
          f"{ranks} ranks: {' '.join([line, *map(str, args)])}", *said(process))
     return found
+
+
+def explain(line="", *args):
+    """The JSON object of explain, with the environment PLAIN."""
+    return report_of(0, "explain " + line, *args, env=PLAIN)
+
+
+def table(line="", *args):
+    """Runs explain as explain() does, with its usual output, a table; returns the process."""
+    return bench(0, "explain " + line, *args, env=PLAIN)
 
 
 def helps(ranks, command, *words):
@@ -107,6 +121,19 @@ def draws(line, words):
             os.remove(drawing)
         refuses(bench(2, line, "--plot", drawing, path=scratch), f"{line} --plot without gnuplot", "gnuplot")
         ok(not os.path.exists(drawing), "  and nothing is drawn")
+
+
+@contextlib.contextmanager
+def small_disk(path):
+    """Mounts a file system of 32 KiB at a new folder; the value: whether that was possible."""
+    os.mkdir(path)
+    mounted = os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", path], capture_output=True).returncode
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", path])
 
 
 def write(text, *path):

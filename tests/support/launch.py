@@ -5,6 +5,7 @@ Environment: BUILD, MPI (mpich or openmpi), MPIEXEC; tests/run sets them.
 import glob
 import os
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 MPI = os.environ.get("MPI", "mpich")
 MPIEXEC = os.environ.get("MPIEXEC", f"mpiexec.{MPI}").split()

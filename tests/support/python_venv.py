@@ -10,9 +10,8 @@ import shutil
 import subprocess
 import sys
 
-from launch import BUILD
+from launch import BUILD, ROOT
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 HOME = os.path.join(BUILD, "python")
 PYTHON = os.path.join(HOME, "bin", "python")
 LIBRARY = os.path.join(BUILD, "libhsumma.so")

@@ -6,9 +6,8 @@ import os
 import shutil
 import subprocess
 
-from launch import BUILD
+from launch import BUILD, ROOT
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SCRIPT = os.path.join(ROOT, "scripts", "hsumma_sim")
 BENCH = os.path.join(BUILD, "sim", "hsumma")
 

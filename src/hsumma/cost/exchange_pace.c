@@ -143,8 +143,8 @@ static void takers_of(const struct exchange_look *exchange, int i, int *first, i
     *end = *first + 1;
 }
 
-/* Adds the owner's panels to the loads of the links between nodes, as fractions of the operand. */
-static void add_routes(struct exchange_look *exchange)
+/* Adds the owner's panels to the loads of the links between nodes, as fractions of the operand times `weight`. */
+static void add_routes(struct exchange_look *exchange, double weight)
 {
     const struct hs_role *role = exchange->role;
     const struct hs_grid *grid = exchange->lines->grid;
@@ -153,19 +153,38 @@ static void add_routes(struct exchange_look *exchange)
     for (int i = 0; i < exchange->takers; i++) {
         takers_of(exchange, i, &first, &end);
         for (int q = 0; q < exchange->holders; q++) {
-            double both = share(&exchange->shares, q, i);
+            double amount = weight * share(&exchange->shares, q, i);
             int from = node_of(exchange, hs_grid_index(grid, role->own_axis, q, exchange->owner));
-            for (int m = first; m < end && both > 0; m++) {
+            for (int m = first; m < end && amount > 0; m++) {
                 int to = node_of(exchange, hs_grid_index(grid, role->want_axis, i, m));
                 if (to != from)
-                    hs_fabric_route(fabric, hs_fabric_at(fabric, from), hs_fabric_at(fabric, to), both,
+                    hs_fabric_route(fabric, hs_fabric_at(fabric, from), hs_fabric_at(fabric, to), amount,
                                     exchange->traffic);
             }
         }
     }
 }
 
-static struct most look_at_owner(struct exchange_look *exchange)
+/* Chooses owner i of `count` that represent all.  Returns its weight, if the weights of all have this sum: the part of
+ * the panels that it owns. */
+static double choose_owner(struct exchange_look *exchange, int i, int count, double sum)
+{
+    const struct hs_axis *looped = exchange->role->looped;
+    exchange->owner = (int)((int64_t)i * looped->nprocs / count);
+    return sum > 0 ? part_of(looped, exchange->owner) / sum : 1.0 / count;
+}
+
+/* The sum of the weights of `count` owners before they are scaled to 1; 0 if these own nothing. */
+static double sum_of_parts(struct exchange_look *exchange, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += choose_owner(exchange, i, count, 1);
+    return sum;
+}
+
+/* weight: of the owner, in the sums over owners. */
+static struct most look_at_owner(struct exchange_look *exchange, double weight)
 {
     const struct hs_role *role = exchange->role;
     struct most most = {0, 0, 0, 0};
@@ -189,10 +208,10 @@ static struct most look_at_owner(struct exchange_look *exchange)
     }
     for (int n = 0; n < 2 * exchange->nodes; n++) {
         raise_to(&most.way, exchange->leave[n] * exchange->inject);
-        exchange->ways[n] += exchange->leave[n];
+        exchange->ways[n] += exchange->leave[n] * weight;
     }
     if (exchange->traffic) {
-        add_routes(exchange);
+        add_routes(exchange, 1);
         raise_to(&most.way, hs_busiest_link(exchange->traffic) * exchange->network);
         hs_link_clear(exchange->traffic);
     }
@@ -201,16 +220,14 @@ static struct most look_at_owner(struct exchange_look *exchange)
 
 /* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
  * the loads are assumed to be even among the links of one kind around the nodes. */
-static double all_routes(struct exchange_look *exchange, int count)
+static double all_routes(struct exchange_look *exchange, int count, double sum_of_parts)
 {
     const struct hs_fabric_traffic *traffic = exchange->traffic;
     const struct hs_fabric *fabric = exchange->lines->topology->fabric;
-    int owners = exchange->role->looped->nprocs, links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
+    int links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
     double sum[HS_FABRIC_LINK_KINDS] = {0}, most = 0, around = (double)exchange->nodes / fabric->positions;
-    for (int i = 0; i < count; i++) {
-        exchange->owner = (int)((int64_t)i * owners / count);
-        add_routes(exchange);
-    }
+    for (int i = 0; i < count; i++)
+        add_routes(exchange, choose_owner(exchange, i, count, sum_of_parts));
     for (int i = 0; i < traffic->links; i++) {
         int all, kind = hs_fabric_link_kind(fabric, traffic->link[i], &all);
         links[kind] = all;
@@ -220,9 +237,9 @@ static double all_routes(struct exchange_look *exchange, int count)
     for (int kind = 0; kind < HS_FABRIC_LINK_KINDS; kind++)
         if (loaded[kind])
             raise_to(&most, sum[kind] / fmax(loaded[kind], links[kind] * around));
-    most = count == owners ? hs_busiest_link(traffic) : most;
+    most = count == exchange->role->looped->nprocs ? hs_busiest_link(traffic) : most;
     hs_link_clear(exchange->traffic);
-    return most / count * exchange->network;
+    return most * exchange->network;
 }
 
 /* Examines all owners or, on large grids, some owners at even distances; the load of all owners together is then
@@ -236,25 +253,25 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     int affordable = AFFORDABLE / (exchange->takers * lines->grid->extent[role->line_axis]);
     int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? affordable : LEAST;
     struct hs_exchange_pace pace = {0};
-    double given = 0, taken = 0, all[2] = {0, 0};
+    double taken = 0, all[2] = {0, 0}, parts = sum_of_parts(exchange, count);
     for (int i = 0; i < count; i++) {
-        exchange->owner = (int)((int64_t)i * owners / count);
-        struct most most = look_at_owner(exchange);
+        const double weight = choose_owner(exchange, i, count, parts);
+        struct most most = look_at_owner(exchange, weight);
         double port = most.given > most.taken ? most.given : most.taken;
-        pace.alone += (port > most.way ? port : most.way) / count;
-        pace.messages += most.messages / count;
-        raise_to(&given, most.given);
+        pace.alone += (port > most.way ? port : most.way) * weight;
+        pace.messages += most.messages * weight;
+        raise_to(&pace.together, most.given * part_of(role->looped, exchange->owner));
         raise_to(&taken, most.taken);
     }
-    pace.together = given / owners > taken / exchange->among ? given / owners : taken / exchange->among;
+    raise_to(&pace.together, taken / exchange->among);
     for (int n = 0; n < ways; n++) {
-        all[n / exchange->nodes] += exchange->ways[n] / count * exchange->inject;
+        all[n / exchange->nodes] += exchange->ways[n] * exchange->inject;
         if (count == owners)
-            raise_to(&pace.together, exchange->ways[n] / count * exchange->inject);
+            raise_to(&pace.together, exchange->ways[n] * exchange->inject);
     }
     raise_to(&pace.together, (all[0] > all[1] ? all[0] : all[1]) / exchange->nodes);
     if (exchange->traffic)
-        raise_to(&pace.together, all_routes(exchange, count));
+        raise_to(&pace.together, all_routes(exchange, count, parts));
     pace.together = pace.together < pace.alone && !lines->one_node ? pace.together : pace.alone;
     return pace;
 }

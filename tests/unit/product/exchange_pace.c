@@ -87,7 +87,7 @@ static int drawn(struct model_product *product, struct model_how *how, int *oper
     product->extent[0] = 1 + draw(6);
     product->extent[1] = 1 + draw(6);
     for (int d = 0; d < 3; d++) {
-        product->size[d] = 40 + draw(200);
+        product->size[d] = draw(3) ? 40 + draw(200) : 8 + draw(40);
         product->op[d] = d < 2 && draw(2) ? 'T' : 'N';
         product->block[d][0] = draw(3) ? 8 : 1 + draw(30);
         product->block[d][1] = draw(3) ? 8 : 1 + draw(30);
@@ -100,10 +100,10 @@ static int drawn(struct model_product *product, struct model_how *how, int *oper
     return variant.role[*operand].moves && variant.role[*operand].exchanged;
 }
 
-/* Compares the price with the lists. Returns 1 if they agree, 0 if they differ or on failure, -1 if some owner has no
- * panel. */
+/* Compares the price with the lists. Returns 1 if they agree, 0 if they differ or on failure. Sets *idle to 1 if some
+ * owner has no panel. */
 static int agrees(const struct model_product *product, const struct model_how *how, int operand,
-                  const struct hs_topology *nodes)
+                  const struct hs_topology *nodes, int *idle)
 {
     static struct sums of[MOST];
     int64_t panels[MOST] = {0};
@@ -126,24 +126,27 @@ static int agrees(const struct model_product *product, const struct model_how *h
     hs_line_table_free(&lines, &hs_heap);
     double alone = 0, messages = 0, together = 0, way[2][MOST] = {{0}}, link[LINKS] = {0},
            one_node = nodes->division[HS_NODE].parts == 1;
-    int owners = role->looped->nprocs;
-    for (int o = 0; o < owners; o++) {
-        if (panels[o] == 0)
-            return -1;
-        double all = (double)role->own->n * (double)hs_axis_count(role->looped, o) * 8, most = 0, count = 0;
+    const double total = (double)role->own->n * (double)role->looped->n * 8;
+    for (int o = 0; o < role->looped->nprocs; o++) {
+        if (panels[o] == 0) {
+            *idle = 1;
+            continue;
+        }
+        const double all = (double)role->own->n * (double)hs_axis_count(role->looped, o) * 8, weight = all / total;
+        double most = 0, count = 0;
         for (int e = 0; e < 2; e++)
             for (int p = 0; p < processes; p++) {
                 double port = of[o].inside[e][p] * machine.node.beta + of[o].between[e][p] * machine.beta;
                 most = larger(most, larger(port, of[o].way[e][p] * machine.inject) / all);
                 count = larger(count, of[o].messages[e][p] / (double)panels[o]);
-                way[outward ? 1 - e : e][p] += of[o].way[e][p] * machine.inject / all / owners;
+                way[outward ? 1 - e : e][p] += of[o].way[e][p] * machine.inject / total;
             }
         for (int l = 0; l < LINKS; l++) {
             most = larger(most, of[o].link[l] * machine.beta / all);
-            link[l] += of[o].link[l] * machine.beta / all / owners;
+            link[l] += of[o].link[l] * machine.beta / total;
         }
-        alone += most / owners;
-        messages += count / owners;
+        alone += most * weight;
+        messages += count * weight;
     }
     for (int p = 0; p < processes; p++)
         together = larger(together, larger(way[0][p], way[1][p]));
@@ -173,13 +176,13 @@ static const struct hs_fabric *drawn_fabric(struct hs_fabric *fabric)
 int main(void)
 {
     enum { CASES = 600 };
-    int cases = 0, wrong = 0, spread = 0, outward = 0, linked = 0;
+    int cases = 0, wrong = 0, spread = 0, outward = 0, linked = 0, idle = 0;
     draw_seed(5);
     while (cases < CASES) {
         struct model_product product;
         struct model_how how;
         struct hs_topology nodes;
-        int operand, node[MOST];
+        int operand, node[MOST], some_idle = 0;
         if (!drawn(&product, &how, &operand))
             continue;
         int processes = product.extent[0] * product.extent[1], each = 1 + draw(5), shuffled = draw(3) == 0;
@@ -190,16 +193,17 @@ int main(void)
         struct hs_fabric fabric;
         if (operand != HS_C) /* the links of C's messages, the other way, are taken to be as busy */
             nodes.fabric = drawn_fabric(&fabric);
-        int ok = agrees(&product, &how, operand, &nodes);
-        linked += ok > 0 && nodes.fabric;
+        int ok = agrees(&product, &how, operand, &nodes, &some_idle);
+        linked += ok && nodes.fabric;
         hs_topology_free(&nodes, &hs_heap);
-        cases += ok >= 0;
-        wrong += ok == 0;
-        spread += ok > 0 && how.spread;
-        outward += ok > 0 && operand == HS_C;
+        cases++;
+        wrong += !ok;
+        spread += ok && how.spread;
+        outward += ok && operand == HS_C;
+        idle += ok && some_idle;
     }
     tap_ok(!wrong, "%d of %d exchanges do not take what their lists' ports and nodes carry", wrong, cases);
-    tap_ok(spread > cases / 8 && outward > cases / 8 && linked > cases / 8, "%d to all, %d of C, %d over known links",
-           spread, outward, linked);
+    tap_ok(spread > cases / 8 && outward > cases / 8 && linked > cases / 8 && idle > cases / 16,
+           "%d to all, %d of C, %d over known links, %d with owners of nothing", spread, outward, linked, idle);
     return tap_done();
 }

@@ -127,9 +127,9 @@ static hsumma_status set(const struct spec_reading *reading, enum key key, const
     return HSUMMA_OK;
 }
 
-/* Parses KEY=VALUE, `length` characters, into *spec; `name` is the algorithm's, for messages. */
+/* Parses KEY=VALUE, `length` characters, into *spec; `name` is the algorithm's, for messages. given: a bit per key. */
 static hsumma_status parameter(const struct spec_reading *reading, const char *text, size_t length,
-                               struct hs_alg_spec *spec, const char *name)
+                               struct hs_alg_spec *spec, const char *name, unsigned *given)
 {
     const char *equals = memchr(text, '=', length);
     char value[HS_ALG_SPEC_TEXT], list[80];
@@ -139,6 +139,10 @@ static hsumma_status parameter(const struct spec_reading *reading, const char *t
             continue;
         if (spec->alg && !(spec->alg->flags & keys[k].flag))
             break;
+        if (*given & 1u << k)
+            return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": %s is given twice", reading->sayer,
+                           (int)length, text, keys[k].name);
+        *given |= 1u << k;
         memcpy(value, equals + 1, more);
         value[more] = 0;
         return set(reading, (enum key)k, value, spec);
@@ -154,6 +158,7 @@ static hsumma_status read_spec(const struct spec_reading *reading, const char *t
                                struct hs_alg_spec *spec)
 {
     char name[HS_NAME_TEXT];
+    unsigned given = 0;
     *spec = (struct hs_alg_spec){0};
     if (length == 4 && memcmp(text, "auto", 4) == 0)
         return HSUMMA_OK;
@@ -165,7 +170,7 @@ static hsumma_status read_spec(const struct spec_reading *reading, const char *t
     for (const char *at = open ? open + 1 : end; !status && at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - 1 - at));
         const char *stop = comma ? comma : end - 1;
-        status = parameter(reading, at, (size_t)(stop - at), spec, name);
+        status = parameter(reading, at, (size_t)(stop - at), spec, name, &given);
         at = stop + 1;
     }
     return status;

@@ -35,6 +35,8 @@ static void test_words(void)
         {HS_BCAST, "chain)", NULL, "NAME"},
         {HS_BCAST, "chain()", NULL, "the parameters of chain are segment"},
         {HS_BCAST, "chain(l=2)", NULL, "the parameters of chain are segment"},
+        {HS_ALLREDUCE, "rabenseifner_traff(rest=ring,rest=butterfly)", NULL, "rest is given twice"},
+        {HS_ALLREDUCE, "dpml(l=4,l=8)", NULL, "l is given twice"},
         {HS_BCAST, "flat(l=2)", NULL, "flat has no parameters"},
         {HS_BCAST, "chain(segment=0)", NULL, "segment=BYTES"},
         {HS_BCAST, "chain(segment=64x)", NULL, "segment=BYTES"},

@@ -1,4 +1,4 @@
-/* Internal declarations of the executors: states of steps and the ranks of peers. */
+/* Internal declarations of the executors: states of steps, the ranks of peers, addresses, messages. */
 #ifndef HS_COLL_RUN_EXECUTOR_PARTS_H
 #define HS_COLL_RUN_EXECUTOR_PARTS_H
 
@@ -32,5 +32,12 @@ static inline void hs_step_finish(struct hs_instance *instance, int index)
     instance->state[index] = HS_STEP_DONE;
     instance->left--;
 }
+
+/* The address of `ref` in this process; NULL for a peer's IN or OUT (hs_shm_read), and for an absent buffer. */
+char *hs_address(const struct hs_instance *instance, struct hs_ref ref);
+/* Posts the next piece of a SEND or RECV, or an MPI collective. */
+hsumma_status hs_post_step(struct hs_instance *instance, int index);
+/* Collects the messages that MPI has completed, and posts the next piece of steps that have further pieces. */
+hsumma_status hs_collect_messages(struct hs_instance *instance, int *worked);
 
 #endif

@@ -74,6 +74,8 @@ void hs_conveyor_free(struct hs_conveyor *conveyor, const struct hs_allocator *m
 void hs_conveyor_lay_out(struct hs_conveyor *conveyor, const struct hs_cache *lists, struct hs_arena *arena);
 /* Takes this process's own panel buffers from the arena, whose memory may differ between executions. */
 void hs_conveyor_place_buffers(struct hs_conveyor *conveyor, struct hs_arena *arena);
+/* Sets the rings that lie in the node's memory, which begins at `memory`. */
+void hs_conveyor_place_shared(struct hs_conveyor *conveyor, char *memory);
 
 /*
  * Bytes of the node's memory for one operand's cells on `lines` lines, with `members` members in total.  The size is

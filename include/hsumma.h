@@ -204,8 +204,8 @@ typedef struct hsumma_plan_info {
     /** The part of comm_seconds in which this process could only wait for others; 0 if node is "messages" or there are
      * several nodes, because waiting cannot then be separated from the time of messages. */
     double wait_seconds;
-    int64_t bytes_sent;    /**< bytes passed to MPI */
-    int64_t messages_sent; /**< messages passed to MPI */
+    int64_t bytes_sent;    /**< bytes passed to MPI, without the CRCs of guard=messages */
+    int64_t messages_sent; /**< messages passed to MPI, without these CRCs */
     /** What computes the local GEMM of this process: "BLAS"; "hsumma" with bits=anywhere; the kind of its device, such
      * as "cuda" (matrices in host memory pass through it tile by tile); or "none" if the process owns nothing. */
     const char *local;

@@ -16,7 +16,7 @@ int64_t check_moved(hsumma_type type, uint64_t seed, int64_t m, int64_t n, const
             int64_t i = hsumma_global_row(b, r) - b->i, j = hsumma_global_col(b, c) - b->j;
             const char *at = (const char *)local + (size_t)(r + c * b->ld) * type_size(type);
             double value[2] = {0, 0};
-            char want[16];
+            double want[2];
 
             if (i < 0 || i >= m || j < 0 || j >= n) {
                 wrong += !isnan(real_at(type, at, 0));

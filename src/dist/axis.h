@@ -34,8 +34,14 @@ int64_t hs_axis_block_end(const struct hs_axis *axis, int64_t g);
 int64_t hs_axis_next(const struct hs_axis *axis, int proc, int64_t g);
 /* The axis of the indices [offset, offset + n) of axis. */
 struct hs_axis hs_axis_part(const struct hs_axis *axis, int64_t offset, int64_t n);
-/* 1 if every index has the same owner on both, of as many processes, or if both are empty.  Block sizes may differ. */
+/* 1 if both have as many processes and the same owner of every index, or are empty.  Block sizes may differ. */
 int hs_axis_same(const struct hs_axis *x, const struct hs_axis *y);
+
+/* The least number of pieces of at most `most` indices. */
+static inline int64_t hs_cuts(int64_t indices, int64_t most)
+{
+    return (indices + most - 1) / most;
+}
 
 static inline int64_t hs_min(int64_t a, int64_t b)
 {

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Names a library with the kind "host", its symbol hs_stand_in_device (tests/device/stand_in). */
+/* The environment variable with a library whose symbol hs_stand_in_device is the kind "host" (tests/device). */
 #define STAND_IN "HSUMMA_HOST_DEVICE_LIBRARY"
 
 static const struct hs_device_kind *load_stand_in(struct hs_message *why)

@@ -16,12 +16,6 @@
 #include "dist/grid.h"
 #include "dist/overlap.h"
 
-/* The least number of pieces of at most `most` indices. */
-static inline int64_t hs_cuts(int64_t indices, int64_t most)
-{
-    return (indices + most - 1) / most;
-}
-
 struct hs_pair {
     int owner[2];     /* coordinate of each operand's owner on the grid axis of the looped dimension */
     int64_t width;    /* number of indices that both owners have */

@@ -2,6 +2,7 @@
  * The device "cuda" without a GPU: its code over a fake of CUDA's run-time library (fake_cuda). All cases of
  * unit_device; errors when the device is opened; every CUDA call failing in turn; the caller's own context; leaks.
  */
+#include "support/tap.h"
 
 #if HSUMMA_HAVE_CUDA
 

@@ -77,9 +77,11 @@ static void start_span(struct scene *scene, int r, int process, const struct hs_
     if (job->spec[which].cells)
         execution = (struct hs_node_execution){.shared = memory_of(scene, r), .number = count(scene, r, job)};
     memset(rank->buffers, POISON, loop->buffer_bytes);
+    rank->comm.checks_messages = 0;
     hs_loop_start(loop, &job->alpha, matrix, &job->beta, rank->buffers, &execution, 0, rank->span ? half : 0,
                   spans > 1 && rank->span == 0 ? half : panels);
-    for (int i = 0; i < 2; i++) /* not those of messages, for which the network has no datatypes */
+    rank->comm.checks_messages = job->spec[0].checked;
+    for (int i = 0; i < 2; i++)
         if (spans == 1 && job->spec[which].checked && loop->conveyor[i].mover.members > 1)
             loop->conveyor[i].checks = &rank->comm;
 }

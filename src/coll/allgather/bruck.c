@@ -16,7 +16,7 @@ static int64_t span(const struct hs_shape *shape, int first, int64_t parts)
                               : shape->bytes - begin + hs_part_at(shape, (int)(end - shape->size));
 }
 
-/* Copies bytes from offset `at` of SCRATCH to OUT, `at` bytes from this rank's part on, wrapping at the end. */
+/* Copies bytes at `at` of SCRATCH to OUT, `at` bytes after the start of this rank's part; wraps at OUT's end. */
 static void turn(struct hs_builder *builder, const struct hs_shape *shape, int64_t at, int64_t count, int received)
 {
     int64_t place = hs_part_at(shape, shape->rank) + at, before_end = shape->bytes - place;

@@ -236,6 +236,8 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     struct hs_ref sum = hs_scratch(0), next = hs_scratch(shape->bytes), theirs = hs_scratch(2 * shape->bytes);
     int64_t scratch = 0;
 
+    if (!on.nodes) /* no memory */
+        return;
     if (on.members == 1) {
         struct hs_shape pairs = *shape;
         struct hs_stage stage = hs_stage_between(&on, shape, HS_ALLREDUCE);

@@ -23,7 +23,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                              .direct = 1,
                              .stages = 2,
                              .after = -1};
-    /* Both are stages inside a node, so that both may use the topology: outer becomes inner of the second. */
+    /* Stages inside a node, so that both may use the topology: outer is therefore with.inner of the second. */
     struct hs_shape second = *shape;
     int64_t scratch = 0;
 

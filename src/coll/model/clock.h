@@ -44,7 +44,8 @@ struct hs_link {
     double alpha; /* seconds per message or copy */
     double beta;  /* seconds per byte */
     double gap;   /* the seconds of alpha for which a message occupies its ports (LogP's gap); 0 for all of alpha */
-    /* of messages above `eager` bytes, whose sender waits for the receiver first; eager 0: all alike */
+    /* alpha and beta of messages above `eager` bytes, whose sender waits for the receiver; eager 0: all messages alike
+     */
     int64_t eager;
     double alpha_long, beta_long;
 };

@@ -117,7 +117,7 @@ struct hs_clock_step {
 };
 
 struct hs_clock_use {
-    int user, next; /* user: a step that depends on the list's one; next: the list's next entry, -1 if none */
+    int user, next; /* user: a step that depends on the one that has this list; next: the list's next entry, or -1 */
 };
 
 enum { HS_CLOCK_OUTSIDE = -2 };

@@ -45,7 +45,7 @@ hsumma_status hs_mpi_group(MPI_Comm comm, int size, const int *rank, MPI_Group *
  * group; tag: as there. HSUMMA_ERR_MPI, HSUMMA_ERR_PEER. */
 hsumma_status hs_mpi_subset(MPI_Comm comm, MPI_Group *group, int tag, MPI_Comm *subset);
 
-/* Combines the votes of all ranks. If MPI fails or the wait is ended, the verdict is that error with this rank. */
+/* Combines the votes of all ranks; collective. If MPI fails or the wait is ended: that error with this rank. */
 struct hs_verdict hs_agree_by_mpi(MPI_Comm comm, struct hs_vote mine, const struct hs_watch *watch);
 /* Returns the worst status of all ranks, by hs_agree_by_mpi. */
 hsumma_status hs_agreed(MPI_Comm comm, hsumma_status mine, const struct hs_watch *watch);

@@ -79,7 +79,8 @@ static int can_ring(struct hs_bells *bells, int m)
     return done;
 }
 
-/* If a rank looked at the flag before it was raised, the fences here and in hs_bells_listen show its `asleep`. */
+/* The caller has raised a flag. If another rank last looked at it before that, the fences here and in hs_bells_listen
+ * make that rank's `asleep` visible to the caller. */
 void hs_bells_ring(struct hs_bells *bells)
 {
     if (!bells || !bells->sleeper)

@@ -8,7 +8,7 @@
 #include <time.h>
 
 /* The most requests that one wait handles. With more a rank polls; in a simulator it waits for the oldest ones. */
-enum { CAPACITY = 512 };
+enum { CAPACITY = 1024 };
 
 hsumma_status hs_block_make(struct hs_block **result, MPI_Comm comm, MPI_Comm machine, const struct hs_watch *watch,
                             const struct hs_allocator *memory)

@@ -12,8 +12,7 @@
 struct hs_in_flight {
     MPI_Request *request;
     int count;
-    int collected; /* number of messages that waits have completed (MPI_REQUEST_NULL), not yet handled by the instance
-                    */
+    int collected; /* requests that waits have completed (MPI_REQUEST_NULL), not yet handled by the instance */
     int polls;     /* true if the rank must not block in MPI during the instance, except in a simulator */
     struct hs_in_flight *next;
 };
@@ -38,7 +37,8 @@ void hs_block_free(struct hs_block *block, int mpi, const struct hs_allocator *m
 void hs_block_add(struct hs_block *block, struct hs_in_flight *messages);
 void hs_block_remove(struct hs_block *block, const struct hs_in_flight *messages);
 
-/* True if time has passed since the last wait: rare in a simulator, whose SMPI 3.32 slows down with each test. */
+/* True if time has passed since the last wait, so that MPI_Test may find more messages complete. In a simulator this
+ * is rare. (SMPI 3.32 slows down with each test.) */
 int hs_block_may_test(const struct hs_block *block);
 
 /* An hs_idle function: blocks, on a real machine for some 2 ms at most; the first call may only announce that. */

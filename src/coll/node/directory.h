@@ -67,7 +67,7 @@ enum { HS_AWAITED = 16 };
 struct hs_directory {
     struct hs_directory_entry *entry; /* entries, indexed by rank on the node; NULL without shared memory */
     int ranks, me;
-    uint64_t arrivals;      /* number of agreements that this rank has started, in the same order as all ranks */
+    uint64_t arrivals;      /* number of agreements that this rank has started; all start them in the same order */
     struct hs_bells *bells; /* bells for ranks that block in MPI; NULL if all ranks poll */
     int crowded;            /* true if there are more ranks than processors, so a waiting rank must not occupy one */
     /* Conditions found unmet since hs_directory_look. When any of them is met, this rank may be able to proceed. */

@@ -34,7 +34,7 @@ enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot. */
 struct hs_post {
-    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, at the end of HS_SIGNAL_MAX; 0 at first */
+    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, finally of HS_SIGNAL_MAX; 0 at first */
     /*
      * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
      * `region`), valid for peers after the first SIGNAL.
@@ -62,7 +62,7 @@ struct hs_shm {
     size_t bytes;
     struct hs_shared_ring ring[HS_SHARED_RINGS]; /* in ascending order of `bytes`. For devices: no memory, and the depth
                                                     of the last is less if SHARED is long */
-    int members, me;                     /* number of ranks on this node; this rank's index, in ascending order */
+    int members, me;                     /* the communicator's ranks on this node, ascending: number, own index */
     const struct hs_division *node;      /* of the communicator's ranks by node, whose parts are members */
     int direct;                          /* true if members can read each other's memory with one copy */
     void *bounce;                        /* HS_BOUNCE bytes for operands that a REDUCE reads directly from peers */
@@ -75,7 +75,7 @@ struct hs_shm {
 
 enum { HS_BOUNCE = 256 * 1024 };
 
-/* Sets post, bytes and ring for a mapping at `memory` (NULL: none yet). shared_bytes: those of the last ring. */
+/* Sets post, bytes, ring for a mapping at `memory` (NULL: none yet). shared_bytes: of the last ring; 0: no SHARED. */
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
 /*
  * The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. crowded: true if there

@@ -77,7 +77,7 @@ struct hs_voters {
 
 /* An argument that must be equal on all ranks; name is NULL for the call itself. */
 struct hs_given {
-    const char *name, *of; /* the argument and the object it belongs to, as "m" and "A's descriptor"; or NULL */
+    const char *name, *of; /* the argument and the object it belongs to, as "m" and "A's descriptor"; of: or NULL */
     int64_t number;
     const char *text; /* the value as the message shows it, which must also be equal; NULL: it shows `number` */
     int chosen;       /* 1 if the library computed the value from the arguments and the environment */

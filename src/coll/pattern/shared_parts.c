@@ -43,7 +43,7 @@ static int put_part(void *state, int64_t segment, int after)
     return copy < 0 ? after : copy;
 }
 
-/* Copies a segment of all parts to OUT, the next rank's first, so that not all read one at once; its own from IN. */
+/* Copies a segment of all parts to OUT, the next rank's first, so that ranks read different ones; its own from IN. */
 static int take_parts(void *state, int64_t segment, int after)
 {
     const struct parts *p = state;

@@ -14,7 +14,7 @@ struct hs_prove_range {
     int ranks;                /* every number of ranks up to this one is verified, with every root */
     const int *more;          /* further numbers of ranks, with a few roots */
     int mores;
-    int nodes, per_node; /* rows that use the topology: every number of nodes is combined with every number per node */
+    int nodes, per_node; /* rows that use the topology: all numbers of nodes, and of ranks per node, up to these */
     uint64_t seed;
 };
 

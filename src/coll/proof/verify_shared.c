@@ -72,7 +72,7 @@ static int concerns(const struct hs_lists *lists, int g, int rank)
     return lists->rank[g] == rank || (lists->signal[g] >= 0 && lists->rank[lists->signal[g]] == rank);
 }
 
-/* True if a path leads from `from` to `to`. Steps that concern the rank of `from` are at the queue's end, first. */
+/* True if a path leads from `from` to `to`. Steps that concern the rank of `from` go first, at the queue's end. */
 static int comes_after(struct search *s, int to, int from)
 {
     const struct hs_lists *lists = s->lists;
@@ -275,7 +275,7 @@ hsumma_status hs_verify_shared(struct hs_proof *proof)
         s.queue = s.found + steps;
         s.first_cause = s.queue + steps + 1;
     }
-    /* the dependencies and the WAITs with a SIGNAL; the SENDs of RECVs add at most one predecessor per step */
+    /* dependencies, and WAITs with a SIGNAL (first_user[steps]); the SENDs of RECVs add at most one cause per step */
     size_t causes = (size_t)proof->lists.first_user[steps] + steps + 1;
     for (int g = 0; g < proof->lists.steps; g++)
         if (hs_lists_step(&proof->lists, g)->kind == HS_MPI)

@@ -84,7 +84,7 @@ static void finish(const struct halving *h, int above, struct hs_ref mine, struc
 static void halve(const struct halving *h)
 {
     struct hs_builder *builder = h->builder;
-    int low = 0, high = 1 << h->bits, done = reorder(h); /* keeps places [low, high) */
+    int low = 0, high = 1 << h->bits, done = reorder(h); /* keeps places [low, high) of the bit-reversed copy */
 
     for (int k = 0; k < h->bits; k++) {
         int bit = h->me >> k & 1, peer = real_rank(h, h->me ^ 1 << k), middle = (low + high) / 2;

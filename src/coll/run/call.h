@@ -39,7 +39,8 @@ enum hs_call_about {
     HS_CALL_ALGORITHM
 };
 
-/* Checks all arguments but pointers and algorithm. After HSUMMA_ERR_ARGUMENT, with *about, *call is undefined. */
+/* Converts a call to bytes and checks all arguments but pointers and algorithm. After HSUMMA_ERR_ARGUMENT *about is
+ * the subject and *call is undefined. */
 hsumma_status hs_call_read(const hsumma_coll *from, int rank, int size, struct hs_call *call, int *about,
                            struct hs_message *message);
 /* Checks the pointers of this rank. Errors: HSUMMA_ERR_ARGUMENT, with the subject in *about. */

@@ -54,8 +54,9 @@ static int start_message(const struct hs_instance *instance, const struct hs_ste
 }
 
 /*
- * Posts `bytes` of a SEND or RECV; if messages are checked, also their CRC as a second message. (A datatype of both for
- * each message would make MPICH 4.0.2's memory grow.)
+ * Posts `bytes` of a SEND or RECV; if messages are checked, also their CRC as a second message. Both sides post the two
+ * without another one of this peer and direction between them. (A datatype of both for each message would make MPICH
+ * 4.0.2's memory grow.) MPI is not expected to return MPI_REQUEST_NULL, since no peer is MPI_PROC_NULL.
  */
 static int post_message(struct hs_instance *instance, int index, char *data, int bytes)
 {
@@ -72,7 +73,7 @@ static int post_message(struct hs_instance *instance, int index, char *data, int
         return code;
     code = start_message(instance, step, crc, sizeof *crc, &request);
     if (code == MPI_SUCCESS)
-        add_request(instance, index, request, -1);
+        add_request(instance, index, request, HS_TRACE_CLOSED);
     return code;
 }
 

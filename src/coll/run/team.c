@@ -221,6 +221,8 @@ static hsumma_status take(struct hs_team *team, struct hs_signature *signature, 
         return *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
     hsumma_status status = hs_team_drain(team);
     if (!status)
+        status = team->broken ? team->status : HSUMMA_OK;
+    if (!status)
         *operation = hs_operation_take(signature, team->memory);
     return status ? status : *operation ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
@@ -354,6 +356,8 @@ hsumma_status hs_team_start(struct hs_team *team, struct hs_call *call, hsumma_s
     hsumma_status ready = HSUMMA_OK;
     if (!status && !passed(&waiting))
         ready = hs_comm_wait(team->comm, hs_team_advance, &waiting);
+    if (!status && !ready && team->broken) /* what it has waited for has ended without being complete */
+        ready = team->status;
     if (!status && !ready)
         ready = take(team, signature, &operation);
     if (ready == HSUMMA_ERR_MEMORY && !team->broken)

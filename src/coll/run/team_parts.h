@@ -14,7 +14,7 @@ struct hs_team_waiting {
 };
 /* An hs_advance function; waiting: a struct hs_team_waiting. */
 hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
-/* Waits until no call is in progress. */
+/* Waits until no call is in progress.  HSUMMA_OK also if they have ended with an error (team->broken). */
 hsumma_status hs_team_drain(struct hs_team *team);
 
 /* The functions below are in team_prepare.c, except the last two. */

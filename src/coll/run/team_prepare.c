@@ -177,7 +177,8 @@ static hsumma_status join(struct hs_team *team, const struct hs_joint *joint)
     return HSUMMA_OK;
 }
 
-/* Creates the communicators of a signature's MPI steps that do not exist; MPI blocks meanwhile. Collective. */
+/* Creates the communicators of a signature's MPI steps that do not exist. MPI blocks meanwhile, so no call may be in
+ * progress. Collective over all ranks, also those without such steps. */
 static hsumma_status need_communicators(struct hs_team *team, struct hs_signature *signature,
                                         struct hs_message *message)
 {

@@ -190,7 +190,8 @@ static inline int hs_joint_rank(const struct hs_joint *joint, int i)
     return joint->rank ? joint->rank[i] : i;
 }
 void hs_after(struct hs_builder *builder, int step, int dep);
-/* A SEND after `after` and the last one, *sent (-1: none), which it becomes: one message at a time per link. */
+/* Appends a SEND that depends on `after` and on the previous SEND, *sent (-1: none), and stores its own index there:
+ * one message at a time uses the link. */
 int hs_emit_send_next(struct hs_builder *builder, int peer, struct hs_ref source, int64_t count, int after, int *sent);
 /* Appends a SIGNAL that depends on `after`, on `also` and on the SIGNAL that the previous call appended. */
 void hs_emit_signal_next(struct hs_builder *builder, int64_t value, int after, int also);

@@ -28,11 +28,11 @@ struct exchange_look {
                               taker i */
     int *first, *next;     /* lists of holders by node: first[node], then next[holder]; -1 at the end */
     double *leave, *enter; /* data that leave and enter each node, as fractions of the operand */
-    double *ways;          /* sums of leave[], then of enter[], over all owners examined */
+    double *ways;          /* means of leave[], then of enter[], over the panels of the owners examined */
     double network, inside, inject;
     struct hs_fabric_traffic *traffic; /* of the links of a known fabric, else NULL */
     int nodes, holders, takers, members, spread, owner;
-    int among; /* number of takers that owners are dealt to */
+    double dealt; /* the largest part of the panels that one taker takes */
 };
 
 static void raise_to(double *most, double value)
@@ -165,8 +165,8 @@ static void add_routes(struct exchange_look *exchange, double weight)
     }
 }
 
-/* Chooses owner i of `count` that represent all.  Returns its weight, if the weights of all have this sum: the part of
- * the panels that it owns. */
+/* Makes the i-th of `count` owners that represent all the current one.  Returns its weight: the part of the panels that
+ * it owns, divided by `sum`; equal weights if sum is 0. */
 static double choose_owner(struct exchange_look *exchange, int i, int count, double sum)
 {
     const struct hs_axis *looped = exchange->role->looped;
@@ -183,7 +183,7 @@ static double sum_of_parts(struct exchange_look *exchange, int count)
     return sum;
 }
 
-/* weight: of the owner, in the sums over owners. */
+/* The maxima for the current owner.  Adds what leaves and enters each node, times `weight`, to exchange->ways. */
 static struct most look_at_owner(struct exchange_look *exchange, double weight)
 {
     const struct hs_role *role = exchange->role;
@@ -220,14 +220,14 @@ static struct most look_at_owner(struct exchange_look *exchange, double weight)
 
 /* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
  * the loads are assumed to be even among the links of one kind around the nodes. */
-static double all_routes(struct exchange_look *exchange, int count, double sum_of_parts)
+static double all_routes(struct exchange_look *exchange, int count, double parts)
 {
     const struct hs_fabric_traffic *traffic = exchange->traffic;
     const struct hs_fabric *fabric = exchange->lines->topology->fabric;
     int links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
     double sum[HS_FABRIC_LINK_KINDS] = {0}, most = 0, around = (double)exchange->nodes / fabric->positions;
     for (int i = 0; i < count; i++)
-        add_routes(exchange, choose_owner(exchange, i, count, sum_of_parts));
+        add_routes(exchange, choose_owner(exchange, i, count, parts));
     for (int i = 0; i < traffic->links; i++) {
         int all, kind = hs_fabric_link_kind(fabric, traffic->link[i], &all);
         links[kind] = all;
@@ -260,10 +260,10 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
         double port = most.given > most.taken ? most.given : most.taken;
         pace.alone += (port > most.way ? port : most.way) * weight;
         pace.messages += most.messages * weight;
-        raise_to(&pace.together, most.given * part_of(role->looped, exchange->owner));
-        raise_to(&taken, most.taken);
+        raise_to(&pace.together, most.given * (parts > 0 ? part_of(role->looped, exchange->owner) : 1.0 / owners));
+        raise_to(&taken, weight > 0 ? most.taken : 0);
     }
-    raise_to(&pace.together, taken / exchange->among);
+    raise_to(&pace.together, taken * exchange->dealt);
     for (int n = 0; n < ways; n++) {
         all[n / exchange->nodes] += exchange->ways[n] * exchange->inject;
         if (count == owners)
@@ -303,22 +303,22 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     int64_t pairs = (int64_t)role->own->nprocs * role->want->nprocs;
     double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
-    struct exchange_look exchange = {.lines = lines,
-                                     .role = role,
-                                     .shares = {.own = role->own,
-                                                .want = role->want,
-                                                .same = hs_axis_same(role->own, role->want),
-                                                .replicas = role->replicas},
-                                     .network = lines->one_node ? inside : network,
-                                     .inside = inside,
-                                     .inject = lines->one_node ? 0 : machine->inject,
-                                     .nodes = lines->topology ? lines->topology->division[HS_NODE].parts
-                                                              : extent[0] * extent[1],
-                                     .holders = extent[role->own_axis],
-                                     .takers = extent[role->want_axis],
-                                     .members = spread ? extent[role->line_axis] : 1,
-                                     .spread = spread,
-                                     .among = spread ? 1 : hs_exchanged_of(lines, role)->among};
+    struct exchange_look exchange = {
+        .lines = lines,
+        .role = role,
+        .shares = {.own = role->own,
+                   .want = role->want,
+                   .same = hs_axis_same(role->own, role->want),
+                   .replicas = role->replicas},
+        .network = lines->one_node ? inside : network,
+        .inside = inside,
+        .inject = lines->one_node ? 0 : machine->inject,
+        .nodes = lines->topology ? lines->topology->division[HS_NODE].parts : extent[0] * extent[1],
+        .holders = extent[role->own_axis],
+        .takers = extent[role->want_axis],
+        .members = spread ? extent[role->line_axis] : 1,
+        .spread = spread,
+        .dealt = spread ? 1 : (double)hs_exchanged_of(lines, role)->most_taken / (double)role->looped->n};
     size_t nodes = (size_t)exchange.nodes, holders = (size_t)exchange.holders, takers = (size_t)exchange.takers;
     int walks = !exchange.shares.same && role->replicas == 1 && pairs <= MOST_PAIRS;
     *pace = (struct hs_exchange_pace){0};

@@ -45,9 +45,9 @@ struct hs_line_cells {
 
 /* The time of an exchange per byte of the operand, in seconds (exchange_pace.h). */
 struct hs_exchange_pace {
-    double alone;    /* seconds per byte with one owner's panel in flight; 0 if not computed yet */
+    double alone;    /* seconds per byte with one panel in flight; 0 if not computed yet */
     double together; /* seconds per byte with panels of all owners in flight together */
-    double messages; /* number of messages of one panel on the process with most of them */
+    double messages; /* mean number of messages of one panel on the process with most of them */
     double part;     /* mean share of a panel's bytes in one message */
 };
 

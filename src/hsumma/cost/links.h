@@ -10,7 +10,7 @@ struct hs_line_use {
     struct hs_line line;
     const struct hs_alg *alg;
     struct hs_parameters with;
-    int64_t unit, segment; /* segment: for prices (price.h) */
+    int64_t unit, segment; /* segment: only for hs_price and hs_poll_rounds */
     double seconds;        /* for hs_links_together: the work of the busiest link */
 };
 

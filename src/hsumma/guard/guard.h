@@ -13,9 +13,9 @@
  * product and restores an element that has changed; C is restored from a copy if beta is not 0; and the product is
  * computed once more and checked by the same checksums.  If that fails too, all processes return HSUMMA_ERR_DATA.
  *
- * guard=messages: each message carries its CRC32C, and so does what processes of a node put into shared memory for each
- * other (summa/shared_crc.h).  A process that finds a different CRC goes on, since others wait for what it sends. After
- * the product all processes agree on whether it is computed again, as above.
+ * guard=messages: each message is followed by its CRC32C, and what processes of a node put into shared memory for each
+ * other has one behind it (summa/shared_crc.h).  A process that finds a different CRC goes on, since others wait for
+ * what it sends. After the product all processes agree on whether it is computed again, as above.
  *
  * All functions take a plan with a guard, and concern its running execution.  All processes of the plan's grid call
  * them, also those that own nothing.

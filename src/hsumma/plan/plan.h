@@ -130,7 +130,8 @@ void hs_choice_keep(const hsumma_plan *plan, uint64_t key);
  * descriptor".  Returns the number of fields. */
 enum { HS_DESC_GIVEN = 13 };
 int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given given[HS_DESC_GIVEN]);
-/* An agreement on a request, and its judgement (hs_context_judge).  With request->alone only this process votes. */
+/* Agrees on a request (hs_context_agree), sets *verdict and returns the judgement (hs_context_judge).  With
+ * request->alone there is no communication: the verdict is that of this process's vote. */
 hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *request,
                                const struct hs_settings *settings, struct hs_vote vote, struct hs_verdict *verdict);
 

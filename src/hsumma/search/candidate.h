@@ -18,7 +18,8 @@ struct hs_chooser {
     const char *apart;     /* why the processes of a node do not share panels (hs_choice.apart) */
     struct hs_ranking *ranking;
     struct hs_line_table *lines; /* set while products over messages are searched */
-    /* The variant of the current stationary operand, its pairs of owners, and what both are priced with. */
+    /* The variant of the current stationary operand, its pairs of owners, and what both are priced with, which points
+     * to them: a chooser must not be copied. */
     struct hs_variant variant;
     struct hs_pairs pairs;
     struct hs_pricing pricing;

@@ -1,6 +1,7 @@
 #include "summa/local/tiles.h"
 
-#include "summa/panels.h"
+#include "base/memory.h"
+#include "dist/axis.h"
 
 #include <string.h>
 

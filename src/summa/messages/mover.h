@@ -95,7 +95,7 @@ static inline int hs_mover_carries(const struct hs_mover *mover, int root)
     return hs_mover_carrier(mover, root) == hs_mover_place(mover);
 }
 
-/* The rank of a member of this process's line. */
+/* The rank of a member of this process's line.  member: its coordinate on the line. */
 static inline int hs_mover_rank(const struct hs_mover *mover, int member)
 {
     const struct hs_grid *grid = &mover->problem->grid;

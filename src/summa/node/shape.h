@@ -108,6 +108,8 @@ struct hs_runs {
 /* A walk over the blocks of C that one process owns and another has computed, by columns: the rows and columns of a
  * block in the owner's matrix (from) and in the other's tile (to). */
 struct hs_owned_blocks {
+    /* all_rows: the rows at the start of a run of columns; rows: the rest of them for the current run.  The caller sets
+     * columns and all_rows. */
     struct hs_runs columns, rows, all_rows;
     struct hs_index_run col, row; /* the current block */
 };

@@ -91,7 +91,7 @@ void hs_redistribution_free(struct hs_redistribution *redistribution, const stru
 
 /*
  * Begins an execution, which can only fail by an MPI error.  from[i] (for each source on this process) and `to` point
- * to the first local element of a part.  buffers: buffer_bytes of memory.  checked: 1 if each message carries its CRC,
+ * to the first local element of a part.  buffers: buffer_bytes of memory.  checked: 1 if a CRC follows each message,
  * equal on all processes.  beta = 0 never reads the target.  Afterwards call
  * hs_comm_wait(comm, hs_redistribution_advance, redistribution).
  */

@@ -170,7 +170,7 @@ static void test_refusal(void)
                         .in = &one,
                         .out = &sum,
                         .count = 1,
-                        .op = {.op = HSUMMA_USER, .combine = coll_product, .size = sizeof one, .commutative = 1},
+                        .op = {.op = HSUMMA_USER, .combine = coll_sum_of_doubles, .size = sizeof one, .commutative = 1},
                         .algorithm = "exact"};
     int right = hsumma_create(MPI_COMM_WORLD, "coll=allreduce:exact", &ctx, NULL, 0) == HSUMMA_OK;
     right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0 &&
@@ -202,7 +202,8 @@ static void test_option(void)
     call.algorithm = NULL;
     char text[200] = "";
     right &= hsumma_coll_describe(ctx, &call, text, sizeof text) == HSUMMA_OK && strstr(text, "exact") != NULL;
-    call.op = (hsumma_operator){.op = HSUMMA_USER, .combine = coll_product, .size = sizeof one, .commutative = 1};
+    call.op =
+        (hsumma_operator){.op = HSUMMA_USER, .combine = coll_sum_of_doubles, .size = sizeof one, .commutative = 1};
     right &= hsumma_coll_run(ctx, &call) == HSUMMA_ERR_UNSUPPORTED && sum == 0;
     call.in = &ones;
     call.out = &total;

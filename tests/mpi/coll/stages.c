@@ -159,7 +159,7 @@ static void test_refusals(void)
     call = call_of(HSUMMA_REDUCE, "smp(outer=starts)", in, out, 0);
     refused(call, "a stage has no such collective");
     call = call_of(HSUMMA_ALLREDUCE, "smp(outer=mpi)", in, out, 0);
-    call.op = (hsumma_operator){HSUMMA_USER, .combine = coll_product, .size = sizeof(double), .commutative = 1};
+    call.op = (hsumma_operator){HSUMMA_USER, .combine = coll_sum_of_doubles, .size = sizeof(double), .commutative = 1};
     refused(call, "the operator is user-defined");
     hsumma_coll_describe(ctx, &call, text, sizeof text);
     tap_ok(strstr(hsumma_message(ctx), "the operator is user-defined") != NULL, "described: %s", hsumma_message(ctx));

@@ -57,9 +57,9 @@ static struct {
     uint64_t bits;
     const struct gemm_case *c;
     struct gemm_part *local;
-    int sent;         /* messages of the product */
-    int shared;       /* CRCs of data in shared memory */
-    void *packed[64]; /* messages with a flipped bit */
+    int sent;          /* messages of the product */
+    int shared;        /* CRCs of data in shared memory */
+    void *packed[256]; /* messages with a flipped bit */
     int flipped;
 } plant;
 
@@ -127,7 +127,7 @@ static int is_to_be_flipped(void)
         return 0;
     int now = plant.sent++ == plant.at;
     return ((plant.kind == MESSAGE || plant.kind == IN_FLIGHT) && now) ||
-           (plant.kind == EVERY_MESSAGE && plant.flipped < 64);
+           (plant.kind == EVERY_MESSAGE && plant.flipped < (int)(sizeof plant.packed / sizeof *plant.packed));
 }
 
 static int send_flipped(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,

@@ -11,7 +11,9 @@
 
 enum { COLL_ELEMENT = 16 }; /* bytes of the largest element */
 
-/* A user-defined operator: the product of 2 x 2 matrices modulo 2^32, which does not commute. Adds `count` to the
+/* User-defined operators. */
+void coll_sum_of_doubles(void *dst, const void *left, const void *right, int64_t count, void *state);
+/* The product of 2 x 2 matrices modulo 2^32, which does not commute. Adds `count` to the
  * int64_t at `state`. */
 void coll_product(void *dst, const void *left, const void *right, int64_t count, void *state);
 

@@ -29,6 +29,7 @@ struct exchange_look {
     int *first, *next;     /* lists of holders by node: first[node], then next[holder]; -1 at the end */
     double *leave, *enter; /* data that leave and enter each node, as fractions of the operand */
     double *ways;          /* means of leave[], then of enter[], over the panels of the owners examined */
+    double *took; /* took[i * extent + m]: likewise, the seconds per byte for which member m of line i receives */
     double network, inside, inject;
     struct hs_fabric_traffic *traffic; /* of the links of a known fabric, else NULL */
     int nodes, holders, takers, members, spread, owner;
@@ -188,7 +189,7 @@ static struct most look_at_owner(struct exchange_look *exchange, double weight)
 {
     const struct hs_role *role = exchange->role;
     struct most most = {0, 0, 0, 0};
-    int first, end;
+    int first, end, extent = exchange->lines->grid->extent[role->line_axis];
     begin_owner(exchange);
     for (int i = 0; i < exchange->takers; i++) {
         double part = part_of(role->want, i);
@@ -196,6 +197,7 @@ static struct most look_at_owner(struct exchange_look *exchange, double weight)
         for (int m = first; m < end; m++) {
             struct port port = take(exchange, i, m, part);
             raise_to(&most.taken, busy(exchange, &port));
+            exchange->took[i * extent + m] += busy(exchange, &port) * weight;
             raise_to(&most.messages, port.messages);
         }
     }
@@ -250,7 +252,8 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     const struct hs_role *role = exchange->role;
     const struct hs_line_table *lines = exchange->lines;
     int owners = role->looped->nprocs, ways = 2 * exchange->nodes;
-    int affordable = AFFORDABLE / (exchange->takers * lines->grid->extent[role->line_axis]);
+    int processes = exchange->takers * lines->grid->extent[role->line_axis];
+    int affordable = AFFORDABLE / processes;
     int count = owners <= affordable || owners <= LEAST ? owners : affordable > LEAST ? affordable : LEAST;
     struct hs_exchange_pace pace = {0};
     double taken = 0, all[2] = {0, 0}, parts = sum_of_parts(exchange, count);
@@ -263,7 +266,11 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
         raise_to(&pace.together, most.given * (parts > 0 ? part_of(role->looped, exchange->owner) : 1.0 / owners));
         raise_to(&taken, weight > 0 ? most.taken : 0);
     }
-    raise_to(&pace.together, taken * exchange->dealt);
+    if (count < owners)
+        raise_to(&pace.together, taken * exchange->dealt);
+    else
+        for (int p = 0; p < processes; p++)
+            raise_to(&pace.together, exchange->took[p]);
     for (int n = 0; n < ways; n++) {
         all[n / exchange->nodes] += exchange->ways[n] * exchange->inject;
         if (count == owners)
@@ -325,11 +332,12 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     exchange.holder = hs_get(memory, holders, sizeof *exchange.holder);
     exchange.to = hs_get(memory, 2 * holders + takers + nodes, sizeof *exchange.to);
     exchange.ways = hs_get_zero(memory, 4 * nodes, sizeof *exchange.ways);
+    exchange.took = hs_get_zero(memory, takers * (size_t)extent[role->line_axis], sizeof *exchange.took);
     exchange.shares.both = walks ? hs_get_zero(memory, (size_t)pairs, sizeof *exchange.shares.both) : NULL;
     hsumma_status status = HSUMMA_ERR_MEMORY;
     int linked = hs_fabric_known(lines);
     exchange.traffic = linked ? hs_link_scratch(lines, memory) : NULL;
-    if (exchange.holder && exchange.to && exchange.ways && (exchange.shares.both || !walks) &&
+    if (exchange.holder && exchange.to && exchange.ways && exchange.took && (exchange.shares.both || !walks) &&
         (exchange.traffic || !linked)) {
         exchange.from = exchange.to + holders;
         exchange.next = exchange.from + takers;
@@ -351,6 +359,7 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     hs_put(memory, exchange.holder);
     hs_put(memory, exchange.to);
     hs_put(memory, exchange.ways);
+    hs_put(memory, exchange.took);
     hs_put(memory, exchange.shares.both);
     return status;
 }

@@ -124,7 +124,7 @@ static int agrees(const struct model_product *product, const struct model_how *h
     int spread = how->spread && operand != HS_C && problem.grid.extent[role->line_axis] > 1, outward = operand == HS_C;
     int failed = hs_exchange_pace(&lines, role, spread, &machine, &hs_heap, &pace);
     hs_line_table_free(&lines, &hs_heap);
-    double alone = 0, messages = 0, together = 0, way[2][MOST] = {{0}}, link[LINKS] = {0},
+    double alone = 0, messages = 0, together = 0, way[2][MOST] = {{0}}, ports[2][MOST] = {{0}}, link[LINKS] = {0},
            one_node = nodes->division[HS_NODE].parts == 1;
     const double total = (double)role->own->n * (double)role->looped->n * 8;
     for (int o = 0; o < role->looped->nprocs; o++) {
@@ -140,6 +140,7 @@ static int agrees(const struct model_product *product, const struct model_how *h
                 most = larger(most, larger(port, of[o].way[e][p] * machine.inject) / all);
                 count = larger(count, of[o].messages[e][p] / (double)panels[o]);
                 way[outward ? 1 - e : e][p] += of[o].way[e][p] * machine.inject / total;
+                ports[e][p] += port / total;
             }
         for (int l = 0; l < LINKS; l++) {
             most = larger(most, of[o].link[l] * machine.beta / all);
@@ -149,7 +150,7 @@ static int agrees(const struct model_product *product, const struct model_how *h
         messages += count * weight;
     }
     for (int p = 0; p < processes; p++)
-        together = larger(together, larger(way[0][p], way[1][p]));
+        together = larger(together, larger(larger(way[0][p], way[1][p]), larger(ports[0][p], ports[1][p])));
     for (int l = 0; l < LINKS; l++)
         together = larger(together, link[l]);
     int ok = !failed && fabs(pace.alone - alone) <= 1e-9 * alone && fabs(pace.messages - messages) <= 1e-9 &&

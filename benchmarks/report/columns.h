@@ -104,7 +104,7 @@ void report_table_row(const report_table *table, const void *row, unsigned prese
 
 /* Chooses s, ms or us for times of about `seconds`: returns the number of units per second; *unit: the unit's name. */
 double report_time_unit(double seconds, const char **unit);
-/* Prints `before`, then seconds in such a unit with so many significant digits. */
+/* Prints `before`, then the time in the unit of report_time_unit, with this number of significant digits. */
 void report_seconds(FILE *file, const char *before, double seconds, int digits);
 /* "12.3 MiB", or "-" if negative; returns text. */
 const char *report_bytes(char *text, size_t size, int64_t bytes);

@@ -34,7 +34,7 @@ struct hs_watch {
     double interval;
 };
 
-/* Calls advance until it is done, and idle after each poll in vain. watch: NULL, or looks after the wait. */
+/* Calls advance until it is done, and idle after each call without progress. watch: NULL, or looks after the wait. */
 hsumma_status hs_wait_idle(hs_advance *advance, void *state, hs_idle *idle, void *idle_state,
                            const struct hs_watch *watch);
 

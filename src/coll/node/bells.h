@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 struct hs_sleeper {
-    /* True if the rank blocks in MPI, or will unless it finds work; cleared by whoever sends a bell, or by itself. */
+    /* True if the rank blocks in MPI, or will unless it finds work; cleared by a peer that rings, or by itself. */
     _Alignas(128) _Atomic int asleep;
 };
 

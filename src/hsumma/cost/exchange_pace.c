@@ -259,12 +259,14 @@ static struct hs_exchange_pace look(struct exchange_look *exchange)
     double taken = 0, all[2] = {0, 0}, parts = sum_of_parts(exchange, count);
     for (int i = 0; i < count; i++) {
         const double weight = choose_owner(exchange, i, count, parts);
+        if (weight == 0)
+            continue;
         struct most most = look_at_owner(exchange, weight);
         double port = most.given > most.taken ? most.given : most.taken;
         pace.alone += (port > most.way ? port : most.way) * weight;
         pace.messages += most.messages * weight;
         raise_to(&pace.together, most.given * (parts > 0 ? part_of(role->looped, exchange->owner) : 1.0 / owners));
-        raise_to(&taken, weight > 0 ? most.taken : 0);
+        raise_to(&taken, most.taken);
     }
     if (count < owners)
         raise_to(&pace.together, taken * exchange->dealt);

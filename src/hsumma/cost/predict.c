@@ -28,7 +28,7 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
     int64_t panels = 0;
     for (int i = 0; i < hs_pair_widths(pairs); i++) {
         const struct hs_pair_width of = hs_pair_width(pairs, i);
-        panels += of.count * ((of.width + width - 1) / width);
+        panels += of.count * hs_cuts(of.width, width);
     }
     return panels;
 }

@@ -115,7 +115,7 @@ hsumma_status hs_guard_create(hsumma_plan *plan, int parts, const hsumma_plan *l
     if (!(parts & HS_GUARD_PRODUCT))
         return HSUMMA_OK;
     guard->height = lender ? lender->guard->height : hs_guard_height(plan);
-    guard->blocks = (problem->extent[HS_M] + guard->height - 1) / guard->height;
+    guard->blocks = hs_cuts(problem->extent[HS_M], guard->height);
     guard->blocks += guard->blocks == 0;
     hsumma_status status = hs_total_make(&guard->of_a, plan, problem->extent[HS_K] * guard->blocks, planes);
     if (!status && !lender)

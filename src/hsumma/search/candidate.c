@@ -184,8 +184,8 @@ static hsumma_status set_widths(const struct hs_chooser *chooser, struct hs_spec
 
 int64_t hs_even_cut(int64_t whole, int64_t wanted, int64_t unit)
 {
-    int64_t pieces = (whole + wanted - 1) / wanted;
-    int64_t length = pieces ? (whole + pieces - 1) / pieces : 1;
+    int64_t pieces = hs_cuts(whole, wanted);
+    int64_t length = pieces ? hs_cuts(whole, pieces) : 1;
     return hs_min((length + unit - 1) / unit * unit, wanted);
 }
 

@@ -158,7 +158,7 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
         const struct hs_axis *axis = sizes->variant->role[x].looped;
         if (hs_supply_resident(&sizes->variant->role[x]) || axis->nb < wanted / 4 || axis->first % axis->nb)
             continue;
-        for (int64_t pieces = (axis->nb + wanted - 1) / wanted; pieces <= 8; pieces++)
+        for (int64_t pieces = hs_cuts(axis->nb, wanted); pieces <= 8; pieces++)
             if (axis->nb % pieces == 0)
                 return axis->nb / pieces;
     }

@@ -84,7 +84,7 @@ static int has_avx2(void)
 /* For other processors: vectors of four, which compilers turn into instructions where fma is one. */
 enum { PORTABLE_LANES = 4 };
 
-#define DEFINE_VECTOR(real, suffix, add)                                                             \
+#define DEFINE_VECTOR(real, suffix)                                                                  \
     struct vector_##suffix {                                                                         \
         real at[PORTABLE_LANES];                                                                     \
     };                                                                                               \
@@ -106,12 +106,12 @@ enum { PORTABLE_LANES = 4 };
                                                  struct vector_##suffix c)                           \
     {                                                                                                \
         for (int i = 0; i < PORTABLE_LANES; i++)                                                     \
-            c.at[i] = add(a.at[i], b.at[i], c.at[i]);                                                \
+            c.at[i] = FMA(a.at[i], b.at[i], c.at[i]);                                                \
         return c;                                                                                    \
     }
 
-DEFINE_VECTOR(double, d, fma)
-DEFINE_VECTOR(float, s, fmaf)
+DEFINE_VECTOR(double, d)
+DEFINE_VECTOR(float, s)
 
 #define TARGET
 #define COLUMNS 4

@@ -19,8 +19,7 @@ static int is_local(const struct hs_mover *mover)
 static int panels_ahead(const struct hs_spec *spec, int tier)
 {
     int64_t width = spec->width[tier];
-    return (int)((hs_spec_ahead(spec) + width - 1) / width) +
-           (spec->owners > 1 ? (int)(spec->width[0] / width) - 1 : 0);
+    return (int)hs_cuts(hs_spec_ahead(spec), width) + (spec->owners > 1 ? (int)(spec->width[0] / width) - 1 : 0);
 }
 
 static int ahead_of(const struct hs_mover *mover, const struct hs_spec *spec, int s)

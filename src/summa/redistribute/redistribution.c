@@ -157,7 +157,7 @@ static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *so
     share = limit / (2 * HS_ROUNDS_AT_A_TIME);
     want = transfers * MESSAGE_BYTES > ROUND_BYTES ? transfers * MESSAGE_BYTES : ROUND_BYTES;
     want = hs_min(hs_min(want, share), r->comm->cut) - transfers * size;
-    r->rounds = bytes > want ? (bytes + want - 1) / want : 1;
+    r->rounds = bytes > want ? hs_cuts(bytes, want) : 1;
     return HSUMMA_OK;
 }
 

@@ -69,6 +69,7 @@ struct hs_known_loads {
     uint64_t where;
     int size;
     int64_t unit;
+    int pieces; /* hs_line_use.pieces */
     struct hs_parameters with;
     int64_t used; /* a number that grows with each use */
     int links;
@@ -77,9 +78,9 @@ struct hs_known_loads {
 };
 enum { HS_WALKS = 4, HS_KNOWN_LOADS = 64 };
 struct hs_link_table {
-    /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each:
-     * walks[axis] with the cells in the order of their members, walks[2 + axis] in that of the fabric; NULL if they are
-     * not known yet. */
+    /* Of all lines along an axis, the number of cells of each, followed by `extent` positions in the fabric of each,
+     * and by the place of each cell among them, by its number in the order of members: walks[axis] are in that order,
+     * walks[2 + axis] in that of the fabric; NULL if they are not known yet. */
     int *walks[HS_WALKS];
     struct hs_fabric_traffic scratch; /* without loads between uses */
     struct hs_known_loads known[HS_KNOWN_LOADS];

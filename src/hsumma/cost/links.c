@@ -13,21 +13,25 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     size_t size = (size_t)lines->grid->extent[axis], all = (size_t)lines->grid->extent[1 - axis];
     if (*walks)
         return *walks;
-    int *made = hs_get(memory, all + all * size, sizeof *made);
+    int *made = hs_get(memory, all + 2 * all * size, sizeof *made);
     int *order = hs_get(memory, 3 * size, sizeof *order);
     for (size_t number = 0; made && order && number < all; number++) {
-        int *position = made + all + number * size, *found = order + size, count;
+        int *position = made + all + number * size, *place = position + all * size, *found = order + size, count;
         const int *node = hs_line_cell_nodes(lines, axis, (int)number, &count);
         made[number] = count;
-        for (int c = 0; c < count; c++)
+        for (int c = 0; c < count; c++) {
             position[c] = hs_fabric_at(topology->fabric, node[c]);
+            place[c] = c;
+        }
         if (!in_fabric)
             continue;
         memcpy(found, position, (size_t)count * sizeof *found);
         hs_fabric_order(topology->fabric, found, count, hs_line_in_fabric(topology, lines->grid, axis, (int)number),
                         order, found + size);
-        for (int c = 0; c < count; c++)
+        for (int c = 0; c < count; c++) {
             position[c] = found[order[c]];
+            place[order[c]] = c;
+        }
     }
     if (order)
         *walks = made;
@@ -37,13 +41,15 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     return *walks;
 }
 
-/* Adds the flows of all busy groups of a line: those whose roots have digit `root` on this level and 0 inside it. */
+/* Adds the flows of all busy groups of a line: those that the cell at place `root` of the walk belongs to or leads to
+ * on this level. */
 static void add_line(const struct hs_fabric *fabric, const int *position, int count, int stride, int size, int root,
                      double weight, const struct hs_rank_flow *flow, int flows, struct hs_fabric_traffic *traffic)
 {
-    for (int base = 0; base + (size - 1) * stride < count; base += size * stride)
+    int digit = root / stride % size;
+    for (int base = root % stride; base + (size - 1) * stride < count; base += size * stride)
         for (int f = 0; f < flows; f++) {
-            int from = base + (flow[f].from + root) % size * stride, to = base + (flow[f].to + root) % size * stride;
+            int from = base + (flow[f].from + digit) % size * stride, to = base + (flow[f].to + digit) % size * stride;
             if (weight > 0 && flow[f].bytes > 0)
                 hs_fabric_route(fabric, position[from], position[to], weight * (double)flow[f].bytes, traffic);
         }
@@ -84,13 +90,21 @@ struct line_flows {
     int64_t bytes;
 };
 
+int hs_few_pieces(const struct hs_line_use *use, int64_t bytes)
+{
+    enum { FEW = 3 };
+    const struct hs_shape shape = {.bytes = bytes, .unit = use->unit, .segment = use->segment};
+    int64_t pieces = use->alg->flags & HS_USES_SEGMENT ? hs_segments(&shape) : 0;
+    return pieces <= FEW ? (int)pieces : 0;
+}
+
 static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_line_use *use,
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
-    enum { PIECES = 8 }; /* units of a rank, and segments, so that no piece of the schedule is empty */
+    enum { PIECES = 8 }; /* units of a rank, and many segments, so that no piece of the schedule is empty */
     int size = use->line.group.size;
-    struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
-    shape.bytes = PIECES * shape.segment;
+    struct hs_shape shape = {.size = size, .unit = use->unit, .bytes = PIECES * size * use->unit, .with = use->with};
+    shape.segment = shape.bytes / (use->pieces ? use->pieces : PIECES);
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),
@@ -101,16 +115,19 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
     return hs_flows(use->alg, &shape, memory, &found->flow, &found->flows);
 }
 
-/* Adds the loads of all lines for one root.  alone: NULL, or receives that of the first line's busiest link. */
+/* Adds the loads of all lines for one root: on each line the cell with the same number, whose place in the walk may
+ * differ from line to line.  alone: NULL, or receives that of the first line's busiest link. */
 static void add_lines(const struct hs_line_table *lines, const struct hs_line_use *use, const struct line_flows *of,
                       int root, double *alone)
 {
     const struct hs_line *line = &use->line;
     int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
     for (int number = 0; number < all; number++) {
-        add_line(lines->topology->fabric, of->walks + all + (size_t)number * (size_t)size, of->walks[number],
-                 line->group.stride, line->group.size, root, hs_line_weight(line, number), of->flow, of->flows,
-                 of->scratch);
+        const int *position = of->walks + all + (size_t)number * (size_t)size,
+                  *place = position + (size_t)all * (size_t)size;
+        int count = of->walks[number], cell = root % line->group.size * line->group.stride;
+        add_line(lines->topology->fabric, position, count, line->group.stride, line->group.size,
+                 cell < count ? place[cell] : 0, hs_line_weight(line, number), of->flow, of->flows, of->scratch);
         if (alone && number == 0)
             *alone = hs_busiest_link(of->scratch);
     }
@@ -188,7 +205,7 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
         last = known[i].used > last ? known[i].used : last;
     for (int i = 0; i < HS_KNOWN_LOADS; i++)
         if (known[i].load && known[i].alg == use->alg && known[i].where == use->line.where &&
-            known[i].size == use->line.group.size && known[i].unit == use->unit &&
+            known[i].size == use->line.group.size && known[i].unit == use->unit && known[i].pieces == use->pieces &&
             hs_same_parameters(&known[i].with, &use->with)) {
             known[i].used = last + 1;
             *found = &known[i];
@@ -207,6 +224,7 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
                                      use->line.where,
                                      use->line.group.size,
                                      use->unit,
+                                     use->pieces,
                                      use->with,
                                      last + 1,
                                      links,

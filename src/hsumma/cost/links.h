@@ -11,6 +11,8 @@ struct hs_line_use {
     const struct hs_alg *alg;
     struct hs_parameters with;
     int64_t unit, segment; /* segment: only for hs_price and hs_poll_rounds */
+    int pieces;            /* number of segments of a vector, if there are few (hs_few_pieces); 0: many */
+    double slowed;         /* for hs_price: messages take so many times as long, because lines share links; 0: do not */
     double seconds;        /* for hs_links_together: the work of the busiest link */
 };
 
@@ -24,6 +26,9 @@ static inline int hs_links_known(const struct hs_line_table *lines, const struct
 {
     return hs_fabric_known(lines) && line->cells;
 }
+
+/* The number of segments of a vector if they are so few that they may load links otherwise than many; else 0. */
+int hs_few_pieces(const struct hs_line_use *use, int64_t bytes);
 
 /*
  * Sets most[i] to the bytes of the busiest link per collective and byte of it, if i + 1 collectives of each line are in

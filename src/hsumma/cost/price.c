@@ -92,6 +92,14 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
     const struct hs_line *line = &use->line;
     struct hs_machine machine = shared_machine(&memo->profile->machine, line->sharing);
     hsumma_status status = clock_from(memo, lines, use, root, &machine, shape, cost);
+    if (!status && use->slowed > 1) {
+        struct hs_cost slow;
+        machine.network.beta *= use->slowed;
+        machine.network.beta_long *= use->slowed;
+        status = clock_from(memo, lines, use, root, &machine, shape, &slow);
+        cost->beside = slow.seconds - cost->seconds;
+        cost->seconds = slow.seconds;
+    }
     if (status || line->crowd == line->sharing)
         return status;
     const struct hs_cost none = {.seconds = 0}, together = *cost;
@@ -142,38 +150,43 @@ static void remember(struct hs_clock_memo *memo, const struct hs_clock_key *key,
     *slot = (uint16_t)memo->count;
 }
 
-/*
- * Adds to a cost what the links need.  On a torus a line alone also waits while its busiest link carries other lines;
- * in other fabrics, where many links lead to a few, at least as long as the busiest works for all.
- */
-static hsumma_status load_links(struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                const struct hs_line_use *use, int64_t bytes, struct hs_cost *cost)
+/* Sets *byte to the loads of the links by one byte of a vector of `bytes`, with the seconds of a line alone. */
+static hsumma_status links_of(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                              const struct hs_line_use *use, int64_t bytes, struct hs_cost *byte)
 {
+    struct hs_line_use cut = *use;
+    cut.pieces = hs_few_pieces(use, bytes);
     struct hs_clock_key key = {.kind = HS_LINKS_ENTRY,
+                               .bytes = cut.pieces,
                                .alg = use->alg,
                                .where = use->line.where,
                                .size = use->line.group.size,
                                .unit = use->unit,
                                .with = use->with};
     const uint16_t *slot = slot_of(memo, &key);
-    struct hs_cost byte = {.seconds = 0};
     if (*slot) {
-        byte = memo->entry[*slot - 1].cost;
-    } else {
-        hsumma_status status = hs_link_loads(lines, use, memo->memory, byte.link, &byte.seconds);
-        if (status)
-            return status;
-        remember(memo, &key, &byte);
+        *byte = memo->entry[*slot - 1].cost;
+        return HSUMMA_OK;
     }
+    *byte = (struct hs_cost){.seconds = 0};
+    hsumma_status status = hs_link_loads(lines, &cut, memo->memory, byte->link, &byte->seconds);
+    if (!status)
+        remember(memo, &key, byte);
+    return status;
+}
+
+/* Adds to a cost what the links need, at least as long as the busiest link works for all lines.  byte: links_of. */
+static void load_links(const struct hs_clock_memo *memo, const struct hs_cost *byte, int64_t bytes,
+                       struct hs_cost *cost)
+{
     const struct hs_link *network = &memo->profile->machine.network;
     double beta = network->eager > 0 && network->beta_long > 0 ? network->beta_long : network->beta;
     double scale = (double)bytes * beta;
-    double waits = (byte.link[0] - byte.seconds) * scale, works = byte.link[0] * scale - cost->seconds;
-    cost->beside = lines->topology->fabric->kind == HS_TORUS ? waits : works > 0 ? works : 0;
-    cost->seconds += cost->beside;
+    double more = fmax(byte->link[0] * scale - cost->seconds, 0);
+    cost->beside += more;
+    cost->seconds += more;
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
-        cost->link[i] = byte.link[i] * scale;
-    return HSUMMA_OK;
+        cost->link[i] = byte->link[i] * scale;
 }
 
 /* Sets cost->seconds to the rounds of polls: the seconds on a machine on which messages and signals take a second,
@@ -284,8 +297,18 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
         return (struct hs_cost){.seconds = 0};
     if (use->alg->flags & HS_BY_MPI)
         return price_of_mpi(memo, lines, use, bytes, status);
-    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, use, bytes, status);
-    hsumma_status loaded = hs_links_known(lines, &use->line) ? load_links(memo, lines, use, bytes, &cost) : HSUMMA_OK;
+    if (!hs_links_known(lines, &use->line))
+        return interpolated(memo, HS_COST_ENTRY, lines, use, bytes, status);
+    struct hs_line_use slowed = *use;
+    struct hs_cost byte;
+    hsumma_status loaded = links_of(memo, lines, use, bytes, &byte);
+    /* on a torus all messages of a line share links with those of other lines; in other fabrics only those over the few
+     * links to which many lead */
+    if (!loaded && lines->topology->fabric->kind == HS_TORUS && byte.seconds > 0)
+        slowed.slowed = byte.link[0] / byte.seconds;
+    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, &slowed, bytes, status);
+    if (!loaded)
+        load_links(memo, &byte, bytes, &cost);
     *status = loaded ? loaded : *status;
     return cost;
 }

@@ -123,10 +123,10 @@ int hs_feed_forwarded(const struct hs_conveyor *feed, int t)
     return 1;
 }
 
-int hs_feed_settled(const struct hs_conveyor *feed, int now)
+int hs_feed_passed_on(const struct hs_conveyor *feed, int t)
 {
     for (int s = 0; s < feed->channels; s++)
-        if (feed->channel[s].next < feed->channel[s].end && feed->channel[s].next <= hs_conveyor_tier(feed, s)->of[now])
+        if (feed->channel[s].done <= hs_conveyor_tier(feed, s)->of[t])
             return 0;
-    return hs_conveyor_idle(feed);
+    return 1;
 }

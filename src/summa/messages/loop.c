@@ -126,6 +126,7 @@ hsumma_status hs_loop_init(struct hs_loop *loop, const struct hs_problem *proble
         status = make_panels(loop, memory);
     if (!status)
         status = make_conveyors(loop, memory);
+    loop->passes_on = loop->blocking || (loop->feeds == 2 && !problem->local);
     if (!status) {
         struct hs_arena arena = {NULL, 0};
         lay_out(loop, &arena);
@@ -246,7 +247,7 @@ int hs_loop_batch_end(const struct hs_loop *loop, const struct hs_conveyor *feed
     return end < loop->end ? end : loop->end;
 }
 
-/* Whether panel `now` can be multiplied: its whole batch has arrived (without lookahead: and been forwarded) and, for a
+/* Whether panel `now` can be multiplied: its whole batch has arrived and been passed on (hs_loop.passes_on) and, for a
  * moving C, its buffer is free. */
 static int ready(struct hs_loop *loop)
 {
@@ -256,7 +257,7 @@ static int ready(struct hs_loop *loop)
         for (int t = loop->now; t < end; t++)
             if (!hs_feed_ready(feed, t))
                 return 0;
-        if (loop->blocking && !hs_feed_settled(feed, end - 1))
+        if (loop->passes_on && !hs_feed_passed_on(feed, end - 1))
             return 0;
     }
     return !drain_of(loop) || hs_drain_open(drain_of(loop), loop->now);
@@ -293,7 +294,7 @@ static hsumma_status move(struct hs_loop *loop, int *worked)
         struct hs_conveyor *feed = &loop->conveyor[f];
         status = hs_conveyor_start(feed, loop->comm, &loop->lists, loop->now, one_at_a_time, worked);
         /* the other operand starts when this one has arrived and been forwarded */
-        if (one_at_a_time && !hs_feed_settled(feed, loop->now))
+        if (one_at_a_time && !hs_feed_passed_on(feed, loop->now))
             break;
     }
     return status;

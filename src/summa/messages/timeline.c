@@ -53,7 +53,7 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
         if (missing >= 0 && root != loop->comm->rank)
             return (struct hs_trace_entry){
                 .cause = HS_CAUSE_DATA, .panel = missing, .operand = feed->mover.operand, .peer = root};
-        if (missing >= 0 || (loop->blocking && !hs_feed_settled(feed, hs_loop_batch_end(loop, feed) - 1))) {
+        if (missing >= 0 || (loop->passes_on && !hs_feed_passed_on(feed, hs_loop_batch_end(loop, feed) - 1))) {
             entry.cause = missing >= 0 ? HS_CAUSE_ROOM : HS_CAUSE_SENT;
             of = feed;
             break;

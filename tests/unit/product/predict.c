@@ -399,18 +399,23 @@ static void odd_ends(void)
 }
 
 /*
- * The cost of consecutive panels, of which `window` are in flight. After the first panels, each panel takes the
- * busiest port's time and, divided by `window`, the rest of its path's time. Two thirds of the saving count.
+ * The cost of consecutive panels of A and B, of which `window` of each are in flight. A window takes as long as the
+ * busiest port works for all its panels, or for one if that is longer, and then the rest of one panel's way. The waits
+ * of A and B partly add up. Two thirds of the saving count.
  */
-struct row {
-    double way, busy; /* seconds of all panels: on the longer path, on the busiest port */
-    double first;     /* seconds of the first panels, on their paths */
-    double window, panels;
+struct way {
+    double one, each,
+        rest; /* seconds of the busiest port for one panel, for each of a window; those of its way beyond */
 };
-static double in_a_row(double all, struct row row)
+static double wait_of(struct way way, double window)
 {
-    double own = row.busy + (row.way - row.busy) / row.window;
-    return all - 2 / 3.0 * fmax(0, all - row.first - own * (1 - 1 / row.panels));
+    return (fmax(way.one, window * way.each) - (window - 1) * way.each + way.rest) / window;
+}
+static double in_a_row(double all, struct way a, struct way b, double first, double window, double panels)
+{
+    double wait[] = {wait_of(a, window), wait_of(b, window)};
+    double each = (a.each + b.each) * (1 - 1 / window) + fmax(wait[0], wait[1]) + 0.25 * fmin(wait[0], wait[1]);
+    return all - 2 / 3.0 * fmax(0, all - first - (panels - 1) * each);
 }
 
 static void overlap(void)
@@ -436,7 +441,7 @@ static void overlap(void)
     /* t is the time of one message; every panel needs two, one after the other. Panels of A have different roots, so
      * the busiest port sends two messages for two panels. Four panels of B have one root, which sends two each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
-    double comm = in_a_row(64 * t, (struct row){1.25 * 32 * t, 16 * (1 + 2) * t, 4 * t, 2, 16});
+    double comm = in_a_row(64 * t, (struct way){2 * t, t, 0}, (struct way){2 * t, 2 * t, 0}, 4 * t, 2, 16);
     tap_ok(model_near(is.comm, comm) && is.copy > 0 &&
                model_near(is.seconds, is.gemm + is.copy + is.comm - 0.5 * fmin(is.comm - 4 * t, is.gemm)),
            "a product of 16 panels: all but the first of A and of B can be hidden");
@@ -456,7 +461,7 @@ static void windows(double overhead)
     double message = 2e-6 + 64 * 256 * 8 * 1e-9, panels = 16;
     product.size[HS_N] = 4; /* B is small: messages of 64 numbers */
     double small = 2e-6 + 64 * 8 * 1e-9;
-    double both = message + small, apart = overhead > 0 ? 2 * (2e-6 - overhead) : 0;
+    double both = message + small, apart = overhead > 0 ? 2e-6 - overhead : 0;
     profile.machine.overhead = overhead;
     for (int turn = 1; turn <= 4; turn *= 2) { /* panels in a turn; one root has four panels */
         struct model_how how = {.stationary = HS_C,
@@ -468,10 +473,11 @@ static void windows(double overhead)
         int wrong = 0;
         for (int i = 0; i < 5; i++) {
             int roots = windows[i] / turn;
-            double busy = panels * (both - (roots < 2 ? 0 : apart)) * (roots < 4 ? 1 : 0.75);
-            struct row row = {panels * 3 * (message + 0.25 * small), busy, 3 * both, windows[i], panels};
+            double times = roots < 4 ? 1 : 0.75, less = roots < 2 ? 0 : apart;
+            struct way a = {message, (message - less) * times, 2 * message},
+                       b = {small, (small - less) * times, 2 * small};
             how.lookahead = windows[i] - 1;
-            double want = i == 0 ? panels * 3 * both : in_a_row(panels * 3 * both, row);
+            double all = panels * 3 * both, want = i == 0 ? all : in_a_row(all, a, b, 3 * both, windows[i], panels);
             wrong += !model_near(model_predict(&product, &how, &profile, NULL).comm, want);
             how.lookahead = 0; /* without lookahead, as many owners cost the same, and hide nothing */
             how.owners = windows[i];
@@ -480,11 +486,11 @@ static void windows(double overhead)
                 !model_near(blocking.comm, want) || !model_near(blocking.seconds, want + blocking.gemm + blocking.copy);
             how.owners = 0;
         }
-        tap_ok(!wrong,
-               "panels in flight take as long as ports are at work, and one of each window the rest of its way; %d in "
-               "a row have "
-               "one root: %d wrong",
-               turn, wrong);
+        tap_ok(
+            !wrong,
+            "panels in flight take as long as ports are at work, and one of each window the rest of its way; %d in a "
+            "row have one root: %d wrong",
+            turn, wrong);
     }
     struct model_how how = {
         .stationary = HS_C, .levels = 0, .groups = {1, 1}, .block = 64, .bcast = "chain", .lookahead = 16};

@@ -12,7 +12,6 @@
 
 enum { NODES = 64, RANKS = 128, ROWS = 8, COLS = 16, LINKS = 6 * NODES };
 
-/* Two processes of each node, 64 ranks apart, as on a torus whose nodes are numbered before their cores. */
 struct machine {
     struct hs_fabric fabric;
     struct hs_topology topology;
@@ -21,29 +20,33 @@ struct machine {
     struct hs_line_table lines;
 };
 
-static int machine_make(struct machine *machine, int rows)
+/* The processes of a node are consecutive; or they are as many ranks apart as there are nodes. */
+static int machine_make(struct machine *machine, const char *torus, int ranks, int rows, int consecutive)
 {
-    const char *text = "4x4x4";
     int node[RANKS];
-    for (int r = 0; r < RANKS; r++) {
-        node[r] = r % NODES;
+    memset(machine, 0, sizeof *machine);
+    if (hs_fabric_read("torus", &torus, &machine->fabric))
+        return 0;
+    for (int r = 0; r < ranks; r++) {
+        const int nodes = machine->fabric.positions;
+        node[r] = consecutive ? r / (ranks / nodes) : r % nodes;
         machine->rank[r] = r;
     }
-    machine->grid = (struct hs_grid){.extent = {rows, RANKS / rows}, .coord = {0, 0}, .rank = machine->rank};
-    if (hs_fabric_read("torus", &text, &machine->fabric) ||
-        hs_topology_make(&machine->topology, RANKS, node, NULL, &hs_heap))
+    machine->grid = (struct hs_grid){.extent = {rows, ranks / rows}, .coord = {0, 0}, .rank = machine->rank};
+    if (hs_topology_make(&machine->topology, ranks, node, NULL, &hs_heap))
         return 0;
     machine->topology.fabric = &machine->fabric;
     return !hs_line_table_init(&machine->lines, &machine->topology, 0, &machine->grid, &hs_heap) &&
            !hs_line_table_share(&machine->lines, &hs_heap);
 }
 
-/* Adds the messages of chains along all lines of an axis, each `amount` long, whose roots are cell `root`. */
-static void add_chains(const struct machine *machine, int axis, int root, double amount, double *load)
+/* Adds the messages of chains along all lines of an axis, each `amount` long, whose roots are cell `root` in the order
+ * of members, wherever it is in the order of the fabric. */
+static void add_messages(const struct machine *machine, int axis, int flat, int root, double amount, double *load)
 {
     const struct hs_grid *grid = &machine->grid;
     for (int line = 0; line < grid->extent[1 - axis]; line++) {
-        int position[COLS], order[COLS], scratch[COLS + HS_FABRIC_DIMS], cells = 0;
+        int position[RANKS], order[RANKS], scratch[RANKS + HS_FABRIC_DIMS], cells = 0, place = 0;
         for (int m = 0; m < grid->extent[axis]; m++) {
             int at = hs_node_on_line(&machine->topology, grid, axis, line, m), known = 0;
             for (int c = 0; c < cells; c++)
@@ -53,9 +56,11 @@ static void add_chains(const struct machine *machine, int axis, int root, double
         }
         hs_fabric_order(&machine->fabric, position, cells, hs_line_in_fabric(&machine->topology, grid, axis, line),
                         order, scratch);
-        for (int c = 0; c + 1 < cells; c++)
-            hs_fabric_route(&machine->fabric, position[order[(root + c) % cells]],
-                            position[order[(root + c + 1) % cells]], amount, &(struct hs_fabric_traffic){.load = load});
+        while (order[place] != root % cells)
+            place++;
+        for (int c = place; c + 1 < place + cells; c++)
+            hs_fabric_route(&machine->fabric, position[order[(flat ? place : c) % cells]],
+                            position[order[(c + 1) % cells]], amount, &(struct hs_fabric_traffic){.load = load});
     }
 }
 
@@ -75,7 +80,7 @@ static int same(double a, double b)
 static struct hs_line_use use_of(struct machine *machine, int axis, double seconds)
 {
     const struct hs_role role = {.line_axis = axis};
-    int cells = axis == 1 ? COLS : ROWS / 2; /* two members of a column are on each of its nodes */
+    int cells = machine->lines.cells[axis].nodes[0];
     return (struct hs_line_use){.line = hs_line_of(&machine->lines, 1, &role, 1, cells),
                                 .alg = hs_alg_find(HS_BCAST, "chain"),
                                 .unit = 8,
@@ -85,21 +90,42 @@ static struct hs_line_use use_of(struct machine *machine, int axis, double secon
 
 static void test_loads(struct machine *machine)
 {
-    for (int axis = 0; axis < 2; axis++) {
+    for (int i = 0; i < 4; i++) {
+        int axis = i % 2, flat = i / 2;
         double most[HS_LOAD_ROOTS], alone = 0, load[LINKS] = {0}, expected[HS_LOAD_ROOTS];
         struct hs_line_use use = use_of(machine, axis, 0);
+        use.alg = hs_alg_find(HS_BCAST, flat ? "flat" : "chain");
         hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
-        int good = !status && same(alone, 1); /* neighbours in a line are neighbours on the torus */
+        int good = !status && alone >= 1;
         for (int root = 0; root < HS_LOAD_ROOTS; root++) {
-            add_chains(machine, axis, root, 1.0 / (root + 1), memset(load, 0, sizeof load));
+            add_messages(machine, axis, flat, root, 1.0 / (root + 1), memset(load, 0, sizeof load));
             for (int before = 0; before < root; before++)
-                add_chains(machine, axis, before, 1.0 / (root + 1), load);
+                add_messages(machine, axis, flat, before, 1.0 / (root + 1), load);
             expected[root] = busiest(load);
             good &= same(most[root], expected[root]);
         }
-        tap_ok(good, "axis %d: the busiest link carries %g vectors with one root, %g with two; expected %g, %g", axis,
-               most[0], most[1], expected[0], expected[1]);
+        tap_ok(good,
+               "%d rows, axis %d, %s: the busiest link carries %g vectors with one root, %g with two; expected %g, %g",
+               machine->grid.extent[0], axis, use.alg->name, most[0], most[1], expected[0], expected[1]);
     }
+}
+
+/* The halves of a vector take opposite ways; a vector of one segment takes one. */
+static void test_pieces(struct machine *machine)
+{
+    double most[HS_LOAD_ROOTS], alone[3];
+    struct hs_line_use use = use_of(machine, 1, 0);
+    use.alg = hs_alg_find(HS_BCAST, "bidirectional_chain");
+    hsumma_status status = HSUMMA_OK;
+    for (int pieces = 0; pieces < 3 && !status; pieces++) {
+        use.pieces = pieces;
+        status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone[pieces]);
+    }
+    tap_ok(!status && same(alone[0], 0.5) && same(alone[1], 1) && same(alone[2], 0.5),
+           "bidirectional_chain: a link carries %g of a vector of many segments, %g of one, %g of two", alone[0],
+           alone[1], alone[2]);
+    tap_ok(hs_few_pieces(&use, 65536) == 1 && hs_few_pieces(&use, 65537 * 8) == 0 && hs_few_pieces(&use, 131072) == 2,
+           "  the number of segments, if there are few");
 }
 
 static void test_together(struct machine *machine)
@@ -110,7 +136,7 @@ static void test_together(struct machine *machine)
     for (int axis = 0; axis < 2 && !status; axis++) {
         status = hs_link_loads(&machine->lines, &use[axis], &hs_heap, most[axis], &alone);
         use[axis].seconds = amount[axis] * most[axis][0];
-        add_chains(machine, axis, 0, amount[axis], load);
+        add_messages(machine, axis, 0, 0, amount[axis], load);
     }
     for (int again = 0; again < 2 && !status; again++)
         status = hs_links_together(&machine->lines, use, 2, &hs_heap, &seconds);
@@ -178,20 +204,29 @@ static void test_memo(struct machine *machine, struct machine *other)
     tap_ok(anew[0] != anew[1], "  which are not the same: %g", anew[1]);
 }
 
+static void machine_free(struct machine *machine)
+{
+    hs_line_table_free(&machine->lines, &hs_heap);
+    hs_topology_free(&machine->topology, &hs_heap);
+}
+
 int main(void)
 {
-    struct machine machine, other;
-    memset(&machine, 0, sizeof machine);
-    memset(&other, 0, sizeof other);
-    if (tap_ok(machine_make(&machine, ROWS) && machine_make(&other, 4), "a torus with two processes on each node")) {
+    struct machine machine, other, shifted; /* in `shifted` the lines of a node begin on different sides of the torus */
+    int made = machine_make(&machine, "4x4x4", RANKS, ROWS, 0);
+    made &= machine_make(&other, "4x4x4", RANKS, 4, 0);
+    made &= machine_make(&shifted, "4x4x1", NODES, 4, 1);
+    if (tap_ok(made, "tori with two and with four processes on each node")) {
         test_loads(&machine);
+        test_loads(&other);
+        test_loads(&shifted);
+        test_pieces(&machine);
         test_together(&machine);
         test_price(&machine);
         test_memo(&machine, &other);
     }
-    hs_line_table_free(&machine.lines, &hs_heap);
-    hs_topology_free(&machine.topology, &hs_heap);
-    hs_line_table_free(&other.lines, &hs_heap);
-    hs_topology_free(&other.topology, &hs_heap);
+    machine_free(&machine);
+    machine_free(&other);
+    machine_free(&shifted);
     return tap_done();
 }

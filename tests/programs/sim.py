@@ -62,6 +62,19 @@ def test_timeline():
            rests, *said(process))
 
 
+def test_passed_on():
+    """A process passes a panel on before it multiplies it: a product of one panel takes as long with a lookahead."""
+    for bcast in ("chain", "binomial", "flat"):
+        seconds = []
+        for lookahead in (0, 1):
+            process = simulate(f"--platform hockney:nodes=12,bw=3GBps,lat=1us gemm -m 4096 -n 256 -k 256 --grid 6x2 --nb 256 "
+                               f"--stationary C --bcast {bcast} --lookahead {lookahead} --block 256 --format json")
+            found = object_of(process) or {"simulated_s": 0, "gemm_s": 0}
+            seconds.append(found["simulated_s"])
+        ok(0 < seconds[1] < seconds[0] + 0.1 * found["gemm_s"], f"one panel by {bcast}, without and with lookahead", seconds,
+           *said(process))
+
+
 def test_in_flight():
     """With a lookahead, exchanges of panels of several owners use all links at once, and reductions of narrow panels of
     C do not wait for one another: simulated communication takes less than `most` of its time with lookahead 0."""
@@ -154,8 +167,8 @@ def main():
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run(test_products, test_timeline, test_in_flight, test_wrong_results, test_refusals, test_samples, test_collectives,
-               test_redistribution, test_memory)
+    return run(test_products, test_timeline, test_passed_on, test_in_flight, test_wrong_results, test_refusals, test_samples,
+               test_collectives, test_redistribution, test_memory)
 
 
 if __name__ == "__main__":

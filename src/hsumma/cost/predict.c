@@ -376,7 +376,7 @@ static void add_products(const struct hs_profile *profile, const struct hs_spec 
     double all = prediction->comm, copy = prediction->copy;
     double gemm = pace.panels * pace.gemm, in_time = fmax(all, gemm);
     if (pace.lookahead > 0)
-        in_time = fmax(all, gemm + start_of(pace, first, all)) + (pace.panels - 1) * all_late(moved, pace);
+        in_time = fmax(all + pace.gemm, gemm + start_of(pace, first, all)) + (pace.panels - 1) * all_late(moved, pace);
     in_time += copy;
     prediction->gemm = gemm;
     prediction->seconds = fmax(hs_together(profile, spec, all, first, gemm, copy), in_time);

@@ -41,16 +41,22 @@ static inline struct hs_busy hs_busy_in_pipeline(const struct hs_cost *cost, str
     return (struct hs_busy){port, port > cost->link[at] ? port : cost->link[at]};
 }
 /*
- * The seconds that one panel of each window adds to this work.  The panels of a window take as long as the busiest port
- * or link works for one of them or, if longer, for all, and beyond that the rest of the time of one.  While a panel
- * waits for links that carry other lines, the other panels of the window move.
+ * The seconds that one panel of each window adds to this work.  The panels of a window take at least as long as the
+ * busiest port or link works for one of them or, if longer, for all, and beyond that the rest of the time of one; at
+ * most as if one of them waited for the others.  Half of the waits count, a fit to simulated products
+ * (doc/results/simulator.md).  While a panel waits for links that carry other lines, the other panels of the window
+ * move.
  */
 static inline double hs_part_in_pipeline(const struct hs_cost *cost, struct hs_pipeline pipeline)
 {
+    static const double WAITS = 0.5;
     double window = pipeline.window, each = hs_busy_in_pipeline(cost, pipeline).any;
     double one = cost->load.most[0] > cost->link[0] ? cost->load.most[0] : cost->link[0];
     double all = one > window * each ? one : window * each, rest = cost->seconds - cost->beside - one;
-    return window > 1 ? (all - (window - 1) * each + (rest > 0 ? rest : 0)) / window : cost->seconds;
+    double least = all - (window - 1) * each;
+    if (window <= 1)
+        return cost->seconds;
+    return (WAITS * one + (1 - WAITS) * least + (rest > 0 ? rest : 0)) / window;
 }
 
 /* What an entry of the memo has: the cost of a collective; the load of links by one byte; the rounds of polls. */

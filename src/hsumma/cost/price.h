@@ -43,20 +43,20 @@ static inline struct hs_busy hs_busy_in_pipeline(const struct hs_cost *cost, str
 /*
  * The seconds that one panel of each window adds to this work.  The panels of a window take at least as long as the
  * busiest port or link works for one of them or, if longer, for all, and beyond that the rest of the time of one; at
- * most as if one of them waited for the others.  Half of the waits count, a fit to simulated products
- * (doc/results/simulator.md).  While a panel waits for links that carry other lines, the other panels of the window
- * move.
+ * most as if one of them waited for the others.  Half of this difference counts where panels overlap fully, a fit to
+ * simulated products (doc/results/simulator.md); all of it where processors move the data, as over TCP.  While a panel
+ * waits for links that carry other lines, the other panels of the window move.
  */
-static inline double hs_part_in_pipeline(const struct hs_cost *cost, struct hs_pipeline pipeline)
+static inline double hs_part_in_pipeline(const struct hs_profile *profile, const struct hs_cost *cost,
+                                         struct hs_pipeline pipeline)
 {
-    static const double WAITS = 0.5;
+    const double waits = profile->pipelining < 1 ? 1 : 0.5;
     double window = pipeline.window, each = hs_busy_in_pipeline(cost, pipeline).any;
     double one = cost->load.most[0] > cost->link[0] ? cost->load.most[0] : cost->link[0];
     double all = one > window * each ? one : window * each, rest = cost->seconds - cost->beside - one;
-    double least = all - (window - 1) * each;
     if (window <= 1)
         return cost->seconds;
-    return (WAITS * one + (1 - WAITS) * least + (rest > 0 ? rest : 0)) / window;
+    return (waits * one + (1 - waits) * (all - (window - 1) * each) + (rest > 0 ? rest : 0)) / window;
 }
 
 /* What an entry of the memo has: the cost of a collective; the load of links by one byte; the rounds of polls. */

@@ -68,7 +68,7 @@ static double seconds_of_legs(struct hs_chooser *chooser, const struct hs_alg *r
             .line = leg[j].line, .alg = row, .unit = (int64_t)chooser->problem->scalar->size, .segment = spec->segment};
         struct hs_cost cost = hs_price(memo, chooser->lines, &use, leg[j].bytes, status);
         double window = leg[j].panels.window, busy = hs_busy_in_pipeline(&cost, leg[j].panels).any;
-        double together = busy * (1 - 1 / window) + hs_part_in_pipeline(&cost, leg[j].panels);
+        double together = busy * (1 - 1 / window) + hs_part_in_pipeline(chooser->profile, &cost, leg[j].panels);
         sum += cost.seconds - chooser->profile->pipelining * (cost.seconds - together);
         if (pace.lookahead <= 0)
             continue;

@@ -265,15 +265,13 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct best *best)
     return status;
 }
 
-/* Searches panel widths, unless the caller gives one.  The narrowest serves communication between nodes that the local
- * GEMM cannot hide: the first multiplication begins sooner, and less is left for the last. */
+/* Searches panel widths, unless the caller gives one. */
 static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_sketch *base, struct best *best)
 {
-    static const int64_t block[] = {0, 384, 192, 96, 768, 48}; /* 0: the knee */
-    const int count = chooser->settings->block ? 1 : chooser->profile->one_node ? 5 : 6;
+    static const int64_t block[] = {0, 384, 192, 96, 768}; /* 0: the knee */
     struct hs_sketch sketch = *base;
     hsumma_status status = HSUMMA_OK;
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; !status && i < (chooser->settings->block ? 1 : 5); i++) {
         sketch.block = block[i];
         status = consider(chooser, &sketch, best);
     }

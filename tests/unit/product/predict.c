@@ -408,16 +408,17 @@ struct way {
     double one, each,
         rest; /* seconds of the busiest port for one panel, for each of a window; those of its way beyond */
 };
-static double wait_of(struct way way, double window)
+static double wait_of(struct way way, double window, double waits)
 {
     double least = fmax(way.one, window * way.each) - (window - 1) * way.each;
-    return ((least + way.one) / 2 + way.rest) / window;
+    return (waits * way.one + (1 - waits) * least + way.rest) / window;
 }
-static double in_a_row(double all, struct way a, struct way b, double first, double window, double panels)
+static double in_a_row(double all, struct way a, struct way b, double first, double window, double panels,
+                       double pipelining)
 {
-    double wait[] = {wait_of(a, window), wait_of(b, window)};
+    double waits = pipelining < 1 ? 1 : 0.5, wait[] = {wait_of(a, window, waits), wait_of(b, window, waits)};
     double each = (a.each + b.each) * (1 - 1 / window) + fmax(wait[0], wait[1]) + 0.25 * fmin(wait[0], wait[1]);
-    return all - 2 / 3.0 * fmax(0, all - first - (panels - 1) * each);
+    return all - pipelining * fmax(0, all - first - (panels - 1) * each);
 }
 
 static void overlap(void)
@@ -443,7 +444,7 @@ static void overlap(void)
     /* t is the time of one message; every panel needs two, one after the other. Panels of A have different roots, so
      * the busiest port sends two messages for two panels. Four panels of B have one root, which sends two each. */
     double t = 2e-6 + 64 * 256 * 8 * 1e-9;
-    double comm = in_a_row(64 * t, (struct way){2 * t, t, 0}, (struct way){2 * t, 2 * t, 0}, 4 * t, 2, 16);
+    double comm = in_a_row(64 * t, (struct way){2 * t, t, 0}, (struct way){2 * t, 2 * t, 0}, 4 * t, 2, 16, 2 / 3.0);
     tap_ok(model_near(is.comm, comm) && is.copy > 0 &&
                model_near(is.seconds, is.gemm + is.copy + is.comm - 0.25 * fmin(is.comm - 4 * t, is.gemm)),
            "a product of 16 panels: all but the first of A and of B can be hidden");
@@ -455,7 +456,7 @@ static void overlap(void)
  * ranks are roots. With four roots in turn a port has three messages for four panels. Between messages of different
  * broadcasts the port is idle for `overhead` seconds instead of alpha, if it is known.
  */
-static void windows(double overhead)
+static void windows(double overhead, double pipelining)
 {
     static const int windows[] = {1, 2, 3, 4, 17};
     struct hs_profile profile = paper_machine(2e-6, 1e-9);
@@ -465,6 +466,7 @@ static void windows(double overhead)
     double small = 2e-6 + 64 * 8 * 1e-9;
     double both = message + small, apart = overhead > 0 ? 2e-6 - overhead : 0;
     profile.machine.overhead = overhead;
+    profile.pipelining = pipelining;
     for (int turn = 1; turn <= 4; turn *= 2) { /* panels in a turn; one root has four panels */
         struct model_how how = {.stationary = HS_C,
                                 .levels = 0,
@@ -479,7 +481,8 @@ static void windows(double overhead)
             struct way a = {message, (message - less) * times, 2 * message},
                        b = {small, (small - less) * times, 2 * small};
             how.lookahead = windows[i] - 1;
-            double all = panels * 3 * both, want = i == 0 ? all : in_a_row(all, a, b, 3 * both, windows[i], panels);
+            double all = panels * 3 * both,
+                   want = i == 0 ? all : in_a_row(all, a, b, 3 * both, windows[i], panels, pipelining);
             wrong += !model_near(model_predict(&product, &how, &profile, NULL).comm, want);
             how.lookahead = 0; /* without lookahead, as many owners cost the same, and hide nothing */
             how.owners = windows[i];
@@ -569,8 +572,9 @@ int main(void)
     multiplications();
     odd_ends();
     overlap();
-    windows(0);
-    windows(5e-7);
+    windows(0, 2 / 3.0);
+    windows(0, 1);
+    windows(5e-7, 2 / 3.0);
     stalls();
     return tap_done();
 }

@@ -298,7 +298,7 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
                            .nodes = size,
                            .cells = 1,
                            .group = {.table = grid->rank, .stride = stride, .size = size},
-                           .where = 3,
+                           .where = 4, /* unlike members on nodes of their own, which are not slowed by other lines */
                            .sharing = alike ? alike->any_root : most_busy_cells(lines, axis, stride)};
     for (int i = 0; i < size; i++)
         line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);

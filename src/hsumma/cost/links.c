@@ -101,10 +101,11 @@ int hs_few_pieces(const struct hs_line_use *use, int64_t bytes)
 static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_line_use *use,
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
-    enum { PIECES = 8 }; /* units of a rank, and many segments, so that no piece of the schedule is empty */
+    /* units of a rank, so that no piece of the schedule is empty; many segments; and so that segments are equal */
+    enum { UNITS = 24, MANY = 8 };
     int size = use->line.group.size;
-    struct hs_shape shape = {.size = size, .unit = use->unit, .bytes = PIECES * size * use->unit, .with = use->with};
-    shape.segment = shape.bytes / (use->pieces ? use->pieces : PIECES);
+    struct hs_shape shape = {.size = size, .unit = use->unit, .bytes = UNITS * size * use->unit, .with = use->with};
+    shape.segment = shape.bytes / (use->pieces ? use->pieces : MANY);
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),

@@ -10,9 +10,9 @@ struct hs_line_use {
     struct hs_line line;
     const struct hs_alg *alg;
     struct hs_parameters with;
-    int64_t unit, segment; /* segment: only for hs_price and hs_poll_rounds */
+    int64_t unit, segment; /* segment: only for hs_price, hs_poll_rounds and hs_few_pieces */
     int pieces;            /* number of segments of a vector, if there are few (hs_few_pieces); 0: many */
-    double slowed;         /* for hs_price: messages take so many times as long, because lines share links; 0: do not */
+    double slowed;         /* set inside price.c: messages take so many times as long, because lines share links */
     double seconds;        /* for hs_links_together: the work of the busiest link */
 };
 
@@ -27,7 +27,8 @@ static inline int hs_links_known(const struct hs_line_table *lines, const struct
     return hs_fabric_known(lines) && line->cells;
 }
 
-/* The number of segments of a vector if they are so few that they may load links otherwise than many; else 0. */
+/* The number of segments of a vector, if the algorithm uses segments and they are so few, at most 3, that they may load
+ * links otherwise than many; else 0.  use->segment 0: of 64 KiB. */
 int hs_few_pieces(const struct hs_line_use *use, int64_t bytes);
 
 /*

@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* The cost of one moving operand.  seconds: all panels one after the other; busy + part: all panels with a window of
- * them in flight, where `part` is the seconds divided by the window, and `busy` the work of the busiest port or link
- * (`port`: of the busiest port) less such a part; first: the first panel alone; copy: the copies of the process that
- * copies most.  level: the arguments of hs_late for each level of broadcasts or reductions. */
+ * them in flight, where `part` is what one panel of each window adds (hs_part_in_pipeline), and `busy` the work of the
+ * busiest port or link (`port`: of the busiest port) without that panel's; first: the first panel alone; copy: the
+ * copies of the process that copies most.  level: the arguments of hs_late for each level of broadcasts or reductions.
+ */
 struct movement_cost {
     double seconds, port, busy, part, first, copy;
     int levels;
@@ -375,7 +376,7 @@ static void add_products(const struct hs_profile *profile, const struct hs_spec 
 {
     double all = prediction->comm, copy = prediction->copy;
     double gemm = pace.panels * pace.gemm, in_time = fmax(all, gemm);
-    if (pace.lookahead > 0)
+    if (pace.lookahead > 0) /* the last panel is multiplied when all have arrived, the first when it has */
         in_time = fmax(all + pace.gemm, gemm + start_of(pace, first, all)) + (pace.panels - 1) * all_late(moved, pace);
     in_time += copy;
     prediction->gemm = gemm;

@@ -25,8 +25,8 @@ struct hs_prediction {
  * Predicts the cost of a spec, in seconds, for the processes with the largest parts.  comm: all panels on all levels
  * and their exchanges, by the clock.  With one panel in flight, and inside a node (where the cores do the
  * communication), panels are communicated one after the other.  Otherwise, after the first panel, a window of panels of
- * each operand is in flight.  Ideally the communication then takes the time for which the busiest ports work, and of
- * the rest of the slowest operand's time a part: one window-th.  The share hs_profile.pipelining of the ideal saving is
+ * each operand is in flight.  Ideally the communication then takes the time for which the busiest ports or links work,
+ * and what one panel of each window adds (hs_part_in_pipeline).  The share hs_profile.pipelining of the ideal saving is
  * counted.  copy: packing, unpacking and adding.  gemm: the local products.  seconds: the total.  With lookahead
  * between nodes, the share hs_profile.overlap of either gemm or the communication, whichever is shorter, is hidden; the
  * communication of the first panel in and the last panel out never is.  Inside a node nothing is hidden.  whole: if not

@@ -70,6 +70,25 @@ static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct h
     return status;
 }
 
+/* The clock for a root, if `sharing` lines share a node's link.  Sets cost->beside to the seconds for which use->slowed
+ * slows the line. */
+static hsumma_status clock_slowed(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                  const struct hs_line_use *use, int root, double sharing, const struct hs_shape *shape,
+                                  struct hs_cost *cost)
+{
+    struct hs_machine machine = shared_machine(&memo->profile->machine, sharing);
+    struct hs_cost slow = {.seconds = 0};
+    hsumma_status status = clock_from(memo, lines, use, root, &machine, shape, cost);
+    if (status || use->slowed <= 1)
+        return status;
+    machine.network.beta *= use->slowed;
+    machine.network.beta_long *= use->slowed;
+    status = clock_from(memo, lines, use, root, &machine, shape, &slow);
+    cost->beside = slow.seconds - cost->seconds;
+    cost->seconds = slow.seconds;
+    return status;
+}
+
 /* The time of a line's messages, which depend on each other, and of all lines' messages on the nodes' links, if the
  * lines' roots are on different nodes: neither is hidden entirely behind the other.  The factor is that of products on
  * emulated clusters (doc/results/planner.md). */
@@ -90,22 +109,12 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
                                     struct hs_cost *cost)
 {
     const struct hs_line *line = &use->line;
-    struct hs_machine machine = shared_machine(&memo->profile->machine, line->sharing);
-    hsumma_status status = clock_from(memo, lines, use, root, &machine, shape, cost);
-    if (!status && use->slowed > 1) {
-        struct hs_cost slow;
-        machine.network.beta *= use->slowed;
-        machine.network.beta_long *= use->slowed;
-        status = clock_from(memo, lines, use, root, &machine, shape, &slow);
-        cost->beside = slow.seconds - cost->seconds;
-        cost->seconds = slow.seconds;
-    }
+    hsumma_status status = clock_slowed(memo, lines, use, root, line->sharing, shape, cost);
     if (status || line->crowd == line->sharing)
         return status;
     const struct hs_cost none = {.seconds = 0}, together = *cost;
     struct hs_cost apart = none;
-    machine = shared_machine(&memo->profile->machine, line->crowd);
-    status = clock_from(memo, lines, use, root, &machine, shape, &apart);
+    status = clock_slowed(memo, lines, use, root, line->crowd, shape, &apart);
     apart.seconds = with_waits(apart.seconds, together.load.mean);
     apart.load.mean = fmax(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
@@ -218,11 +227,19 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
     if (*slot)
         return memo->entry[*slot - 1].cost;
     int roots[2], count = typical_roots(lines, &use->line, roots);
-    struct hs_cost none = {.seconds = 0}, cost = none;
+    struct hs_cost none = {.seconds = 0}, cost = none, byte = none;
+    struct hs_line_use here = *use;
+    /* on a torus all messages of a line share links with those of other lines; in other fabrics only those over the few
+     * links to which many lead */
+    if (kind == HS_COST_ENTRY && hs_links_known(lines, &use->line) && lines->topology->fabric->kind == HS_TORUS) {
+        hsumma_status mine = links_of(memo, lines, use, shape->bytes, &byte);
+        *status = mine ? mine : *status;
+        here.slowed = byte.seconds > 0 ? byte.link[0] / byte.seconds : 0;
+    }
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
         hsumma_status mine =
-            (kind == HS_ROUNDS_ENTRY ? count_rounds : clock_of_lines)(memo, lines, use, roots[i], shape, &one);
+            (kind == HS_ROUNDS_ENTRY ? count_rounds : clock_of_lines)(memo, lines, &here, roots[i], shape, &one);
         if (mine) {
             *status = mine;
             return none;
@@ -297,16 +314,10 @@ struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *
         return (struct hs_cost){.seconds = 0};
     if (use->alg->flags & HS_BY_MPI)
         return price_of_mpi(memo, lines, use, bytes, status);
+    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, use, bytes, status), byte;
     if (!hs_links_known(lines, &use->line))
-        return interpolated(memo, HS_COST_ENTRY, lines, use, bytes, status);
-    struct hs_line_use slowed = *use;
-    struct hs_cost byte;
+        return cost;
     hsumma_status loaded = links_of(memo, lines, use, bytes, &byte);
-    /* on a torus all messages of a line share links with those of other lines; in other fabrics only those over the few
-     * links to which many lead */
-    if (!loaded && lines->topology->fabric->kind == HS_TORUS && byte.seconds > 0)
-        slowed.slowed = byte.link[0] / byte.seconds;
-    struct hs_cost cost = interpolated(memo, HS_COST_ENTRY, lines, &slowed, bytes, status);
     if (!loaded)
         load_links(memo, &byte, bytes, &cost);
     *status = loaded ? loaded : *status;

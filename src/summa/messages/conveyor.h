@@ -116,7 +116,7 @@ int hs_feed_root_on_line(const struct hs_conveyor *feed, int t);
 int hs_feed_channel(const struct hs_conveyor *feed, int t);
 /* The address of innermost panel t, which must be ready. */
 struct hs_matrix hs_feed_panel(const struct hs_conveyor *feed, int t);
-/* 1 if this process has completed its instances up to panel t, forwarding included. */
+/* 1 if this process has completed its instances up to panel t of the span, forwarding included. */
 int hs_feed_passed_on(const struct hs_conveyor *feed, int t);
 /* 1 if all members of the cell have completed their instances up to panel t, forwarding included. */
 int hs_feed_forwarded(const struct hs_conveyor *feed, int t);

@@ -10,13 +10,14 @@ void hs_conveyor_copied(struct hs_conveyor *conveyor, int tier, int o, enum hs_t
     hs_problem_worked(mover->problem, kind, begin, end, mover->operand, o, bytes);
 }
 
-/* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none. */
-static int awaits(const struct hs_conveyor *conveyor, int *receives)
+/* The rank that a conveyor's first instance in flight waits for (hs_instance_awaits); -1 if none.  t: only instances of
+ * innermost panels up to t; -1: all. */
+static int awaits(const struct hs_conveyor *conveyor, int t, int *receives)
 {
     *receives = 0;
     for (int s = 0; s < conveyor->channels; s++) {
         const struct hs_channel *channel = &conveyor->channel[s];
-        if (channel->done < channel->next)
+        if (channel->done < channel->next && (t < 0 || channel->done <= hs_conveyor_tier(conveyor, s)->of[t]))
             return hs_instance_awaits(&channel->instance[channel->done % channel->slots], receives);
     }
     return -1;
@@ -45,7 +46,7 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
 {
     struct hs_trace_entry entry = {.cause = HS_CAUSE_ROOM, .panel = loop->now};
     const struct hs_conveyor *of = &loop->conveyor[1]; /* the drain, unless a feed is the cause */
-    int receives;
+    int receives, passed = -1; /* passed: the panel that must be passed on, if that is the cause */
     for (int f = 0; f < loop->feeds; f++) {
         const struct hs_conveyor *feed = &loop->conveyor[f];
         int missing = missing_panel(loop, feed);
@@ -55,12 +56,13 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
                 .cause = HS_CAUSE_DATA, .panel = missing, .operand = feed->mover.operand, .peer = root};
         if (missing >= 0 || (loop->passes_on && !hs_feed_passed_on(feed, hs_loop_batch_end(loop, feed) - 1))) {
             entry.cause = missing >= 0 ? HS_CAUSE_ROOM : HS_CAUSE_SENT;
+            passed = missing >= 0 ? -1 : hs_loop_batch_end(loop, feed) - 1;
             of = feed;
             break;
         }
     }
     entry.operand = of->mover.operand;
-    entry.peer = awaits(of, &receives);
+    entry.peer = awaits(of, passed, &receives);
     entry.cause = receives ? HS_CAUSE_DATA : entry.cause;
     if (entry.peer < 0)
         entry.peer = awaited_mate(loop);
@@ -71,7 +73,7 @@ static struct hs_trace_entry awaited_panel(const struct hs_loop *loop)
 static struct hs_trace_entry awaited_end(const struct hs_loop *loop)
 {
     const struct hs_conveyor *of = &loop->conveyor[!hs_conveyor_done(&loop->conveyor[1])];
-    int receives, peer = awaits(of, &receives), sends = peer >= 0 && !receives;
+    int receives, peer = awaits(of, -1, &receives), sends = peer >= 0 && !receives;
     return (struct hs_trace_entry){.cause = sends ? HS_CAUSE_SENT : HS_CAUSE_DATA,
                                    .panel = -1,
                                    .operand = of->mover.operand,

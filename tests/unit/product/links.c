@@ -113,18 +113,19 @@ static void test_loads(struct machine *machine)
 /* The halves of a vector take opposite ways; a vector of one segment takes one. */
 static void test_pieces(struct machine *machine)
 {
-    double most[HS_LOAD_ROOTS], alone[3];
+    double most[HS_LOAD_ROOTS], alone[4];
     struct hs_line_use use = use_of(machine, 1, 0);
     use.alg = hs_alg_find(HS_BCAST, "bidirectional_chain");
     hsumma_status status = HSUMMA_OK;
-    for (int pieces = 0; pieces < 3 && !status; pieces++) {
+    for (int pieces = 0; pieces < 4 && !status; pieces++) {
         use.pieces = pieces;
         status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone[pieces]);
     }
-    tap_ok(!status && same(alone[0], 0.5) && same(alone[1], 1) && same(alone[2], 0.5),
+    tap_ok(!status && same(alone[0], 0.5) && same(alone[1], 1) && same(alone[2], 0.5) && same(alone[3], 2 / 3.0),
            "bidirectional_chain: a link carries %g of a vector of many segments, %g of one, %g of two", alone[0],
            alone[1], alone[2]);
-    tap_ok(hs_few_pieces(&use, 65536) == 1 && hs_few_pieces(&use, 65537 * 8) == 0 && hs_few_pieces(&use, 131072) == 2,
+    tap_ok(hs_few_pieces(&use, 65536) == 1 && hs_few_pieces(&use, 3 * 65536) == 3 &&
+               hs_few_pieces(&use, 3 * 65536 + 8) == 0 && hs_few_pieces(&use, 131072) == 2,
            "  the number of segments, if there are few");
 }
 
@@ -162,7 +163,7 @@ static void test_price(struct machine *machine)
 {
     const int64_t bytes = (int64_t)16 << 20;
     const struct hs_profile profile = profile_of_torus();
-    struct hs_clock_memo memo;
+    static struct hs_clock_memo memo;
     double most[HS_LOAD_ROOTS], alone = 0;
     struct hs_line_use use = use_of(machine, 1, 0);
     hsumma_status status = hs_link_loads(&machine->lines, &use, &hs_heap, most, &alone);
@@ -184,7 +185,7 @@ static void test_memo(struct machine *machine, struct machine *other)
     const struct hs_role roles[3] = {{.line_axis = 0}, {.line_axis = 0}, {.line_axis = 0, .want = &uneven}};
     struct machine *of[3] = {machine, other, machine};
     const struct hs_profile profile = profile_of_torus();
-    struct hs_clock_memo memo, fresh;
+    static struct hs_clock_memo memo, fresh;
     hsumma_status status = HSUMMA_OK;
     double known[3], anew[3];
     hs_clock_memo_begin(&memo, &profile, &hs_heap);
@@ -204,6 +205,32 @@ static void test_memo(struct machine *machine, struct machine *other)
     tap_ok(anew[0] != anew[1], "  which are not the same: %g", anew[1]);
 }
 
+/* A price does not depend on those asked for before: of vectors with other numbers of segments, which are interpolated
+ * from the same sizes, and of lines over members instead of cells. */
+static void test_history(struct machine *machine)
+{
+    static const int64_t sizes[] = {120000, 65536, 131072, 150000, 200000, 1 << 20};
+    const struct hs_profile profile = profile_of_torus();
+    const struct hs_role role = {.line_axis = 0};
+    static struct hs_clock_memo memo, fresh;
+    int differ = 0;
+    hs_clock_memo_begin(&memo, &profile, &hs_heap);
+    for (int i = 0; i < 4 * 6; i++) {
+        struct hs_line_use use = use_of(machine, 0, 0);
+        use.alg = hs_alg_find(HS_BCAST, i % 2 ? "bidirectional_chain" : "flat");
+        if (i / 12)
+            use.line = hs_line_of(&machine->lines, 0, &role, 1, machine->grid.extent[0]);
+        hsumma_status status = HSUMMA_OK;
+        const double known = hs_price(&memo, &machine->lines, &use, sizes[i / 2 % 6], &status).seconds;
+        hs_clock_memo_begin(&fresh, &profile, &hs_heap);
+        const double anew = hs_price(&fresh, &machine->lines, &use, sizes[i / 2 % 6], &status).seconds;
+        hs_clock_memo_free(&fresh);
+        differ += status || known != anew;
+    }
+    hs_clock_memo_free(&memo);
+    tap_ok(!differ, "prices do not depend on those before them: %d of 24 do", differ);
+}
+
 static void machine_free(struct machine *machine)
 {
     hs_line_table_free(&machine->lines, &hs_heap);
@@ -212,11 +239,13 @@ static void machine_free(struct machine *machine)
 
 int main(void)
 {
-    struct machine machine, other, shifted; /* in `shifted` the lines of a node begin on different sides of the torus */
+    struct machine machine, other, shifted,
+        single; /* in `shifted` the lines of a node begin on different sides of the torus */
     int made = machine_make(&machine, "4x4x4", RANKS, ROWS, 0);
     made &= machine_make(&other, "4x4x4", RANKS, 4, 0);
     made &= machine_make(&shifted, "4x4x1", NODES, 4, 1);
-    if (tap_ok(made, "tori with two and with four processes on each node")) {
+    made &= machine_make(&single, "4x4x4", NODES, 8, 1);
+    if (tap_ok(made, "tori with one, two and four processes on each node")) {
         test_loads(&machine);
         test_loads(&other);
         test_loads(&shifted);
@@ -224,9 +253,12 @@ int main(void)
         test_together(&machine);
         test_price(&machine);
         test_memo(&machine, &other);
+        test_history(&shifted);
+        test_history(&single);
     }
     machine_free(&machine);
     machine_free(&other);
     machine_free(&shifted);
+    machine_free(&single);
     return tap_done();
 }

@@ -102,10 +102,11 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
     /* units of a rank, so that no piece of the schedule is empty; many segments; and so that segments are equal */
-    enum { UNITS = 24, MANY = 8 };
+    enum { UNITS_OF_RANK = 24, MANY_PIECES = 8 };
     int size = use->line.group.size;
-    struct hs_shape shape = {.size = size, .unit = use->unit, .bytes = UNITS * size * use->unit, .with = use->with};
-    shape.segment = shape.bytes / (use->pieces ? use->pieces : MANY);
+    struct hs_shape shape = {
+        .size = size, .unit = use->unit, .bytes = UNITS_OF_RANK * size * use->unit, .with = use->with};
+    shape.segment = shape.bytes / (use->pieces ? use->pieces : MANY_PIECES);
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),

@@ -34,10 +34,10 @@ struct hs_loop {
     struct hs_cells cells[2];       /* cells of each moving operand's line, if they share panels (hs_spec_shares) */
     size_t shared_bytes;            /* bytes of product memory for all processes of the node */
     size_t shared_part;             /* this process's share of shared_bytes */
-    int blocking;     /* 1 if lookahead is 0: the next panel or batch starts when this one has been multiplied */
+    int blocking; /* 1 if lookahead is 0: the next panel or batch starts when this one has been multiplied */
     /* 1 if a panel or batch is passed on before it is multiplied, since a process passes nothing on while the host
-     * multiplies a slice.  With lookahead this is so only for a stationary C (if C moves, its sums would begin later) and
-     * in a context without a device, which may multiply instead. */
+     * multiplies a slice.  With lookahead this is so only for a stationary C (if C moves, its sums would begin later)
+     * and in a context without a device, which may multiply instead. */
     int passes_on;
     int sliced;       /* 1 if messages may have to be progressed while a panel is multiplied */
     int64_t local[3]; /* local extents of the pinned dimensions */

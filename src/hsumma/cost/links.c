@@ -101,12 +101,11 @@ int hs_few_pieces(const struct hs_line_use *use, int64_t bytes)
 static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_line_use *use,
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
-    /* units of a rank, so that no piece of the schedule is empty; many segments; and so that segments are equal */
-    enum { UNITS_OF_RANK = 24, MANY_PIECES = 8 };
+    enum { UNITS_OF_RANK = 8 }; /* in a segment, if there are few, so that no piece of the schedule is empty */
     int size = use->line.group.size;
-    struct hs_shape shape = {
-        .size = size, .unit = use->unit, .bytes = UNITS_OF_RANK * size * use->unit, .with = use->with};
-    shape.segment = shape.bytes / (use->pieces ? use->pieces : MANY_PIECES);
+    struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
+    shape.segment *= use->pieces ? UNITS_OF_RANK : 1;
+    shape.bytes = shape.segment * (use->pieces ? use->pieces : UNITS_OF_RANK);
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),

@@ -41,8 +41,8 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     return *walks;
 }
 
-/* Adds the flows of all busy groups of a line: those that the cell at place `root` of the walk belongs to or leads to
- * on this level. */
+/* Adds the flows of all busy groups of a line if the cell at place `root` of the walk has the panel: the groups whose
+ * cells are where this cell is inside its group of the level inside, with the root that has its digit on this level. */
 static void add_line(const struct hs_fabric *fabric, const int *position, int count, int stride, int size, int root,
                      double weight, const struct hs_rank_flow *flow, int flows, struct hs_fabric_traffic *traffic)
 {
@@ -101,11 +101,11 @@ int hs_few_pieces(const struct hs_line_use *use, int64_t bytes)
 static hsumma_status find_flows(const struct hs_line_table *lines, const struct hs_line_use *use,
                                 const struct hs_allocator *memory, struct line_flows *found)
 {
-    enum { UNITS_OF_RANK = 8 }; /* in a segment, if there are few, so that no piece of the schedule is empty */
+    /* segments if there are many; and units of a rank in each, so that no piece of the schedule is empty */
+    enum { PIECES = 8 };
     int size = use->line.group.size;
-    struct hs_shape shape = {.size = size, .unit = use->unit, .segment = size * use->unit, .with = use->with};
-    shape.segment *= use->pieces ? UNITS_OF_RANK : 1;
-    shape.bytes = shape.segment * (use->pieces ? use->pieces : UNITS_OF_RANK);
+    struct hs_shape shape = {.size = size, .unit = use->unit, .segment = PIECES * size * use->unit, .with = use->with};
+    shape.bytes = shape.segment * (use->pieces ? use->pieces : PIECES);
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),

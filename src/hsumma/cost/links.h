@@ -12,7 +12,6 @@ struct hs_line_use {
     struct hs_parameters with;
     int64_t unit, segment; /* segment: only for hs_price, hs_poll_rounds and hs_few_pieces */
     int pieces;            /* number of segments of a vector, if there are few (hs_few_pieces); 0: many */
-    double slowed;         /* set inside price.c: messages take so many times as long, because lines share links */
     double seconds;        /* for hs_links_together: the work of the busiest link */
 };
 

@@ -239,9 +239,10 @@ static void add_mover(const struct hs_pricing *pricing, const struct hs_mover *m
         cost->port += busy.port * (1 - 1 / flight.window);
         use.seconds = busy.any * (1 - 1 / flight.window);
         cost->busy += use.seconds;
-        use.pieces = hs_few_pieces(&use, hs_bytes_of(hs_min(width, pairs->width_max), length, use.unit));
-        if (level.link[0] > 0 && !(use.alg->flags & HS_BY_MPI))
+        if (level.link[0] > 0 && !(use.alg->flags & HS_BY_MPI)) {
+            use.pieces = hs_few_pieces(&use, hs_bytes_of(hs_min(width, pairs->width_max), length, use.unit));
             links->use[links->count++] = use;
+        }
         cost->part += hs_part_in_pipeline(pricing->memo->profile, &level, flight);
         cost->first += first;
         cost->level[cost->levels].first = first;

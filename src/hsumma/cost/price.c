@@ -70,19 +70,19 @@ static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct h
     return status;
 }
 
-/* The clock for a root, if `sharing` lines share a node's link.  Sets cost->beside to the seconds for which use->slowed
- * slows the line. */
+/* The clock for a root, if `sharing` lines share a node's link.  slowed: messages take so many times as long, because
+ * lines share links; the seconds that this adds are in cost->beside, too. */
 static hsumma_status clock_slowed(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                  const struct hs_line_use *use, int root, double sharing, const struct hs_shape *shape,
-                                  struct hs_cost *cost)
+                                  const struct hs_line_use *use, int root, double sharing, double slowed,
+                                  const struct hs_shape *shape, struct hs_cost *cost)
 {
     struct hs_machine machine = shared_machine(&memo->profile->machine, sharing);
     struct hs_cost slow = {.seconds = 0};
     hsumma_status status = clock_from(memo, lines, use, root, &machine, shape, cost);
-    if (status || use->slowed <= 1)
+    if (status || slowed <= 1)
         return status;
-    machine.network.beta *= use->slowed;
-    machine.network.beta_long *= use->slowed;
+    machine.network.beta *= slowed;
+    machine.network.beta_long *= slowed;
     status = clock_from(memo, lines, use, root, &machine, shape, &slow);
     cost->beside = slow.seconds - cost->seconds;
     cost->seconds = slow.seconds;
@@ -105,16 +105,16 @@ static double with_waits(double line, double links)
  * of such an algorithm is halfway between this price and that for roots on one node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
-                                    const struct hs_line_use *use, int root, const struct hs_shape *shape,
-                                    struct hs_cost *cost)
+                                    const struct hs_line_use *use, int root, double slowed,
+                                    const struct hs_shape *shape, struct hs_cost *cost)
 {
     const struct hs_line *line = &use->line;
-    hsumma_status status = clock_slowed(memo, lines, use, root, line->sharing, shape, cost);
+    hsumma_status status = clock_slowed(memo, lines, use, root, line->sharing, slowed, shape, cost);
     if (status || line->crowd == line->sharing)
         return status;
     const struct hs_cost none = {.seconds = 0}, together = *cost;
     struct hs_cost apart = none;
-    status = clock_slowed(memo, lines, use, root, line->crowd, shape, &apart);
+    status = clock_slowed(memo, lines, use, root, line->crowd, slowed, shape, &apart);
     apart.seconds = with_waits(apart.seconds, together.load.mean);
     apart.load.mean = fmax(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
@@ -184,6 +184,19 @@ static hsumma_status links_of(struct hs_clock_memo *memo, const struct hs_line_t
     return status;
 }
 
+/* Sets *slowed to the times as long that messages take because lines share links.  On a torus all messages of a line
+ * share links with those of other lines; in other fabrics only those over the few links to which many lead. */
+static hsumma_status slowed_by_lines(struct hs_clock_memo *memo, const struct hs_line_table *lines,
+                                     const struct hs_line_use *use, int64_t bytes, double *slowed)
+{
+    struct hs_cost byte;
+    if (!hs_links_known(lines, &use->line) || lines->topology->fabric->kind != HS_TORUS)
+        return HSUMMA_OK;
+    hsumma_status status = links_of(memo, lines, use, bytes, &byte);
+    *slowed = byte.seconds > 0 ? byte.link[0] / byte.seconds : 1;
+    return status;
+}
+
 /* Adds to a cost what the links need, at least as long as the busiest link works for all lines.  byte: links_of. */
 static void load_links(const struct hs_clock_memo *memo, const struct hs_cost *byte, int64_t bytes,
                        struct hs_cost *cost)
@@ -227,19 +240,14 @@ static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind ki
     if (*slot)
         return memo->entry[*slot - 1].cost;
     int roots[2], count = typical_roots(lines, &use->line, roots);
-    struct hs_cost none = {.seconds = 0}, cost = none, byte = none;
-    struct hs_line_use here = *use;
-    /* on a torus all messages of a line share links with those of other lines; in other fabrics only those over the few
-     * links to which many lead */
-    if (kind == HS_COST_ENTRY && hs_links_known(lines, &use->line) && lines->topology->fabric->kind == HS_TORUS) {
-        hsumma_status mine = links_of(memo, lines, use, shape->bytes, &byte);
-        *status = mine ? mine : *status;
-        here.slowed = byte.seconds > 0 ? byte.link[0] / byte.seconds : 0;
-    }
+    struct hs_cost none = {.seconds = 0}, cost = none;
+    double slowed = 1;
+    hsumma_status mine = kind == HS_COST_ENTRY ? slowed_by_lines(memo, lines, use, shape->bytes, &slowed) : HSUMMA_OK;
     for (int i = 0; i < count; i++) {
         struct hs_cost one = none;
-        hsumma_status mine =
-            (kind == HS_ROUNDS_ENTRY ? count_rounds : clock_of_lines)(memo, lines, &here, roots[i], shape, &one);
+        if (!mine)
+            mine = kind == HS_ROUNDS_ENTRY ? count_rounds(memo, lines, use, roots[i], shape, &one)
+                                           : clock_of_lines(memo, lines, use, roots[i], slowed, shape, &one);
         if (mine) {
             *status = mine;
             return none;

@@ -155,6 +155,27 @@ static const struct hs_alg *pick_stage(struct hs_draw *draw, const struct hs_alg
     return stage;
 }
 
+/* Draws extents with as many places as there are ranks, rings, and shares, which need not add up. */
+static void draw_box(struct hs_draw *draw)
+{
+    struct hs_box *box = &draw->box;
+    int left = draw->shape.size;
+    *box = (struct hs_box){.dims = 0};
+    while (left > 1) {
+        int extent = 2 + (int)pick(draw, (uint64_t)left - 1), d = box->dims++;
+        while (left % extent)
+            extent--;
+        if (extent == 1 || d == HS_FABRIC_DIMS - 1)
+            extent = left;
+        box->dim[d] = d;
+        box->extent[d] = extent;
+        box->ring[d] = extent > 2 && pick(draw, 2);
+        box->share[d] = (int)pick(draw, HS_BOX_SHARES + 1);
+        left /= extent;
+    }
+    draw->shape.box = box;
+}
+
 static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
 {
     struct hs_shape *shape = &draw->shape;
@@ -163,6 +184,8 @@ static void draw_parameters(struct hs_draw *draw, const struct hs_alg *alg)
     const int64_t segments[] = {0, unit, 3 * unit, 3 * unit + 1, 1, bytes + unit, bytes / 2 + 1};
     const int64_t thresholds[] = {0, 1, unit, bytes / 2, bytes > 0 ? bytes - 1 : 1, bytes, bytes + unit};
 
+    if (alg->flags & HS_USES_BOX && shape->size > 1)
+        draw_box(draw);
     if (alg->flags & HS_USES_SEGMENT)
         shape->segment = segments[pick(draw, LENGTH(segments))];
     if (alg->flags & HS_USES_THRESHOLD)
@@ -209,6 +232,9 @@ void hs_draw_describe(const struct hs_draw *draw, const struct hs_alg *alg, char
         snprintf(text, size, "%s %s: p %d root %d bytes %lld unit %lld part %s segment %lld threshold %lld ",
                  hs_collective_name(alg->collective), alg->name, s->size, s->root, (long long)s->bytes,
                  (long long)s->unit, s->part ? "given" : "equal", (long long)s->segment, (long long)s->with.threshold);
+    for (int d = 0; s->box && d < s->box->dims && n > 0 && (size_t)n < size; d++)
+        n += snprintf(text + n, size - (size_t)n, "%s%d%s ", d ? "x " : "box ", s->box->extent[d],
+                      s->box->ring[d] ? " (ring)" : "");
     if (t && n > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "nodes %d (%s, %d sockets) room %lld direct %d ",
                       t->division[HS_NODE].parts, placements[draw->placement], draw->sockets,

@@ -17,6 +17,7 @@ struct hs_draw {
     int64_t *part;     /* size + 1 entries, as hs_shape.part */
     int sockets;
     struct hs_topology topology;
+    struct hs_box box;
     struct hs_shape shape;
     struct hs_verify_options options;
 };

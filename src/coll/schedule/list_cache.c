@@ -21,7 +21,7 @@ static int same(const struct hs_list_key *x, const struct hs_list_key *y)
 {
     return x->alg == y->alg && x->rank == y->rank && x->size == y->size && x->root == y->root && x->bytes == y->bytes &&
            x->unit == y->unit && x->segment == y->segment && x->topology == y->topology &&
-           hs_same_parameters(&x->with, &y->with);
+           x->box == y->box && hs_same_parameters(&x->with, &y->with);
 }
 
 int hs_cache_find(struct hs_cache *lists, const struct hs_list_key *key)
@@ -54,7 +54,7 @@ hsumma_status hs_cache_get(struct hs_cache *lists, const struct hs_list_key *key
     if (*index >= 0)
         return HSUMMA_OK;
     struct hs_shape shape = {key->rank,    key->size, key->root,     key->bytes, key->unit,
-                             key->segment, NULL,      key->topology, key->with};
+                             key->segment, NULL,      key->topology, key->box,   key->with};
     struct hs_list list;
     hsumma_status status = hs_build(key->alg, &shape, lists->memory, &list);
     if (!status)

@@ -10,6 +10,7 @@ struct hs_list_key {
     int rank, size, root;
     int64_t bytes, unit, segment;
     const struct hs_topology *topology;
+    const struct hs_box *box;
     struct hs_parameters with;
 };
 

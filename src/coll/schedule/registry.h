@@ -3,6 +3,7 @@
 #define HS_COLL_SCHEDULE_REGISTRY_H
 
 #include "coll/schedule/topology.h"
+#include "dist/box.h"
 
 enum hs_collective { HS_BCAST, HS_REDUCE_TO, HS_ALLREDUCE, HS_ALLGATHER, HS_REDUCE_SCATTER, HS_COLLECTIVES };
 
@@ -47,6 +48,7 @@ struct hs_shape {
     int64_t segment;     /* bytes of a segment, in whole elements (at least one); 0: the builder's default */
     const int64_t *part; /* size + 1 ascending offsets of the parts, from 0 to bytes; NULL: hs_part_equal */
     const struct hs_topology *topology; /* NULL: every rank on its own node, no shared memory */
+    const struct hs_box *box;           /* the ranks' places in a torus; NULL: unknown, or they fill no box */
     struct hs_parameters with;
 };
 
@@ -71,6 +73,7 @@ enum hs_alg_flags {
     HS_NESTS = 16384,        /* sums by levels are bracketed like one over all ranks, if merged as in dist/grid.h */
     HS_LIKE_MPI = 524288,    /* an algorithm that MPI libraries use; the cheapest such row is the price of row "mpi" */
     HS_USES_RINGS = 1048576, /* parameters rings and rest */
+    HS_USES_BOX = 4194304,   /* the list depends on shape.box */
     /*
      * Reduces by EXACT steps: results depend on neither the number of ranks, nor their order and placement, nor
      * parameters. Not for operators of the caller, as a stage, in products, or at the model's choice (the option

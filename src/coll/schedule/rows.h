@@ -14,6 +14,7 @@
     ALG(bcast_chain)                       \
     ALG(bcast_bidirectional_chain)         \
     ALG(bcast_binary_tree)                 \
+    ALG(bcast_torus)                       \
     ALG(bcast_shared)                      \
     ALG(bcast_direct)                      \
     ALG(bcast_hierarchical)                \

@@ -167,6 +167,8 @@ hsumma_status hs_line_table_share(struct hs_line_table *lines, const struct hs_a
         status = share ? look_at_cells(lines, axis, share, &lines->cells[axis], memory) : HSUMMA_ERR_MEMORY;
         hs_put(memory, share);
     }
+    if (!status && lines->links && lines->topology->fabric->kind == HS_TORUS)
+        status = hs_find_boxes(lines, memory);
     return status;
 }
 
@@ -302,6 +304,8 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
                            .sharing = alike ? alike->any_root : most_busy_cells(lines, axis, stride)};
     for (int i = 0; i < size; i++)
         line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);
+    const struct hs_box *box = lines->links ? lines->links->box[axis] : NULL;
+    line.box = box && size == lines->cells[axis].most.division->parts ? box : NULL;
     return line;
 }
 

@@ -19,6 +19,7 @@ struct hs_line {
     int axis, nodes;
     int cells;             /* 1 if its members are cells, each on a node of its own; the ranks in `group` are unused */
     struct hs_group group; /* `me` is unused */
+    const struct hs_box *box; /* of one of the lines, if the cells of each line fill a box, and it is one group */
     uint64_t where;        /* a hash, equal for lines with the same placement, sharing and crowd */
     const struct hs_axis *own, *want;
     /* The largest number, over this line's nodes, of busy lines that share the node's outgoing link, including this
@@ -82,6 +83,7 @@ struct hs_link_table {
      * and by the place of each cell among them, by its number in the order of members: walks[axis] are in that order,
      * walks[2 + axis] in that of the fabric; NULL if they are not known yet. */
     int *walks[HS_WALKS];
+    struct hs_box *box[2]; /* box[axis][line]: of its cells, if those of all lines along the axis fill boxes; or NULL */
     struct hs_fabric_traffic scratch; /* without loads between uses */
     struct hs_known_loads known[HS_KNOWN_LOADS];
 };

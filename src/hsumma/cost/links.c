@@ -41,6 +41,43 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
     return *walks;
 }
 
+/* Finds the box of each line along an axis; NULL if some line fills none, or they have unequal numbers of cells. */
+static hsumma_status boxes_of(const struct hs_line_table *lines, int axis, const struct hs_allocator *memory,
+                              struct hs_box **found)
+{
+    const int *walks = walks_of(lines, axis, 1, memory);
+    int all = lines->grid->extent[1 - axis], size = lines->grid->extent[axis], boxes = 0;
+    struct hs_box *box = walks ? hs_get(memory, (size_t)all, sizeof *box) : NULL;
+    if (!box)
+        return HSUMMA_ERR_MEMORY;
+    while (boxes < all && walks[boxes] == walks[0]) {
+        hs_box_find(lines->topology->fabric, walks + all + (size_t)boxes * (size_t)size, walks[boxes], &box[boxes]);
+        if (!box[boxes].dims)
+            break;
+        boxes++;
+    }
+    if (boxes == all)
+        *found = box;
+    else
+        hs_put(memory, box);
+    return HSUMMA_OK;
+}
+
+hsumma_status hs_find_boxes(struct hs_line_table *lines, const struct hs_allocator *memory)
+{
+    struct hs_box **box = lines->links->box;
+    int share[2][HS_FABRIC_DIMS];
+    hsumma_status status = HSUMMA_OK;
+    for (int axis = 0; !status && axis < 2; axis++)
+        status = boxes_of(lines, axis, memory, &box[axis]);
+    if (!status && (box[0] || box[1]))
+        status = hs_shares_in_fabric(lines->topology, lines->grid, memory, share);
+    for (int axis = 0; !status && axis < 2; axis++)
+        for (int line = 0; box[axis] && line < lines->grid->extent[1 - axis]; line++)
+            hs_box_take_shares(&box[axis][line], share[axis]);
+    return status;
+}
+
 /* Adds the flows of all busy groups of a line if the cell at place `root` of the walk has the panel: the groups whose
  * cells are where this cell is inside its group of the level inside, with the root that has its digit on this level. */
 static void add_line(const struct hs_fabric *fabric, const int *position, int count, int stride, int size, int root,
@@ -81,14 +118,60 @@ void hs_link_clear(struct hs_fabric_traffic *traffic)
     traffic->links = 0;
 }
 
-/* The walks of the lines, and the flows of one of them for a vector of `bytes`, whose root is rank 0. */
+/* The flows of a line with a box, from a root, whose numbers are counted from the root on. */
+struct rooted_flows {
+    const struct hs_box *box;
+    int root, flows;
+    struct hs_rank_flow *flow;
+};
+
+/* The walks of the lines, and the flows of one of them for the vector of a shape.  Without boxes they are alike for all
+ * lines and roots; with boxes they are found when they are first needed. */
 struct line_flows {
     struct hs_fabric_traffic *scratch;
     const int *walks;
-    struct hs_rank_flow *flow; /* the caller frees it with hs_put */
-    int flows;
-    int64_t bytes;
+    struct hs_shape shape;
+    struct rooted_flows *known;
+    size_t capacity;
+    int count;
 };
+
+static void free_flows(struct line_flows *of, const struct hs_allocator *memory)
+{
+    for (int i = 0; i < of->count; i++)
+        hs_put(memory, of->known[i].flow);
+    hs_put(memory, of->known);
+}
+
+/* The flows of a line whose root is at place `root`, or NULL. */
+static const struct rooted_flows *flows_from(struct line_flows *of, const struct hs_alg *alg, const struct hs_box *box,
+                                             int root, const struct hs_allocator *memory, hsumma_status *status)
+{
+    int at = 0, size = of->shape.size;
+    root = box ? root : 0;
+    while (at < of->count && (of->known[at].root != root || (box && !hs_same_box(of->known[at].box, box))))
+        at++;
+    if (at < of->count)
+        return &of->known[at];
+    *status = hs_grow(memory, (void **)&of->known, sizeof *of->known, &of->capacity, (size_t)at + 1)
+                  ? HSUMMA_ERR_MEMORY
+                  : HSUMMA_OK;
+    if (*status)
+        return NULL;
+    struct rooted_flows *made = &of->known[at];
+    *made = (struct rooted_flows){.box = box, .root = root};
+    of->shape.box = box;
+    of->shape.root = root;
+    *status = hs_flows(alg, &of->shape, memory, &made->flow, &made->flows);
+    if (*status)
+        return NULL;
+    of->count++;
+    for (int f = 0; f < made->flows; f++) {
+        made->flow[f].from = (made->flow[f].from + size - root) % size;
+        made->flow[f].to = (made->flow[f].to + size - root) % size;
+    }
+    return made;
+}
 
 int hs_few_pieces(const struct hs_line_use *use, int64_t bytes)
 {
@@ -109,29 +192,34 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
     *found = (struct line_flows){
         .scratch = hs_link_scratch(lines, memory),
         .walks = walks_of(lines, use->line.axis, use->alg->collective == HS_BCAST, memory),
-        .bytes = shape.bytes,
+        .shape = shape,
     };
-    if (!found->scratch || !found->walks)
-        return HSUMMA_ERR_MEMORY;
-    return hs_flows(use->alg, &shape, memory, &found->flow, &found->flows);
+    return found->scratch && found->walks ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
 /* Adds the loads of all lines for one root: on each line the cell with the same number, whose place in the walk may
  * differ from line to line.  alone: NULL, or receives that of the first line's busiest link. */
-static void add_lines(const struct hs_line_table *lines, const struct hs_line_use *use, const struct line_flows *of,
-                      int root, double *alone)
+static hsumma_status add_lines(const struct hs_line_table *lines, const struct hs_line_use *use, struct line_flows *of,
+                               int root, const struct hs_allocator *memory, double *alone)
 {
     const struct hs_line *line = &use->line;
+    const struct hs_box *boxes = use->alg->flags & HS_USES_BOX ? lines->links->box[line->axis] : NULL;
+    hsumma_status status = HSUMMA_OK;
     int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
-    for (int number = 0; number < all; number++) {
+    for (int number = 0; !status && number < all; number++) {
         const int *position = of->walks + all + (size_t)number * (size_t)size,
                   *place = position + (size_t)all * (size_t)size;
         int count = of->walks[number], cell = root % line->group.size * line->group.stride;
-        add_line(lines->topology->fabric, position, count, line->group.stride, line->group.size,
-                 cell < count ? place[cell] : 0, hs_line_weight(line, number), of->flow, of->flows, of->scratch);
+        int from = cell < count ? place[cell] : 0;
+        const struct rooted_flows *flows =
+            flows_from(of, use->alg, boxes ? &boxes[number] : NULL, from, memory, &status);
+        if (flows)
+            add_line(lines->topology->fabric, position, count, line->group.stride, line->group.size, from,
+                     hs_line_weight(line, number), flows->flow, flows->flows, of->scratch);
         if (alone && number == 0)
             *alone = hs_busiest_link(of->scratch);
     }
+    return status;
 }
 
 hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_line_use *use,
@@ -141,14 +229,14 @@ hsumma_status hs_link_loads(const struct hs_line_table *lines, const struct hs_l
     hsumma_status status = find_flows(lines, use, memory, &of);
     if (status)
         return status;
-    for (int root = 0; root < HS_LOAD_ROOTS; root++) { /* scratch: of this root and those before it */
-        add_lines(lines, use, &of, root, root == 0 ? alone : NULL);
-        most[root] = hs_busiest_link(of.scratch) / (root + 1) / (double)of.bytes;
+    for (int root = 0; !status && root < HS_LOAD_ROOTS; root++) { /* scratch: of this root and those before it */
+        status = add_lines(lines, use, &of, root, memory, root == 0 ? alone : NULL);
+        most[root] = hs_busiest_link(of.scratch) / (root + 1) / (double)of.shape.bytes;
     }
-    *alone /= (double)of.bytes;
-    hs_put(memory, of.flow);
+    *alone /= (double)of.shape.bytes;
+    free_flows(&of, memory);
     hs_link_clear(of.scratch);
-    return HSUMMA_OK;
+    return status;
 }
 
 static void forget(struct hs_known_loads *known, const struct hs_allocator *memory)
@@ -164,6 +252,8 @@ void hs_link_table_free(struct hs_link_table *table, const struct hs_allocator *
         return;
     for (int i = 0; i < HS_WALKS; i++)
         hs_put(memory, table->walks[i]);
+    for (int axis = 0; axis < 2; axis++)
+        hs_put(memory, table->box[axis]);
     for (int i = 0; i < HS_KNOWN_LOADS; i++)
         forget(&table->known[i], memory);
     hs_put(memory, table->scratch.load);
@@ -196,7 +286,8 @@ static struct hs_known_loads *make_room(struct hs_known_loads known[HS_KNOWN_LOA
     }
 }
 
-/* The loads of one root, relative to the busiest link.  Those used last are kept. */
+/* The loads of one root, or with boxes, whose loads change most from root to root, of several, relative to the busiest
+ * link.  Those used last are kept. */
 static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs_line_use *use,
                               const struct hs_allocator *memory, const struct hs_known_loads **found)
 {
@@ -216,8 +307,14 @@ static hsumma_status loads_of(const struct hs_line_table *lines, const struct hs
     hsumma_status status = find_flows(lines, use, memory, &of);
     if (status)
         return status;
-    add_lines(lines, use, &of, 0, NULL);
-    hs_put(memory, of.flow);
+    int roots = use->alg->flags & HS_USES_BOX ? HS_LOAD_ROOTS : 1;
+    for (int root = 0; !status && root < roots; root++)
+        status = add_lines(lines, use, &of, root, memory, NULL);
+    free_flows(&of, memory);
+    if (status) {
+        hs_link_clear(of.scratch);
+        return status;
+    }
     struct hs_fabric_traffic *scratch = of.scratch;
     int links = scratch->links;
     struct hs_known_loads *entry = make_room(known, links, memory);

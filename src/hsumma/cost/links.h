@@ -26,6 +26,10 @@ static inline int hs_links_known(const struct hs_line_table *lines, const struct
     return hs_fabric_known(lines) && line->cells;
 }
 
+/* Finds the boxes of a torus that the cells of lines fill (hs_link_table.box), and shares the torus's dimensions among
+ * both axes.  Only with cells.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_find_boxes(struct hs_line_table *lines, const struct hs_allocator *memory);
+
 /* The number of segments of a vector, if the algorithm uses segments and they are so few, at most 3, that they may load
  * links otherwise than many; else 0.  use->segment 0: of 64 KiB. */
 int hs_few_pieces(const struct hs_line_use *use, int64_t bytes);

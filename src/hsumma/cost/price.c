@@ -65,6 +65,7 @@ static hsumma_status clock_from(const struct hs_clock_memo *memo, const struct h
     if (status)
         return status;
     here.topology = &topology;
+    here.box = use->line.box;
     status = hs_clock_seconds(use->alg, &here, machine, memo->memory, &cost->seconds, &cost->load);
     hs_topology_free(&topology, memo->memory);
     return status;
@@ -304,7 +305,8 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
     sizes_around(bytes, use->unit, segment, size);
     for (int i = 0; i < 2; i++)
         shape[i] = (struct hs_shape){
-            .size = use->line.group.size, .bytes = size[i], .unit = use->unit, .segment = segment, .with = use->with};
+            .size = use->line.group.size, .bytes = size[i], .unit = use->unit, .segment = segment, .with = use->with,
+            .box = use->line.box};
     if (size[0] == size[1] || hs_alg_unfit(use->alg, &shape[0]) || hs_alg_unfit(use->alg, &shape[1])) {
         shape[0].bytes = bytes;
         return clock_at(memo, kind, lines, use, &shape[0], status);

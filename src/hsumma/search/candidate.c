@@ -93,7 +93,8 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
             struct hs_shape shape = {.size = leg[j].line.group.size,
                                      .bytes = leg[j].bytes,
                                      .unit = (int64_t)chooser->problem->scalar->size,
-                                     .segment = spec->segment};
+                                     .segment = spec->segment,
+                                     .box = leg[j].line.box};
             fits = !hs_alg_unfit(row, &shape);
         }
         if (!fits)

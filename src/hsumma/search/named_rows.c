@@ -142,9 +142,11 @@ static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs
         others *= l == at ? 1 : over.size[l];
     int size = over.size[at], alone = cells && others == 1;
     struct hs_shape shape = {.size = size, .bytes = 1024, .unit = 8, .with = *with};
+    if (alone && operand != HS_C && chooser->lines->links)
+        shape.box = chooser->lines->links->box[axis];
     const char *why = hs_alg_unfit(row, &shape);
     hsumma_status status = HSUMMA_OK;
-    int asked = row->unfit && chooser->planner->topology && (alone || !cells);
+    int asked = row->unfit && !(row->flags & HS_USES_BOX) && chooser->planner->topology && (alone || !cells);
     for (int line = 0; asked && !status && !why && line < grid->extent[1 - axis]; line++) {
         struct hs_group all = {.table = grid->rank,
                                .base = hs_grid_index(grid, axis, 0, line),

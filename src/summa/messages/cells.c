@@ -42,9 +42,10 @@ struct hs_fabric_line hs_line_in_fabric(const struct hs_topology *topology, cons
     return is;
 }
 
-/* Numbers the cells in the order of their nodes in the fabric.  node[m]: node of member m. */
+/* Numbers the cells in the order of their nodes in the fabric, and finds their box.  node[m]: node of member m. */
 static hsumma_status order_in_fabric(struct hs_topology *line, struct hs_fabric_line number,
-                                     const struct hs_fabric *fabric, const int *node, const struct hs_allocator *memory)
+                                     const struct hs_fabric *fabric, const int *node, struct hs_box *box,
+                                     const struct hs_allocator *memory)
 {
     const struct hs_division *division = &line->division[HS_NODE];
     int count = division->parts, *position = hs_get(memory, (size_t)count, 3 * sizeof *position);
@@ -53,8 +54,41 @@ static hsumma_status order_in_fabric(struct hs_topology *line, struct hs_fabric_
     for (int c = 0; c < count; c++)
         position[c] = hs_fabric_at(fabric, node[hs_part_rank(division, c, 0)]);
     hs_fabric_order(fabric, position, count, number, position + count, position + 2 * count);
+    for (int c = 0; c < count; c++)
+        position[2 * count + c] = position[position[count + c]];
+    hs_box_find(fabric, position + 2 * count, count, box);
     hsumma_status status = hs_topology_renumber(line, position + count, memory);
     hs_put(memory, position);
+    return status;
+}
+
+/* Makes the topology of a line.  box: NULL to number its cells in the order of their first members; otherwise they are
+ * numbered in the order of the fabric, if it is known, and *box, which must be empty, gets their box without shares. */
+static hsumma_status topology_of_line(const struct hs_topology *topology, const struct hs_grid *grid, int axis,
+                                      int line, struct hs_box *box, const struct hs_allocator *memory,
+                                      struct hs_topology *made)
+{
+    int size = grid->extent[axis], *of = hs_get(memory, (size_t)size, sizeof *of);
+    for (int m = 0; of && m < size; m++)
+        of[m] = hs_node_on_line(topology, grid, axis, line, m);
+    hsumma_status status = of ? hs_topology_make(made, size, of, NULL, memory) : HSUMMA_ERR_MEMORY;
+    if (!status && box && topology->fabric)
+        status = order_in_fabric(made, hs_line_in_fabric(topology, grid, axis, line), topology->fabric, of, box, memory);
+    hs_put(memory, of);
+    return status;
+}
+
+hsumma_status hs_shares_in_fabric(const struct hs_topology *topology, const struct hs_grid *grid,
+                                  const struct hs_allocator *memory, int share[2][HS_FABRIC_DIMS])
+{
+    struct hs_box box[2] = {{.dims = 0}, {.dims = 0}};
+    hsumma_status status = HSUMMA_OK;
+    for (int axis = 0; !status && axis < 2; axis++) {
+        struct hs_topology line = {.size = 0};
+        status = topology_of_line(topology, grid, axis, 0, &box[axis], memory, &line);
+        hs_topology_free(&line, memory);
+    }
+    hs_box_share(topology->fabric, box, share);
     return status;
 }
 
@@ -63,14 +97,13 @@ hsumma_status hs_cells_make(struct hs_cells *cells, const struct hs_grid *grid, 
 {
     int size = grid->extent[axis], line = grid->coord[1 - axis];
     memset(cells, 0, sizeof *cells);
-    int *of = hs_get(memory, (size_t)size, sizeof *of);
-    for (int m = 0; of && m < size; m++)
-        of[m] = hs_node_on_line(topology, grid, axis, line, m);
-    hsumma_status status = of ? hs_topology_make(&cells->line, size, of, NULL, memory) : HSUMMA_ERR_MEMORY;
-    if (!status && in_fabric && topology->fabric)
-        status =
-            order_in_fabric(&cells->line, hs_line_in_fabric(topology, grid, axis, line), topology->fabric, of, memory);
-    hs_put(memory, of);
+    hsumma_status status =
+        topology_of_line(topology, grid, axis, line, in_fabric ? &cells->box : NULL, memory, &cells->line);
+    if (!status && cells->box.dims) {
+        int share[2][HS_FABRIC_DIMS];
+        status = hs_shares_in_fabric(topology, grid, memory, share);
+        hs_box_take_shares(&cells->box, share[axis]);
+    }
     if (status) {
         hs_cells_free(cells, memory);
         return status;

@@ -8,6 +8,7 @@
 #define HS_SUMMA_MESSAGES_CELLS_H
 
 #include "coll/schedule/topology.h"
+#include "dist/box.h"
 #include "dist/grid.h"
 #include "summa/node/node.h"
 
@@ -18,6 +19,7 @@ struct hs_cells {
     int members;                        /* number of members of this process's cell */
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
     int *carrier; /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
+    struct hs_box box; /* the places of cells in a torus, if they are numbered in the order of the fabric */
     int *mate;    /* mate[i]: index in the node's directory of member i of this process's cell */
     /* [0]: number of lines along the axis with several members on this node; [1]: total number of these members on this
      * node. */
@@ -35,6 +37,11 @@ static inline int hs_node_on_line(const struct hs_topology *topology, const stru
 /* A line among those that begin on the same node. */
 struct hs_fabric_line hs_line_in_fabric(const struct hs_topology *topology, const struct hs_grid *grid, int axis,
                                         int line);
+
+/* The shares of the dimensions of a torus in the broadcasts of lines along both axes (hs_box_share), which the first of
+ * these lines represent.  share[axis][d]: of dimension d.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_shares_in_fabric(const struct hs_topology *topology, const struct hs_grid *grid,
+                                  const struct hs_allocator *memory, int share[2][HS_FABRIC_DIMS]);
 
 /* Makes the topology of a group, whose members are numbered cyclically from `first` on.  of: the topology of all ranks.
  */

@@ -93,6 +93,7 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
     mover->reductions = operand == HS_C ? hs_reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
+    mover->box = mover->cells && mover->levels == 1 && mover->cells->box.dims ? &mover->cells->box : NULL;
     int me = hs_grid_me(&mover->problem->grid);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);
     for (int l = 0; l < mover->levels; l++) {
@@ -234,6 +235,7 @@ hsumma_status hs_mover_lists(const struct hs_mover *mover, int level, int64_t se
                                   .unit = unit,
                                   .segment = segment,
                                   .topology = alg->flags & HS_USES_TOPOLOGY ? &mover->topology[level] : NULL,
+                                  .box = alg->flags & HS_USES_BOX ? mover->box : NULL,
                                   .with = mover->with[level]};
         status = hs_cache_get(lists, &key, &list[o]);
     }

@@ -35,6 +35,7 @@ struct hs_mover {
     struct hs_group group[HS_LEVELS_MAX];
     const struct hs_alg *alg[HS_LEVELS_MAX];
     struct hs_parameters with[HS_LEVELS_MAX];
+    const struct hs_box *box; /* the box of the cells, if there is one level over all of them; else NULL */
     struct hs_topology topology[HS_LEVELS_MAX]; /* topology of each level's group, if its algorithm uses it */
     struct hs_native native[HS_LEVELS_MAX];     /* communicators for MPI's own collectives (mpi_rows.h) */
     int connected[HS_LEVELS_MAX];               /* true if native[] has been set */

@@ -111,6 +111,19 @@ static void draw_shared_options(int stationary, char *text, size_t room)
     snprintf(text + used, room - (size_t)used, "threads=1");
 }
 
+/* Takes the broadcast over a torus away from drawn options, unless it can serve the lines of the case. */
+static void without_torus(const struct gemm_case *c, char *text)
+{
+    hsumma_context *ctx = c->desc[0].grid->ctx;
+    struct gemm_case tried = *c;
+    hsumma_plan *plan = NULL;
+    char *word = strstr(text, "bcast=torus");
+    tried.options = text;
+    if (word && gemm_plan_create(ctx, &tried, &plan) && strstr(hsumma_message(ctx), "torus"))
+        memcpy(word, "bcast=chain", strlen("bcast=chain"));
+    hsumma_plan_free(&plan);
+}
+
 void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, size_t room)
 {
     static const char *const bcast[] = {"auto",         "flat",
@@ -138,7 +151,10 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
     int levels = draw(3), left[2] = {gemm_extent_of(c, 0), gemm_extent_of(c, 1)}, block = widths[draw(8)];
     int used = stationary == GEMM_AUTO ? 0 : snprintf(text, room, "stationary=%c ", gemm_stays[stationary]);
     if (block) {
-        const char *const when = ahead[draw(7)], *const out = bcast[draw(BCASTS)], *const in = reduce[draw(REDUCES)];
+        const char *const when = ahead[draw(7)], *const in = reduce[draw(REDUCES)];
+        const struct hs_fabric *fabric = c->desc[0].grid->ctx->comm.topology.fabric;
+        const int torus = fabric && fabric->kind == HS_TORUS && stationary != GEMM_AUTO && draw(2);
+        const char *const out = torus ? "torus" : bcast[draw(BCASTS)];
         used +=
             snprintf(text + used, room - (size_t)used, "block=%d %s bcast=%s reduce=%s ", block, when,
                      checked && !strcmp(out, "mpi") ? "flat" : out, checked && !strcmp(in, "mpi") ? "binomial" : in);
@@ -161,6 +177,7 @@ void gemm_draw_hierarchy(const struct gemm_case *c, int stationary, char *text, 
     if (draw(3))
         used += snprintf(text + used, room - (size_t)used, "exchange=%s ", draw(2) ? "root" : "all");
     snprintf(text + used, room - (size_t)used, "threads=1");
+    without_torus(c, text);
 }
 
 struct gemm_case gemm_draw_product(const hsumma_grid *grid, int ops, int64_t nb)

@@ -13,11 +13,13 @@ int main(void)
                 struct hs_topology topology = topology_blocks(p, shared_bytes ? 1 : (p + 2) / 3, 1,
                                                               shared_bytes ? (int64_t)40 << 30 : 0, shared_bytes == 2);
                 struct hs_verify_report report;
+                struct hs_box box = {.dims = 1, .extent = {p}, .ring = {p > 2}, .share = {HS_BOX_SHARES}};
                 struct hs_shape shape = {.size = p,
                                          .root = p / 2,
                                          .bytes = (int64_t)11 * 5 << 30,
                                          .unit = (int64_t)5 << 30,
                                          .topology = &topology,
+                                         .box = &box,
                                          .with = {.threshold = 1}};
                 if (!hs_alg_unfit(alg, &shape)) {
                     runs++;

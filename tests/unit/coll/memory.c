@@ -84,6 +84,8 @@ int main(void)
                 struct hs_shape shape = {.rank = 2, .size = places[i].size, .bytes = 29 * UNIT, .unit = UNIT};
                 shape.segment = 8 * UNIT;
                 shape.topology = &places[i];
+                struct hs_box box = {.dims = 2, .extent = {2, shape.size / 2}, .ring = {0, 1}, .share = {3, 5}};
+                shape.box = &box;
                 if (hs_alg_unfit(alg, &shape) || (i > 1 && !(alg->flags & HS_USES_TOPOLOGY)))
                     continue;
                 served++;

@@ -20,8 +20,8 @@ void hs_cache_free(struct hs_cache *lists)
 static int same(const struct hs_list_key *x, const struct hs_list_key *y)
 {
     return x->alg == y->alg && x->rank == y->rank && x->size == y->size && x->root == y->root && x->bytes == y->bytes &&
-           x->unit == y->unit && x->segment == y->segment && x->topology == y->topology &&
-           x->box == y->box && hs_same_parameters(&x->with, &y->with);
+           x->unit == y->unit && x->segment == y->segment && x->topology == y->topology && x->box == y->box &&
+           hs_same_parameters(&x->with, &y->with);
 }
 
 int hs_cache_find(struct hs_cache *lists, const struct hs_list_key *key)

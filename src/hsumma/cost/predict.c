@@ -36,7 +36,8 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
 
 /*
  * The cost of all panels of one operand on one level; sets *first to the seconds of one panel.  Panels are counted from
- * the widths of the pairs: whole panels, and the narrower last panel of each pair.
+ * the widths of the pairs: whole panels, and the narrower last panel of each pair.  On a torus, what the lines slow each
+ * other near one root does not count as a start: the panels of other roots move meanwhile (doc/results/simulator.md).
  */
 static struct hs_cost level_cost(const struct hs_pricing *pricing, const struct hs_line_use *use, int64_t width,
                                  int64_t length, double *first, hsumma_status *status)
@@ -57,7 +58,7 @@ static struct hs_cost level_cost(const struct hs_pricing *pricing, const struct 
                 all, hs_price(pricing->memo, pricing->lines, use, hs_bytes_of(i * eighth, length, use->unit), status),
                 (double)narrower[i]);
     struct hs_cost one = hs_price(pricing->memo, pricing->lines, use, hs_bytes_of(width, length, use->unit), status);
-    *first = one.seconds;
+    *first = one.seconds - (use->alg->flags & HS_USES_BOX ? one.beside : 0);
     return hs_cost_add(all, one, (double)whole);
 }
 
@@ -407,7 +408,8 @@ hsumma_status hs_predict(const struct hs_pricing *pricing, const struct hs_spec 
         add_mover(pricing, &mover, spec, pace, &moved[x], &links, movement, &status);
         all += cost->seconds;
         part = cost->part > part ? cost->part + PARTLY * part : part + PARTLY * cost->part;
-        first += cost->first;
+        /* with a port for each link, the first panels of both operands move together */
+        first = profile->machine.ports > 1 ? fmax(first, cost->first) : first + cost->first;
         copy += cost->copy;
     }
     if (window_of(profile, spec, 1) > 1) {

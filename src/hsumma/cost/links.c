@@ -197,6 +197,15 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
     return found->scratch && found->walks ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
+/* The number of the i-th root's cell: consecutive, or as far apart as hs_pairs_alternate puts the roots of panels if the
+ * cells along the other axis have more members. */
+static int root_cell(const struct hs_line_table *lines, int axis, int size, int i)
+{
+    int mine = lines->cells[axis].together, others = lines->cells[1 - axis].together;
+    int step = mine > 0 && others > mine ? others / mine : 1;
+    return (i * step + i * step / size) % size;
+}
+
 /* Adds the loads of all lines for one root: on each line the cell with the same number, whose place in the walk may
  * differ from line to line.  alone: NULL, or receives that of the first line's busiest link. */
 static hsumma_status add_lines(const struct hs_line_table *lines, const struct hs_line_use *use, struct line_flows *of,
@@ -209,7 +218,8 @@ static hsumma_status add_lines(const struct hs_line_table *lines, const struct h
     for (int number = 0; !status && number < all; number++) {
         const int *position = of->walks + all + (size_t)number * (size_t)size,
                   *place = position + (size_t)all * (size_t)size;
-        int count = of->walks[number], cell = root % line->group.size * line->group.stride;
+        int count = of->walks[number];
+        int cell = (boxes ? root_cell(lines, line->axis, count, root) : root % line->group.size) * line->group.stride;
         int from = cell < count ? place[cell] : 0;
         const struct rooted_flows *flows =
             flows_from(of, use->alg, boxes ? &boxes[number] : NULL, from, memory, &status);

@@ -4,7 +4,9 @@
  *
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
  *     clock coll --only COLLECTIVE --alg NAME --bytes N,N,...         one of them
- *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank
+ *     clock coll --box EXTENT,EXTENT,... --bytes N                    the broadcast in a torus, on rings of these
+ * extents clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a
+ * blank
  *
  * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON"; for a plan
  * first "predicted SECONDS LINE". All ranks live in one process, so nothing here is global.
@@ -24,7 +26,7 @@
 #include <string.h>
 
 struct options {
-    const char *profile, *only, *alg, *leave, *bytes, *grid, *plan;
+    const char *profile, *only, *alg, *leave, *bytes, *box, *grid, *plan;
     int64_t n, nb;
 };
 
@@ -43,6 +45,8 @@ static struct options read_options(int argc, char **argv)
             options.leave = value;
         else if (strcmp(argv[i], "--bytes") == 0)
             options.bytes = value;
+        else if (strcmp(argv[i], "--box") == 0)
+            options.box = value;
         else if (strcmp(argv[i], "--grid") == 0)
             options.grid = value;
         else if (strcmp(argv[i], "--plan") == 0)
@@ -170,6 +174,66 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
     }
 }
 
+/* The broadcast in a torus, which needs a box and is used by products only: its list is executed here. */
+
+static hsumma_status advance(void *state, int *worked, int *done)
+{
+    struct hs_instance *instance = state;
+    hsumma_status status = hs_progress(instance, worked);
+    *done = !instance->active;
+    return status;
+}
+
+static void execute(hsumma_context *ctx, const struct hs_list *list, int tag, void *vector)
+{
+    struct hs_instance instance;
+    int size = ctx->comm.size, *rank = hs_get(&ctx->memory, (size_t)size, sizeof *rank);
+    void *room = hs_get(&ctx->memory, hs_instance_bytes(list->steps), 1);
+    for (int r = 0; rank && r < size; r++)
+        rank[r] = r;
+    if (!rank || !room)
+        fail(NULL, "memory");
+    struct hs_binding binding = {.list = list,
+                                 .group = {rank, 0, 1, size, ctx->comm.rank},
+                                 .tag = hs_tag(1, tag),
+                                 .slot = {[HS_OUT] = vector},
+                                 .unit = 8};
+    hs_instance_init(&instance, room, list->steps);
+    if (hs_start(&instance, &ctx->comm, &binding) || (instance.active && hs_comm_wait(&ctx->comm, advance, &instance)))
+        fail(NULL, "the list");
+    hs_put(&ctx->memory, room);
+    hs_put(&ctx->memory, rank);
+}
+
+static void time_box(hsumma_context *ctx, const struct options *options)
+{
+    const struct hs_alg *alg = hs_alg_find(HS_BCAST, "torus");
+    struct hs_box box = {.dims = 0};
+    struct hs_shape shape = shape_of(ctx, atoll(options->bytes));
+    for (const char *extent = options->box; extent; extent = strchr(extent, ',') ? strchr(extent, ',') + 1 : NULL) {
+        box.extent[box.dims] = atoi(extent);
+        box.ring[box.dims++] = 1;
+    }
+    for (int d = 0; d < box.dims; d++)
+        box.share[d] = HS_BOX_SHARES / box.dims;
+    shape.box = &box;
+    shape.rank = ctx->comm.rank;
+    struct hs_list list;
+    void *vector = hs_get(&ctx->bulk, (size_t)shape.bytes, 1);
+    if (!vector || hs_build(alg, &shape, &ctx->memory, &list))
+        fail(NULL, "the list");
+    common_start(MPI_COMM_WORLD);
+    double began = MPI_Wtime();
+    execute(ctx, &list, 0, vector);
+    double simulated = longest(began), clock, fluid;
+    hs_list_free(&ctx->memory, &list);
+    hs_put(&ctx->bulk, vector);
+    if (ctx->comm.rank != 0)
+        return;
+    price(ctx, alg, &shape, &clock, &fluid);
+    printf("timed bcast torus %s %.12g %.12g %.12g\n", options->box, simulated, clock, fluid);
+}
+
 /* Plans. */
 
 /* Adds a rank's part of the broadcast of tier panel o on `level`, after step `after`; returns the last step. */
@@ -276,7 +340,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "hsumma: %s\n", message);
         return 1;
     }
-    if (options.plan)
+    if (options.box)
+        time_box(ctx, &options);
+    else if (options.plan)
         time_plan(ctx, &options);
     else
         time_collectives(ctx, &options);

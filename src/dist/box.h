@@ -14,7 +14,9 @@ struct hs_box {
     int extent[HS_FABRIC_DIMS]; /* number of coordinates */
     int ring[HS_FABRIC_DIMS];   /* 1 if they are at even distances around the whole torus, so that they form a ring */
     int step[HS_FABRIC_DIMS];   /* number of the torus's links from one coordinate to the next: the smallest */
-    int share[HS_FABRIC_DIMS];  /* of each HS_BOX_SHARES pieces of a vector, those whose trees end in this dimension */
+    /* Of each HS_BOX_SHARES pieces of a vector, those whose trees end in this dimension.  They may add up to fewer in a
+     * line unlike that from which they are computed. */
+    int share[HS_FABRIC_DIMS];
 };
 enum { HS_BOX_SHARES = 8 };
 

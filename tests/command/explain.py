@@ -447,6 +447,11 @@ def test_torus():
     line = "-m 4800 --grid 8x8 --nodes 16 --block 64 --turn all --bcast chain --lookahead 3 --model alpha=1e-6,beta=1e-9"
     alone, ring, torus = (explain(line + more)["predicted_s"] for more in ("", " --topology torus:16", " --topology torus:2x8"))
     ok(ring > 1.5 * torus and torus >= alone, "a product on a ring of nodes, and on a torus", alone, ring, torus)
+    line = "-m 4096 --grid 4x4 --nodes 16 --groups 1x1 --stationary C --coll bcast:torus"
+    without, used = (explain(line + more)["plan"] for more in ("", " --topology torus:4x4"))
+    ok("bcast=torus" in used and "bcast=torus" not in without, "a rule that needs a torus is used on one only", without, used)
+    refuses(table("-m 4096 --grid 4x4 --nodes 16 --topology torus:4x4 --node messages --bcast torus"),
+            "trees of dimensions without cells", "fill a box of a torus", "topology and node", head="hsumma: ")
 
 
 def test_scattered_cells():

@@ -4,9 +4,8 @@
  *
  *     clock coll --only COLLECTIVE --leave NAME --bytes N,N,...       every algorithm of a collective except NAME
  *     clock coll --only COLLECTIVE --alg NAME --bytes N,N,...         one of them
- *     clock coll --box EXTENT,EXTENT,... --bytes N                    the broadcast in a torus, on rings of these
- * extents clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a
- * blank
+ *     clock coll --box EXTENT,EXTENT,... --bytes N                    the broadcast in a torus, on rings
+ *     clock coll --grid PxQ --n N --nb NB --plan OPTION,OPTION,...    a product of N x N matrices; + stands for a blank
  *
  * It prints a line per measurement: "timed WHAT SIMULATED CLOCK SHARED" (see price), or "left WHAT REASON"; for a plan
  * first "predicted SECONDS LINE". All ranks live in one process, so nothing here is global.

@@ -1,15 +1,14 @@
 /*
- * Broadcast in a torus, pipelined in segments down trees of dimensions: a segment goes from the root both ways along
- * one dimension, from there both ways along the next, and so on.  The dimensions are taken in turn from segment to
- * segment, in the shares of the box (dist/box.h), so that a vector loads the links of all dimensions, and lines along
- * both axes of a grid load them evenly.  A chain loads the links of one dimension, and passes all nodes of the line one
- * after the other.  These are the rectangle broadcasts in several colours of the BlueGene (Faraj et al., MPI collective
- * communications on the Blue Gene/P supercomputer: algorithms and optimizations, 2009), with trees that may share
- * links near the root.
+ * Broadcast in a torus, pipelined in segments down trees of dimensions: a segment goes from the root along one
+ * dimension (all around a ring, otherwise both ways), from there along the next, and so on.  The last dimension, whose
+ * links the tree loads most, changes from segment to segment, in the shares of the box (dist/box.h), so that a vector
+ * loads the links of all dimensions, and lines along both axes of a grid load them evenly.  A chain loads the links of
+ * one dimension, and passes all nodes of the line one after the other.  These are the rectangle broadcasts in several
+ * colours of the BlueGene (Faraj et al., MPI collective communications on the Blue Gene/P supercomputer: algorithms and
+ * optimizations, 2009), with trees that may share links near the root.
  *
- * Cost for s segments, on extents e1 x e2 x ... with a port for each link: (h - 1 + t)(alpha + m/s beta), where h, the
- * number of hops to the farthest rank, is the sum of (e - 1) or, in a ring, of e/2; and t <= s is the number of
- * segments that the busiest link carries.
+ * Cost for s segments, with a port for each link: (h - 1 + t)(alpha + m/s beta), where h is the number of hops to the
+ * farthest rank, at most the sum of all extents - 1, and t <= s the number of segments that the busiest link carries.
  */
 #include "coll/schedule/rows.h"
 
@@ -29,7 +28,8 @@ struct seat {
 };
 
 /* The dimension in which a segment's trees end.  number: of the segment, counted from the root's number on, so that
- * vectors of one segment from different roots differ, too.  Sets *before to the number of segments that ended there. */
+ * vectors of one segment from different roots differ, too.  Sets *before to the number of segments that ended there, if
+ * the shares add up to HS_BOX_SHARES. */
 static int last_dimension(const struct hs_box *box, int64_t number, int64_t *before)
 {
     int given[HS_FABRIC_DIMS] = {0}, last = 0;
@@ -109,7 +109,9 @@ static void pass_segment(struct hs_builder *builder, struct seat *seat, int last
 static const char *unfit(const struct hs_alg *alg, const struct hs_shape *shape)
 {
     (void)alg;
-    return shape->box ? NULL : "its nodes are not known to fill a box of a torus (option topology)";
+    return shape->box
+               ? NULL
+               : "it serves only the nodes of whole lines that fill a box of a torus (options topology and node)";
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)

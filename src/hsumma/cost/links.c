@@ -45,6 +45,8 @@ static const int *walks_of(const struct hs_line_table *lines, int axis, int in_f
 static hsumma_status boxes_of(const struct hs_line_table *lines, int axis, const struct hs_allocator *memory,
                               struct hs_box **found)
 {
+    if (lines->cells[axis].most.division->parts < 2)
+        return HSUMMA_OK;
     const int *walks = walks_of(lines, axis, 1, memory);
     int all = lines->grid->extent[1 - axis], size = lines->grid->extent[axis], boxes = 0;
     struct hs_box *box = walks ? hs_get(memory, (size_t)all, sizeof *box) : NULL;
@@ -153,9 +155,8 @@ static const struct rooted_flows *flows_from(struct line_flows *of, const struct
         at++;
     if (at < of->count)
         return &of->known[at];
-    *status = hs_grow(memory, (void **)&of->known, sizeof *of->known, &of->capacity, (size_t)at + 1)
-                  ? HSUMMA_ERR_MEMORY
-                  : HSUMMA_OK;
+    *status = hs_grow(memory, (void **)&of->known, sizeof *of->known, &of->capacity, (size_t)at + 1) ? HSUMMA_ERR_MEMORY
+                                                                                                     : HSUMMA_OK;
     if (*status)
         return NULL;
     struct rooted_flows *made = &of->known[at];
@@ -197,8 +198,8 @@ static hsumma_status find_flows(const struct hs_line_table *lines, const struct 
     return found->scratch && found->walks ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
 }
 
-/* The number of the i-th root's cell: consecutive, or as far apart as hs_pairs_alternate puts the roots of panels if the
- * cells along the other axis have more members. */
+/* The number of the i-th root's cell: consecutive, or as far apart as hs_pairs_alternate puts the roots of panels if
+ * the cells along the other axis have more members. */
 static int root_cell(const struct hs_line_table *lines, int axis, int size, int i)
 {
     int mine = lines->cells[axis].together, others = lines->cells[1 - axis].together;

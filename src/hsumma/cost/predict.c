@@ -36,8 +36,9 @@ int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width)
 
 /*
  * The cost of all panels of one operand on one level; sets *first to the seconds of one panel.  Panels are counted from
- * the widths of the pairs: whole panels, and the narrower last panel of each pair.  On a torus, what the lines slow each
- * other near one root does not count as a start: the panels of other roots move meanwhile (doc/results/simulator.md).
+ * the widths of the pairs: whole panels, and the narrower last panel of each pair.  On a torus, what the lines slow
+ * each other near one root does not count as a start: the panels of other roots move meanwhile
+ * (doc/results/simulator.md).
  */
 static struct hs_cost level_cost(const struct hs_pricing *pricing, const struct hs_line_use *use, int64_t width,
                                  int64_t length, double *first, hsumma_status *status)

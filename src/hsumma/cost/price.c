@@ -102,8 +102,8 @@ static double with_waits(double line, double links)
 /*
  * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines send
  * from a node at the same time, and the load is even: a node carries the mean load of a line's members for each of its
- * lines.  In algorithms that do not rotate the ranks (HS_TRUE_ROOT) most messages do not depend on the root; the price
- * of such an algorithm is halfway between this price and that for roots on one node.
+ * lines.  In algorithms that do not rotate the ranks (HS_TRUE_ROOT) most messages do not depend on the root, but in a
+ * box all do; the price of such an algorithm is halfway between this price and that for roots on one node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                     const struct hs_line_use *use, int root, double slowed,
@@ -120,7 +120,7 @@ static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const stru
     apart.load.mean = fmax(apart.load.mean, together.load.mean);
     for (int i = 0; i < HS_LOAD_ROOTS; i++)
         apart.load.most[i] = fmax(apart.load.most[i], together.load.mean);
-    double part = use->alg->flags & HS_TRUE_ROOT ? 0.5 : 1;
+    double part = use->alg->flags & HS_TRUE_ROOT && !(use->alg->flags & HS_USES_BOX) ? 0.5 : 1;
     *cost = hs_cost_add(hs_cost_add(none, together, 1 - part), apart, part);
     return status;
 }
@@ -304,9 +304,12 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
     int64_t size[2], segment = use->alg->flags & HS_USES_SEGMENT ? use->segment : 0;
     sizes_around(bytes, use->unit, segment, size);
     for (int i = 0; i < 2; i++)
-        shape[i] = (struct hs_shape){
-            .size = use->line.group.size, .bytes = size[i], .unit = use->unit, .segment = segment, .with = use->with,
-            .box = use->line.box};
+        shape[i] = (struct hs_shape){.size = use->line.group.size,
+                                     .bytes = size[i],
+                                     .unit = use->unit,
+                                     .segment = segment,
+                                     .with = use->with,
+                                     .box = use->line.box};
     if (size[0] == size[1] || hs_alg_unfit(use->alg, &shape[0]) || hs_alg_unfit(use->alg, &shape[1])) {
         shape[0].bytes = bytes;
         return clock_at(memo, kind, lines, use, &shape[0], status);

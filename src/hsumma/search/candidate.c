@@ -16,19 +16,38 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* The algorithm that the option coll or the tuned file gives for a line, if a product can use it (hs_may_serve). */
-static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_collective collective,
-                                     const struct hs_line *line, int64_t bytes)
+/* Whether an algorithm fits all legs. */
+static int fits_legs(const struct hs_chooser *chooser, const struct hs_alg *row, const struct hs_leg *leg, int legs,
+                     int64_t segment)
 {
+    for (int j = 0; j < legs; j++) {
+        const struct hs_shape shape = {.size = leg[j].line.group.size,
+                                       .bytes = leg[j].bytes,
+                                       .unit = (int64_t)chooser->problem->scalar->size,
+                                       .segment = segment,
+                                       .box = leg[j].line.box};
+        if (hs_alg_unfit(row, &shape))
+            return 0;
+    }
+    return 1;
+}
+
+/* The algorithm that the option coll or the tuned file gives for the first leg, if a product can use it (hs_may_serve)
+ * on all legs. */
+static const struct hs_alg *by_rules(const struct hs_chooser *chooser, enum hs_collective collective,
+                                     const struct hs_leg *leg, int legs)
+{
+    const struct hs_line *line = &leg->line;
     const struct hs_rules *rules[2] = {chooser->planner->coll, chooser->planner->tuned};
     for (int i = 0; i < 2; i++) {
         struct hs_alg_spec word;
         struct hs_message ignored;
-        const char *text = rules[i] ? hs_rules_find(rules[i], collective, line->group.size, line->nodes, bytes) : NULL;
+        const char *text =
+            rules[i] ? hs_rules_find(rules[i], collective, line->group.size, line->nodes, leg->bytes) : NULL;
         if (!text || (i == 1 && chooser->settings->tune == HS_TUNE_OFF) ||
             hs_alg_spec_read(chooser->planner->own, collective, text, strlen(text), "", &word, &ignored) || !word.alg)
             continue;
-        if (hs_may_serve(word.alg, collective))
+        if (hs_may_serve(word.alg, collective) && fits_legs(chooser, word.alg, leg, legs, 0))
             return word.alg;
     }
     return NULL;
@@ -86,18 +105,7 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
     struct hs_pace pace = hs_pace_of(&chooser->pricing, spec);
     *seconds = 0;
     for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
-        if (!hs_may_serve(row, collective))
-            continue;
-        int fits = 1;
-        for (int j = 0; j < legs && fits; j++) {
-            struct hs_shape shape = {.size = leg[j].line.group.size,
-                                     .bytes = leg[j].bytes,
-                                     .unit = (int64_t)chooser->problem->scalar->size,
-                                     .segment = spec->segment,
-                                     .box = leg[j].line.box};
-            fits = !hs_alg_unfit(row, &shape);
-        }
-        if (!fits)
+        if (!hs_may_serve(row, collective) || !fits_legs(chooser, row, leg, legs, spec->segment))
             continue;
         double sum = seconds_of_legs(chooser, row, leg, legs, spec, pace, status);
         if (!best || sum < *seconds) {
@@ -123,7 +131,7 @@ static hsumma_status choose_algs(struct hs_chooser *chooser, const struct hs_ske
             if (*alg)
                 continue;
             int legs = legs_of(chooser, spec, collective[i], l, leg);
-            if (legs && (*alg = by_rules(chooser, collective[i], &leg[0].line, leg[0].bytes)))
+            if (legs && (*alg = by_rules(chooser, collective[i], leg, legs)))
                 choice->by_rule[i] = 1;
             else if (i == 0 && sketch->bcast[l])
                 *alg = sketch->bcast[l];

@@ -246,6 +246,13 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
     return status;
 }
 
+/* Whether the nodes of some lines fill boxes, if an algorithm needs them. */
+static int has_boxes_for(const struct hs_chooser *chooser, const struct hs_alg *row)
+{
+    const struct hs_link_table *links = chooser->lines->links;
+    return !(row->flags & HS_USES_BOX) || (links && (links->box[0] || links->box[1]));
+}
+
 /* Searches broadcasts and segments, starting from the best choice so far: one algorithm on all levels, then others on
  * each level.
  */
@@ -259,7 +266,8 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct best *best)
     for (int level = -1; level < levels; level++) {
         const struct hs_choice base = best->choice;
         for (int i = 0; !status && (row = hs_alg_at(i)) != NULL; i++)
-            if (hs_may_serve(row, HS_BCAST) && (level < 0 || row != base.spec.bcast[level]))
+            if (hs_may_serve(row, HS_BCAST) && has_boxes_for(chooser, row) &&
+                (level < 0 || row != base.spec.bcast[level]))
                 status = consider_row(chooser, &base, level, row, best);
     }
     return status;

@@ -246,11 +246,11 @@ static hsumma_status consider_row(struct hs_chooser *chooser, const struct hs_ch
     return status;
 }
 
-/* Whether the nodes of some lines fill boxes, if an algorithm needs them. */
-static int has_boxes_for(const struct hs_chooser *chooser, const struct hs_alg *row)
+/* Whether the nodes of some lines fill boxes of a torus. */
+static int has_boxes(const struct hs_chooser *chooser)
 {
     const struct hs_link_table *links = chooser->lines->links;
-    return !(row->flags & HS_USES_BOX) || (links && (links->box[0] || links->box[1]));
+    return links && (links->box[0] || links->box[1]);
 }
 
 /* Searches broadcasts and segments, starting from the best choice so far: one algorithm on all levels, then others on
@@ -266,7 +266,7 @@ static hsumma_status search_rows(struct hs_chooser *chooser, struct best *best)
     for (int level = -1; level < levels; level++) {
         const struct hs_choice base = best->choice;
         for (int i = 0; !status && (row = hs_alg_at(i)) != NULL; i++)
-            if (hs_may_serve(row, HS_BCAST) && has_boxes_for(chooser, row) &&
+            if (hs_may_serve(row, HS_BCAST) && (!(row->flags & HS_USES_BOX) || has_boxes(chooser)) &&
                 (level < 0 || row != base.spec.bcast[level]))
                 status = consider_row(chooser, &base, level, row, best);
     }
@@ -290,11 +290,13 @@ static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_s
  * Searches lookaheads other than 1: lookahead 0, with all panel widths, since narrow panels are best with a lookahead,
  * where the multiplication then begins sooner; and lookaheads with one panel in flight per member of the longest line,
  * but at most four panels, then at most eight, each with all panel widths and then all broadcasts.  Each member can
- * then be the root of one panel.  With lookahead=0 owners=auto it searches numbers of owners instead.
+ * then be the root of one panel.  Trees in boxes of a torus, which load most the links near the root, are tried with up
+ * to sixteen.  With lookahead=0 owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct best *best)
 {
-    const int *extent = chooser->problem->grid.extent, most[] = {4, HS_LOAD_ROOTS};
+    const int *extent = chooser->problem->grid.extent, most[] = {4, HS_LOAD_ROOTS, 2 * HS_LOAD_ROOTS};
+    const int windows = has_boxes(chooser) ? 3 : 2;
     int longest = extent[0] > extent[1] ? extent[0] : extent[1];
     int tried = chooser->settings->lookahead < 0 ? 2 : 1;
     struct hs_sketch sketch = sketch_of(&best->choice);
@@ -304,7 +306,7 @@ static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct best *
         status = consider(chooser, &sketch, best);
     if (!status && chooser->settings->lookahead < 0)
         status = search_blocks(chooser, &sketch, best);
-    for (int i = 0; !status && i < 2 && !chooser->profile->one_node; i++) {
+    for (int i = 0; !status && i < windows && !chooser->profile->one_node; i++) {
         int window = longest < most[i] ? longest : most[i];
         struct best here = {0, best->choice};
         if (chooser->settings->lookahead < 0)

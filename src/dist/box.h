@@ -20,6 +20,7 @@ struct hs_box {
 };
 enum { HS_BOX_SHARES = 8 };
 
+/* Whether the trees in two boxes are the same; they do not depend on `step`. */
 static inline int hs_same_box(const struct hs_box *a, const struct hs_box *b)
 {
     int same = a->dims == b->dims;

@@ -18,6 +18,7 @@
 #include "coll/run/executor_parts.h"
 #include "hsumma/plan/plan.h"
 #include "measure/simulated.h"
+#include "support/coll/instance.h"
 
 #include <hsumma_coll.h>
 #include <stdio.h>
@@ -175,15 +176,7 @@ static void time_collectives(hsumma_context *ctx, const struct options *options)
 
 /* The broadcast in a torus, which needs a box and is used by products only: its list is executed here. */
 
-static hsumma_status advance(void *state, int *worked, int *done)
-{
-    struct hs_instance *instance = state;
-    hsumma_status status = hs_progress(instance, worked);
-    *done = !instance->active;
-    return status;
-}
-
-static void execute(hsumma_context *ctx, const struct hs_list *list, int tag, void *vector)
+static void execute(hsumma_context *ctx, const struct hs_list *list, void *vector)
 {
     struct hs_instance instance;
     int size = ctx->comm.size, *rank = hs_get(&ctx->memory, (size_t)size, sizeof *rank);
@@ -194,11 +187,11 @@ static void execute(hsumma_context *ctx, const struct hs_list *list, int tag, vo
         fail(NULL, "memory");
     struct hs_binding binding = {.list = list,
                                  .group = {rank, 0, 1, size, ctx->comm.rank},
-                                 .tag = hs_tag(1, tag),
+                                 .tag = hs_tag(1, 0),
                                  .slot = {[HS_OUT] = vector},
                                  .unit = 8};
     hs_instance_init(&instance, room, list->steps);
-    if (hs_start(&instance, &ctx->comm, &binding) || (instance.active && hs_comm_wait(&ctx->comm, advance, &instance)))
+    if (hs_start(&instance, &ctx->comm, &binding) || (instance.active && hs_comm_wait(&ctx->comm, instance_advance, &instance)))
         fail(NULL, "the list");
     hs_put(&ctx->memory, room);
     hs_put(&ctx->memory, rank);
@@ -223,7 +216,7 @@ static void time_box(hsumma_context *ctx, const struct options *options)
         fail(NULL, "the list");
     common_start(MPI_COMM_WORLD);
     double began = MPI_Wtime();
-    execute(ctx, &list, 0, vector);
+    execute(ctx, &list, vector);
     double simulated = longest(began), clock, fluid;
     hs_list_free(&ctx->memory, &list);
     hs_put(&ctx->bulk, vector);

@@ -304,8 +304,7 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
                            .sharing = alike ? alike->any_root : most_busy_cells(lines, axis, stride)};
     for (int i = 0; i < size; i++)
         line.where = hs_mix(hs_mix(line.where, (uint64_t)i), (uint64_t)i);
-    const struct hs_box *box = lines->links ? lines->links->box[axis] : NULL;
-    line.box = box && size == lines->cells[axis].most.division->parts ? box : NULL;
+    line.box = size == lines->cells[axis].most.division->parts ? hs_line_boxes(lines, axis) : NULL;
     return line;
 }
 

@@ -115,6 +115,12 @@ static inline int hs_line_node(const struct hs_line_table *lines, int axis, int 
     return lines->node[hs_grid_index(lines->grid, axis, member, line)];
 }
 
+/* The boxes of the lines along an axis (hs_link_table.box). */
+static inline const struct hs_box *hs_line_boxes(const struct hs_line_table *lines, int axis)
+{
+    return lines->links ? lines->links->box[axis] : NULL;
+}
+
 /* The nodes of the cells of a line, and their number.  Only with cells. */
 static inline const int *hs_line_cell_nodes(const struct hs_line_table *lines, int axis, int line, int *count)
 {

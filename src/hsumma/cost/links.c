@@ -213,7 +213,7 @@ static hsumma_status add_lines(const struct hs_line_table *lines, const struct h
                                int root, const struct hs_allocator *memory, double *alone)
 {
     const struct hs_line *line = &use->line;
-    const struct hs_box *boxes = use->alg->flags & HS_USES_BOX ? lines->links->box[line->axis] : NULL;
+    const struct hs_box *boxes = use->alg->flags & HS_USES_BOX ? hs_line_boxes(lines, line->axis) : NULL;
     hsumma_status status = HSUMMA_OK;
     int size = lines->grid->extent[line->axis], all = lines->grid->extent[1 - line->axis];
     for (int number = 0; !status && number < all; number++) {

@@ -102,8 +102,8 @@ static double with_waits(double line, double links)
 /*
  * The clock for a root.  If the lines' roots are on different nodes (line->crowd < line->sharing), fewer lines send
  * from a node at the same time, and the load is even: a node carries the mean load of a line's members for each of its
- * lines.  In algorithms that do not rotate the ranks (HS_TRUE_ROOT) most messages do not depend on the root, but in a
- * box all do; the price of such an algorithm is halfway between this price and that for roots on one node.
+ * lines.  In algorithms that do not rotate the ranks (HS_TRUE_ROOT), except those in a box, most messages do not depend
+ * on the root; the price of such an algorithm is halfway between this price and that for roots on one node.
  */
 static hsumma_status clock_of_lines(const struct hs_clock_memo *memo, const struct hs_line_table *lines,
                                     const struct hs_line_use *use, int root, double slowed,

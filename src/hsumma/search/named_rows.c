@@ -142,8 +142,8 @@ static hsumma_status check_row(const struct hs_chooser *chooser, const struct hs
         others *= l == at ? 1 : over.size[l];
     int size = over.size[at], alone = cells && others == 1;
     struct hs_shape shape = {.size = size, .bytes = 1024, .unit = 8, .with = *with};
-    if (alone && operand != HS_C && chooser->lines->links)
-        shape.box = chooser->lines->links->box[axis];
+    if (alone && operand != HS_C)
+        shape.box = hs_line_boxes(chooser->lines, axis);
     const char *why = hs_alg_unfit(row, &shape);
     hsumma_status status = HSUMMA_OK;
     int asked = row->unfit && !(row->flags & HS_USES_BOX) && chooser->planner->topology && (alone || !cells);

@@ -53,11 +53,12 @@ static hsumma_status order_in_fabric(struct hs_topology *line, struct hs_fabric_
         return HSUMMA_ERR_MEMORY;
     for (int c = 0; c < count; c++)
         position[c] = hs_fabric_at(fabric, node[hs_part_rank(division, c, 0)]);
-    hs_fabric_order(fabric, position, count, number, position + count, position + 2 * count);
+    int *order = position + count, *walk = order + count; /* walk: scratch until it has the ordered positions */
+    hs_fabric_order(fabric, position, count, number, order, walk);
     for (int c = 0; c < count; c++)
-        position[2 * count + c] = position[position[count + c]];
-    hs_box_find(fabric, position + 2 * count, count, box);
-    hsumma_status status = hs_topology_renumber(line, position + count, memory);
+        walk[c] = position[order[c]];
+    hs_box_find(fabric, walk, count, box);
+    hsumma_status status = hs_topology_renumber(line, order, memory);
     hs_put(memory, position);
     return status;
 }

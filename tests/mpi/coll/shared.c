@@ -9,6 +9,7 @@
 #include "coll/node/discover.h"
 #include "coll/run/executor.h"
 #include "coll/schedule/lists.h"
+#include "support/coll/instance.h"
 #include "support/process.h"
 #include "support/tap.h"
 #include "support/world.h"
@@ -21,14 +22,6 @@ enum { BYTES = 1 << 20 };
 
 static int *ranks;
 static double *in, *out, *scratch;
-
-static hsumma_status advance(void *state, int *worked, int *done)
-{
-    struct hs_instance *instance = state;
-    hsumma_status status = hs_progress(instance, worked);
-    *done = !instance->active;
-    return status;
-}
 
 /* Runs an algorithm `times` times; returns 1 if every result is right. *messages: sent by this rank per run. */
 static int run(struct hs_comm *comm, enum hs_collective collective, const char *name, int64_t bytes, int times,
@@ -61,7 +54,7 @@ static int run(struct hs_comm *comm, enum hs_collective collective, const char *
             out[i] = collective == HS_BCAST && rank == 0 ? (double)(i + t) : -1;
         }
         right &= hs_start(&instance, comm, &binding) == HSUMMA_OK;
-        right &= !instance.active || hs_comm_wait(NULL, advance, &instance) == HSUMMA_OK;
+        right &= !instance.active || hs_comm_wait(NULL, instance_advance, &instance) == HSUMMA_OK;
         for (int64_t i = 0; i < count && (collective != HS_REDUCE_TO || rank == 0); i++)
             right &= out[i] == (collective == HS_BCAST ? (double)(i + t)
                                                        : (double)(size * (size + 1) / 2) * (double)(i % 97 + t));

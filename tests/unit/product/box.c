@@ -4,6 +4,7 @@
  */
 #include "dist/box.h"
 #include "coll/model/flows.h"
+#include "support/product/torus.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -14,12 +15,17 @@ enum { MOST = 512, LINKS = 2 * 4 * MOST };
 static const char *const tori[] = {"8", "4x4", "3x5", "2x2x2", "4x4x4", "8x8x8", "6x6x3", "3x1x4", "2x3x2x3"};
 enum { TORI = sizeof tori / sizeof *tori };
 
-static struct hs_fabric torus_of(const char *text)
+/* Finds the box of a line's positions; walk[] gets them in the order of the fabric. */
+static struct hs_box box_of(const struct hs_fabric *fabric, const int *position, int count, struct hs_fabric_line line,
+                            int *walk)
 {
-    struct hs_fabric fabric;
-    if (hs_fabric_read("torus", &text, &fabric) || *text)
-        tap_ok(0, "a torus is read");
-    return fabric;
+    int order[MOST], scratch[MOST];
+    struct hs_box box;
+    hs_fabric_order(fabric, position, count, line, order, scratch);
+    for (int i = 0; i < count; i++)
+        walk[i] = position[order[i]];
+    hs_box_find(fabric, walk, count, &box);
+    return box;
 }
 
 /* Whether `count` different positions are all combinations of the coordinates that occur. */
@@ -93,16 +99,12 @@ static void test_found(void)
     int wrong = 0, boxes = 0, rings = 0, trials = 4000;
     for (int trial = 0; trial < trials; trial++) {
         struct hs_fabric fabric = torus_of(tori[trial % TORI]);
-        int position[MOST], order[MOST], scratch[MOST], walk[MOST];
+        int position[MOST], walk[MOST];
         int count = draw_positions(&fabric, &random, position);
         struct hs_fabric_line line = {(int)(hs_random(&random) % 16), 1 + (int)(hs_random(&random) % 4), 0};
-        struct hs_box box;
         if (count < 2)
             continue;
-        hs_fabric_order(&fabric, position, count, line, order, scratch);
-        for (int i = 0; i < count; i++)
-            walk[i] = position[order[i]];
-        hs_box_find(&fabric, walk, count, &box);
+        struct hs_box box = box_of(&fabric, position, count, line, walk);
         boxes += box.dims > 0;
         rings += box.dims > 0 && box.ring[0];
         wrong += (box.dims > 0) != is_product(&fabric, walk, count);
@@ -145,13 +147,11 @@ static void test_even(void)
         for (int l = 0; root == 0 && l < hs_fabric_links(&fabric); l++)
             one = load[l] > one ? load[l] : one;
     }
-    /* of 15 segments' hops for each of 16 x 8 segments, 64 links have 30 each */
+    /* 16 roots send 8 segments over 15 links each; 64 links share these 1920 evenly */
     for (int l = 0; l < hs_fabric_links(&fabric); l++)
         good &= load[l] == 30;
     tap_ok(good && one == SEGMENTS / 2,
-           "one root loads its busiest link with %g of %d segments, all roots every link "
-           "with %g",
-           one, (int)SEGMENTS, load[0]);
+           "one root loads its busiest link with %g of %d segments, all roots every link with %g", one, (int)SEGMENTS, load[0]);
 }
 
 /* The shares of lines along both axes of grids on tori, against those that load the dimensions alike. */
@@ -175,13 +175,10 @@ static void test_shares(void)
         struct hs_box box[2];
         int share[2][HS_FABRIC_DIMS], good = 1;
         for (int axis = 0; axis < 2; axis++) {
-            int position[MOST], order[MOST], scratch[MOST], walk[MOST], count = cases[i].count[axis];
+            int position[MOST], walk[MOST], count = cases[i].count[axis];
             for (int m = 0; m < count; m++)
                 position[m] = m * cases[i].stride[axis];
-            hs_fabric_order(&fabric, position, count, (struct hs_fabric_line){0, 1, 0}, order, scratch);
-            for (int m = 0; m < count; m++)
-                walk[m] = position[order[m]];
-            hs_box_find(&fabric, walk, count, &box[axis]);
+            box[axis] = box_of(&fabric, position, count, (struct hs_fabric_line){0, 1, 0}, walk);
         }
         hs_box_share(&fabric, box, share);
         for (int axis = 0; axis < 2; axis++)

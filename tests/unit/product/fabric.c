@@ -5,6 +5,7 @@
 #include "dist/fabric.h"
 #include "base/options.h"
 #include "dist/fabric_file.h"
+#include "support/product/torus.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -16,14 +17,6 @@ enum { MOST = 512 };
 static const char *const tori[] = {"1",     "2",     "5",     "4x4",     "3x5",        "2x2x2",
                                    "4x4x4", "8x8x8", "3x1x4", "2x3x2x3", "2x2x2x2x2x2"};
 enum { TORI = sizeof tori / sizeof *tori };
-
-static struct hs_fabric torus_of(const char *text)
-{
-    struct hs_fabric fabric;
-    if (hs_fabric_read("torus", &text, &fabric) || *text)
-        tap_ok(0, "a torus is read");
-    return fabric;
-}
 
 /* The position that is `step` further along a dimension. */
 static int neighbour(const struct hs_fabric *fabric, int position, int dim, int step)

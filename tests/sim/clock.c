@@ -191,7 +191,8 @@ static void execute(hsumma_context *ctx, const struct hs_list *list, void *vecto
                                  .slot = {[HS_OUT] = vector},
                                  .unit = 8};
     hs_instance_init(&instance, room, list->steps);
-    if (hs_start(&instance, &ctx->comm, &binding) || (instance.active && hs_comm_wait(&ctx->comm, instance_advance, &instance)))
+    if (hs_start(&instance, &ctx->comm, &binding) ||
+        (instance.active && hs_comm_wait(&ctx->comm, instance_advance, &instance)))
         fail(NULL, "the list");
     hs_put(&ctx->memory, room);
     hs_put(&ctx->memory, rank);

@@ -20,7 +20,7 @@ struct hs_line {
     int cells;             /* 1 if its members are cells, each on a node of its own; the ranks in `group` are unused */
     struct hs_group group; /* `me` is unused */
     const struct hs_box *box; /* of one of the lines, if the cells of each line fill a box, and it is one group */
-    uint64_t where;        /* a hash, equal for lines with the same placement, sharing and crowd */
+    uint64_t where;           /* a hash, equal for lines with the same placement, sharing and crowd */
     const struct hs_axis *own, *want;
     /* The largest number, over this line's nodes, of busy lines that share the node's outgoing link, including this
      * one.  Each line is weighted by its data relative to the longest line's. */

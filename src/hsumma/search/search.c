@@ -289,8 +289,8 @@ static hsumma_status search_blocks(struct hs_chooser *chooser, const struct hs_s
  * Searches lookaheads other than 1: lookahead 0, with all panel widths, since narrow panels are best with a lookahead,
  * where the multiplication then begins sooner; and lookaheads with one panel in flight per member of the longest line,
  * but at most four panels, then at most eight, each with all panel widths and then all broadcasts.  Each member can
- * then be the root of one panel.  Where lines fill boxes of a torus, up to sixteen are tried, because trees in boxes load
- * the links near their roots most.  With lookahead=0 owners=auto it searches numbers of owners instead.
+ * then be the root of one panel.  Where lines fill boxes of a torus, up to sixteen are tried, because trees in boxes
+ * load the links near their roots most.  With lookahead=0 owners=auto it searches numbers of owners instead.
  */
 static hsumma_status search_lookaheads(struct hs_chooser *chooser, struct best *best)
 {

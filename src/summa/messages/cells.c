@@ -74,7 +74,8 @@ static hsumma_status topology_of_line(const struct hs_topology *topology, const 
         of[m] = hs_node_on_line(topology, grid, axis, line, m);
     hsumma_status status = of ? hs_topology_make(made, size, of, NULL, memory) : HSUMMA_ERR_MEMORY;
     if (!status && box && topology->fabric)
-        status = order_in_fabric(made, hs_line_in_fabric(topology, grid, axis, line), topology->fabric, of, box, memory);
+        status =
+            order_in_fabric(made, hs_line_in_fabric(topology, grid, axis, line), topology->fabric, of, box, memory);
     hs_put(memory, of);
     return status;
 }

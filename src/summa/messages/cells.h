@@ -18,9 +18,9 @@ struct hs_cells {
     int me;                             /* index of this process's cell */
     int members;                        /* number of members of this process's cell */
     int carriers;                       /* number of sets of carriers: the number of members of the largest cell */
-    int *carrier; /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
+    int *carrier;      /* carrier[i * division->parts + c]: carrier of cell c in set i, as an index in the grid */
     struct hs_box box; /* the places of cells in a torus, if they are numbered in the order of the fabric */
-    int *mate;    /* mate[i]: index in the node's directory of member i of this process's cell */
+    int *mate;         /* mate[i]: index in the node's directory of member i of this process's cell */
     /* [0]: number of lines along the axis with several members on this node; [1]: total number of these members on this
      * node. */
     int before[2]; /* counts only the lines before this process's line */

@@ -151,7 +151,8 @@ static void test_even(void)
     for (int l = 0; l < hs_fabric_links(&fabric); l++)
         good &= load[l] == 30;
     tap_ok(good && one == SEGMENTS / 2,
-           "one root loads its busiest link with %g of %d segments, all roots every link with %g", one, (int)SEGMENTS, load[0]);
+           "one root loads its busiest link with %g of %d segments, all roots every link with %g", one, (int)SEGMENTS,
+           load[0]);
 }
 
 /* The shares of lines along both axes of grids on tori, against those that load the dimensions alike. */

@@ -79,6 +79,14 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
     return spec->alg ? seconds : HUGE_VAL;
 }
 
+/* Seconds from which on a row is of no interest: it is neither the best nor the second best, which is named beside the
+ * best if it takes at most FAR times as long. */
+static double too_long(const struct hs_price *price)
+{
+    enum { FAR = 4 };
+    return fmin(least_seconds(&price->next, price->next_seconds), FAR * least_seconds(&price->best, price->seconds));
+}
+
 /* Estimates the time of a row, including copies to and from host memory if the row works there (HS_ON_HOST). */
 static hsumma_status estimate(struct hs_selector *selector, const struct hs_question *question,
                               const struct hs_alg *alg, const struct hs_shape *shape, double enough,
@@ -106,7 +114,7 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
 {
     struct hs_clock_estimate result;
     struct hs_shape shape = *question->shape;
-    double enough = fmin(least_seconds(&best->spec, best->seconds), least_seconds(&price->next, price->next_seconds));
+    double enough = fmin(least_seconds(&best->spec, best->seconds), too_long(price));
     struct hs_alg_spec complete = *spec;
     hs_alg_spec_complete(&complete, &shape, hs_select_machine(selector, question));
     shape.with = complete.with;
@@ -252,8 +260,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
         alg = row[i].spec.alg;
         row[i].spec.alg = NULL;
         /* the row is tried if its lower bound is small enough, or if other parameters may make it faster */
-        if (alg->flags & (HS_USES_LEVEL | HS_USES_SEGMENT) ||
-            row[i].seconds < least_seconds(&price->next, price->next_seconds))
+        if (alg->flags & (HS_USES_LEVEL | HS_USES_SEGMENT) || row[i].seconds < too_long(price))
             status = try_row(selector, question, alg, price);
     }
     return status;

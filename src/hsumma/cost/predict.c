@@ -124,6 +124,7 @@ struct hs_pace hs_pace_of(const struct hs_pricing *pricing, const struct hs_spec
     price_slices_of(&pace, pricing, spec, extent);
     if (panels > 1 && pace.gemm > 0 && !profile->one_node && !on_device(profile, spec))
         pace.lookahead = spec->lookahead;
+    pace.fewer = pace.lookahead > 1 ? pow(pace.lookahead, -0.2) : 1;
     return pace;
 }
 
@@ -136,7 +137,7 @@ double hs_late(struct hs_pace pace, double first, double rounds, double times)
 {
     static const double MOST = 0.65, HALF = 1.5; /* with lookahead 1; of the most, half is lost at x = HALF */
     double polls = rounds > 1 ? (rounds - 1) * pace.poll : 0, share = pace.lookahead / times;
-    double fewer = pow(pace.lookahead, -0.2), half = HALF * fewer;
+    double fewer = pace.fewer, half = HALF * fewer;
     double x = (polls + first) / (pace.lookahead * pace.gemm);
     double late = MOST * fewer * fewer * pace.gemm * x * x / (x * x + half * half);
     return (share < 1 ? share : 1) * late; /* outer panels are late once for all their inner ones */

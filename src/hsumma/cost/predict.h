@@ -61,9 +61,10 @@ struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct
  * How fast panels progress while processes multiply: the multiplication of one of `panels` innermost panels takes
  * `gemm` seconds, with a poll every `poll` seconds, and `lookahead` further panels are in flight.  lookahead is 0 if
  * nothing waits for polls: without lookahead, inside a node, while a device multiplies, and in a product of one panel.
+ * fewer: lookahead to the power of -0.2, for hs_late.
  */
 struct hs_pace {
-    double panels, gemm, poll, lookahead;
+    double panels, gemm, poll, lookahead, fewer;
 };
 struct hs_pace hs_pace_of(const struct hs_pricing *pricing, const struct hs_spec *spec);
 /*

@@ -17,21 +17,31 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
     hs_clock_memo_free(memo);
     memo->profile = profile;
     memo->memory = memory;
-    memo->entry = hs_get(memory, HS_CLOCK_ENTRIES, sizeof *memo->entry);
+    memo->entry = hs_get(memory, HS_CLOCK_ENTRIES + HS_CLOCK_RECENT, sizeof *memo->entry);
+    if (memo->entry)
+        memset(memo->entry + HS_CLOCK_ENTRIES, 0, HS_CLOCK_RECENT * sizeof *memo->entry);
+}
+
+static unsigned hash_of(const struct hs_clock_key *key)
+{
+    uint64_t hash = hs_mix(
+        hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
+        hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment * HS_CLOCK_KINDS + key->kind));
+    return (unsigned)(hash >> 40);
+}
+
+static int same_key(const struct hs_clock_key *x, const struct hs_clock_key *y)
+{
+    return x->alg == y->alg && x->where == y->where && x->bytes == y->bytes && x->segment == y->segment &&
+           x->kind == y->kind && x->size == y->size && x->unit == y->unit && hs_same_parameters(&x->with, &y->with);
 }
 
 /* The slot with a key or, if there is none, the free slot to fill. */
 static uint16_t *slot_of(struct hs_clock_memo *memo, const struct hs_clock_key *key)
 {
-    uint64_t hash = hs_mix(
-        hs_mix(hs_mix((uint64_t)(uintptr_t)key->alg >> 4, key->where), (uint64_t)key->size),
-        hs_mix(hs_mix((uint64_t)key->bytes, (uint64_t)key->unit), (uint64_t)key->segment * HS_CLOCK_KINDS + key->kind));
-    for (unsigned i = (unsigned)(hash >> 40);; i++) {
+    for (unsigned i = hash_of(key);; i++) {
         uint16_t *slot = &memo->slot[i % HS_CLOCK_SLOTS];
-        const struct hs_clock_key *entry = *slot ? &memo->entry[*slot - 1].key : NULL;
-        if (!entry || (entry->kind == key->kind && entry->alg == key->alg && entry->where == key->where &&
-                       entry->size == key->size && entry->bytes == key->bytes && entry->unit == key->unit &&
-                       entry->segment == key->segment && hs_same_parameters(&entry->with, &key->with)))
+        if (!*slot || same_key(&memo->entry[*slot - 1].key, key))
             return slot;
     }
 }
@@ -295,13 +305,13 @@ static void sizes_around(int64_t bytes, int64_t unit, int64_t segment, int64_t s
     size[1] = size[0] == bytes ? bytes : size[0] + step;
 }
 
-/* The entry for any size. */
-static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kind kind,
-                                   const struct hs_line_table *lines, const struct hs_line_use *use, int64_t bytes,
-                                   hsumma_status *status)
+/* The cost for any size, from the stored sizes. */
+static struct hs_cost interpolate(struct hs_clock_memo *memo, enum hs_clock_kind kind,
+                                  const struct hs_line_table *lines, const struct hs_line_use *use, int64_t bytes,
+                                  int64_t segment, hsumma_status *status)
 {
     struct hs_shape shape[2];
-    int64_t size[2], segment = use->alg->flags & HS_USES_SEGMENT ? use->segment : 0;
+    int64_t size[2];
     sizes_around(bytes, use->unit, segment, size);
     for (int i = 0; i < 2; i++)
         shape[i] = (struct hs_shape){.size = use->line.group.size,
@@ -318,6 +328,36 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
     const struct hs_cost high = clock_at(memo, kind, lines, use, &shape[1], status);
     double part = (double)(bytes - size[0]) / (double)(size[1] - size[0]);
     return hs_cost_add(low, hs_cost_add(high, low, -1), part);
+}
+
+/* The cost for any size.  A search asks for the same one again and again: candidates differ in one level or in the
+ * order of panels only. */
+static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kind kind,
+                                   const struct hs_line_table *lines, const struct hs_line_use *use, int64_t bytes,
+                                   hsumma_status *status)
+{
+    const int64_t segment = use->alg->flags & HS_USES_SEGMENT ? use->segment : 0;
+    const struct hs_clock_key key = {.kind = kind,
+                                     .alg = use->alg,
+                                     .where = use->line.where,
+                                     .size = use->line.group.size,
+                                     .bytes = bytes,
+                                     .unit = use->unit,
+                                     .segment = segment,
+                                     .with = use->with};
+    struct hs_clock_entry *recent = NULL;
+    hsumma_status mine = HSUMMA_OK;
+    if (memo->entry) {
+        recent = &memo->entry[HS_CLOCK_ENTRIES + hash_of(&key) % HS_CLOCK_RECENT];
+        if (same_key(&recent->key, &key))
+            return recent->cost;
+    }
+    const struct hs_cost cost = interpolate(memo, kind, lines, use, bytes, segment, &mine);
+    if (mine)
+        *status = mine;
+    else if (recent)
+        *recent = (struct hs_clock_entry){key, cost};
+    return cost;
 }
 
 struct hs_cost hs_price(struct hs_clock_memo *memo, const struct hs_line_table *lines, const struct hs_line_use *use,

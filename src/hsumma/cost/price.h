@@ -77,15 +77,16 @@ struct hs_clock_entry {
 /*
  * Known clock values for a profile that does not change.  Few sizes are stored, mostly powers of two (sizes_around);
  * prices of others are interpolated linearly, so that shapes that never repeat cost little and there are few entries.
- * A full memo is cleared, which changes no value.  Entries are appended, so that only those in use take memory.
+ * A full memo is cleared, which changes no value.  Entries are appended, so that only those in use take memory.  Behind
+ * them are HS_CLOCK_RECENT entries of any size, which hold what was interpolated last.
  */
-enum { HS_CLOCK_ENTRIES = 3 << 10, HS_CLOCK_SLOTS = 1 << 12 };
+enum { HS_CLOCK_ENTRIES = 3 << 10, HS_CLOCK_SLOTS = 1 << 12, HS_CLOCK_RECENT = 1 << 9 };
 struct hs_clock_memo {
     const struct hs_profile *profile;
     const struct hs_allocator *memory;
     int count;
     uint16_t slot[HS_CLOCK_SLOTS]; /* a hash table: index of an entry plus 1; 0 if the slot is free */
-    struct hs_clock_entry *entry;  /* HS_CLOCK_ENTRIES entries; NULL if there is no memory, and nothing is stored */
+    struct hs_clock_entry *entry;  /* those in slots, then the recent; NULL if there is no memory: nothing is stored */
 };
 
 /* Begins an empty memo.  The memo must be zero, or have been begun. */

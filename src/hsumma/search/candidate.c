@@ -102,9 +102,9 @@ const struct hs_alg *hs_cheapest(struct hs_chooser *chooser, enum hs_collective 
                                  int legs, const struct hs_spec *spec, double *seconds, hsumma_status *status)
 {
     const struct hs_alg *best = NULL, *row;
-    struct hs_pace pace = hs_pace_of(&chooser->pricing, spec);
+    const struct hs_pace none = {0}, pace = legs ? hs_pace_of(&chooser->pricing, spec) : none;
     *seconds = 0;
-    for (int i = 0; (row = hs_alg_at(i)) != NULL; i++) {
+    for (int i = 0; (legs || !best) && (row = hs_alg_at(i)) != NULL; i++) { /* without legs any row will do */
         if (!hs_may_serve(row, collective) || !fits_legs(chooser, row, leg, legs, spec->segment))
             continue;
         double sum = seconds_of_legs(chooser, row, leg, legs, spec, pace, status);

@@ -80,11 +80,11 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
 }
 
 /* Seconds from which on a row is of no interest: it is neither the best nor the second best, which is named beside the
- * best if it takes at most FAR times as long. */
+ * best if it takes at most FAR_BEHIND times as long. */
 static double too_long(const struct hs_price *price)
 {
-    enum { FAR = 4 };
-    return fmin(least_seconds(&price->next, price->next_seconds), FAR * least_seconds(&price->best, price->seconds));
+    enum { FAR_BEHIND = 4 };
+    return fmin(least_seconds(&price->next, price->next_seconds), FAR_BEHIND * least_seconds(&price->best, price->seconds));
 }
 
 /* Estimates the time of a row, including copies to and from host memory if the row works there (HS_ON_HOST). */

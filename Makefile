@@ -94,7 +94,7 @@ layers := base dist coll gpu summa hsumma api $(if $(SIM),sim)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 kernels := $(if $(NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(sort $(wildcard src/gpu/*.cu))))
 sources = $(sort $(shell find $(1) -name '*.c'))
-lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%) $(if $(SIM),src/base/no_simulator.c),$(call sources,$(layers:%=src/%)))) \
+lib_objects := $(call objects,$(filter-out src/api/scalapack/% $(if $(NVCC),,src/gpu/cuda_%) $(if $(SIM),src/base/no_simulator.c) src/sim/processor_clock.c,$(call sources,$(layers:%=src/%)))) \
     $(kernels) $(if $(MPIFC),$(BUILD)/obj/fortran/hsumma.o)
 main := $(wildcard benchmarks/main.c)
 bench_objects := $(call objects,$(filter-out $(main),$(call sources,benchmarks)))
@@ -148,7 +148,7 @@ endif
 all: $(BUILD)/libhsumma.a $(shared) $(shared:%=%.$(major)) $(module_source) $(pmpi) $(shims) $(command) $(alias) ## libraries and command
 sim: ## library and hsumma for SimGrid's SMPI, in BUILD/sim (see doc/simulator.md)
 	@scripts/deps --sim
-	@$(sim_make) $(BUILD)/sim/hsumma
+	@$(sim_make) $(BUILD)/sim/hsumma $(BUILD)/sim/processor_clock.so
 sim-programs: sim # that, and the tests of the simulator
 	@$(sim_make) sim-tests
 sim_make = $(MAKE) SIM=1 BUILD=$(BUILD)/sim MPICC=smpicc MPIEXEC=smpirun CUDA=0 SCALAPACK_LIBS= HWLOC_LIBS= \
@@ -218,6 +218,10 @@ $(no_scalapack): tests/mpi/scalapack/none/main.c $(BUILD)/obj/compile.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(compile) -c -o $@ $<
+
+$(BUILD)/processor_clock.so: src/sim/processor_clock.c $(BUILD)/obj/compile.stamp
+	$(call say,CC,$<)
+	$(Q)$(CC) -O2 -Wall -Wextra -Wpedantic -shared -fPIC -o $@ $<
 
 # smpirun loads programs and looks up their main.
 $(if $(SIM),$(BUILD)/obj/benchmarks/main.o $(sim_programs:$(BUILD)/%=$(BUILD)/obj/%.o): private compile += -fvisibility=default)

@@ -84,7 +84,8 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
 static double too_long(const struct hs_price *price)
 {
     enum { FAR_BEHIND = 4 };
-    return fmin(least_seconds(&price->next, price->next_seconds), FAR_BEHIND * least_seconds(&price->best, price->seconds));
+    return fmin(least_seconds(&price->next, price->next_seconds),
+                FAR_BEHIND * least_seconds(&price->best, price->seconds));
 }
 
 /* Estimates the time of a row, including copies to and from host memory if the row works there (HS_ON_HOST). */

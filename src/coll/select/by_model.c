@@ -79,8 +79,8 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
     return spec->alg ? seconds : HUGE_VAL;
 }
 
-/* Seconds from which on a row is of no interest: it is neither the best nor the second best, which is named beside the
- * best if it takes at most FAR_BEHIND times as long. */
+/* Seconds from which on a row is of no interest: it is neither the best nor the second best.  A row that takes
+ * FAR_BEHIND times as long as the best so far is not priced further: its other parameters do not save as much. */
 static double too_long(const struct hs_price *price)
 {
     enum { FAR_BEHIND = 4 };

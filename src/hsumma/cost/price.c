@@ -18,8 +18,6 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
     memo->profile = profile;
     memo->memory = memory;
     memo->entry = hs_get(memory, HS_CLOCK_ENTRIES + HS_CLOCK_RECENT, sizeof *memo->entry);
-    if (memo->entry)
-        memset(memo->entry + HS_CLOCK_ENTRIES, 0, HS_CLOCK_RECENT * sizeof *memo->entry);
 }
 
 static unsigned hash_of(const struct hs_clock_key *key)
@@ -345,18 +343,17 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
                                      .unit = use->unit,
                                      .segment = segment,
                                      .with = use->with};
-    struct hs_clock_entry *recent = NULL;
+    const unsigned place = hash_of(&key) % HS_CLOCK_RECENT;
     hsumma_status mine = HSUMMA_OK;
-    if (memo->entry) {
-        recent = &memo->entry[HS_CLOCK_ENTRIES + hash_of(&key) % HS_CLOCK_RECENT];
-        if (same_key(&recent->key, &key))
-            return recent->cost;
-    }
+    if (memo->filled[place] && same_key(&memo->entry[HS_CLOCK_ENTRIES + place].key, &key))
+        return memo->entry[HS_CLOCK_ENTRIES + place].cost;
     const struct hs_cost cost = interpolate(memo, kind, lines, use, bytes, segment, &mine);
-    if (mine)
+    if (mine) {
         *status = mine;
-    else if (recent)
-        *recent = (struct hs_clock_entry){key, cost};
+    } else if (memo->entry) {
+        memo->entry[HS_CLOCK_ENTRIES + place] = (struct hs_clock_entry){key, cost};
+        memo->filled[place] = 1;
+    }
     return cost;
 }
 

@@ -85,8 +85,9 @@ struct hs_clock_memo {
     const struct hs_profile *profile;
     const struct hs_allocator *memory;
     int count;
-    uint16_t slot[HS_CLOCK_SLOTS]; /* a hash table: index of an entry plus 1; 0 if the slot is free */
-    struct hs_clock_entry *entry;  /* those in slots, then the recent; NULL if there is no memory: nothing is stored */
+    uint16_t slot[HS_CLOCK_SLOTS];         /* a hash table: index of an entry plus 1; 0 if the slot is free */
+    unsigned char filled[HS_CLOCK_RECENT]; /* filled[i]: the i-th recent entry has a value */
+    struct hs_clock_entry *entry; /* those in slots, then the recent; NULL if there is no memory: nothing is stored */
 };
 
 /* Begins an empty memo.  The memo must be zero, or have been begun. */

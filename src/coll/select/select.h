@@ -109,8 +109,7 @@ struct hs_answer {
     enum hs_chosen_by by;
     struct hs_alg_spec asked; /* the requested spec if it cannot serve the call (why_not); else alg is NULL */
     const char *why_not;
-    struct hs_alg_spec
-        next; /* the fastest spec of another row, by the model; else alg is NULL, also if others are far slower */
+    struct hs_alg_spec next; /* the fastest spec of another row, by the model; alg is NULL if none is near */
     double seconds, next_seconds;
 };
 

@@ -20,6 +20,20 @@ void hs_clock_memo_begin(struct hs_clock_memo *memo, const struct hs_profile *pr
     memo->entry = hs_get(memory, HS_CLOCK_ENTRIES + HS_CLOCK_RECENT, sizeof *memo->entry);
 }
 
+/* segment: 0 if the algorithm uses none. */
+static struct hs_clock_key key_of(enum hs_clock_kind kind, const struct hs_line_use *use, int64_t bytes,
+                                  int64_t segment)
+{
+    return (struct hs_clock_key){.kind = kind,
+                                 .alg = use->alg,
+                                 .where = use->line.where,
+                                 .size = use->line.group.size,
+                                 .bytes = bytes,
+                                 .unit = use->unit,
+                                 .segment = segment,
+                                 .with = use->with};
+}
+
 static unsigned hash_of(const struct hs_clock_key *key)
 {
     uint64_t hash = hs_mix(
@@ -174,13 +188,7 @@ static hsumma_status links_of(struct hs_clock_memo *memo, const struct hs_line_t
 {
     struct hs_line_use cut = *use;
     cut.pieces = hs_few_pieces(use, bytes);
-    struct hs_clock_key key = {.kind = HS_LINKS_ENTRY,
-                               .bytes = cut.pieces,
-                               .alg = use->alg,
-                               .where = use->line.where,
-                               .size = use->line.group.size,
-                               .unit = use->unit,
-                               .with = use->with};
+    const struct hs_clock_key key = key_of(HS_LINKS_ENTRY, use, cut.pieces, 0);
     const uint16_t *slot = slot_of(memo, &key);
     if (*slot) {
         *byte = memo->entry[*slot - 1].cost;
@@ -237,14 +245,7 @@ static hsumma_status count_rounds(const struct hs_clock_memo *memo, const struct
 static struct hs_cost clock_at(struct hs_clock_memo *memo, enum hs_clock_kind kind, const struct hs_line_table *lines,
                                const struct hs_line_use *use, const struct hs_shape *shape, hsumma_status *status)
 {
-    struct hs_clock_key key = {.kind = kind,
-                               .alg = use->alg,
-                               .where = use->line.where,
-                               .size = shape->size,
-                               .bytes = shape->bytes,
-                               .unit = shape->unit,
-                               .segment = shape->segment,
-                               .with = shape->with};
+    const struct hs_clock_key key = key_of(kind, use, shape->bytes, shape->segment);
     const uint16_t *slot = slot_of(memo, &key);
     if (*slot)
         return memo->entry[*slot - 1].cost;
@@ -335,14 +336,7 @@ static struct hs_cost interpolated(struct hs_clock_memo *memo, enum hs_clock_kin
                                    hsumma_status *status)
 {
     const int64_t segment = use->alg->flags & HS_USES_SEGMENT ? use->segment : 0;
-    const struct hs_clock_key key = {.kind = kind,
-                                     .alg = use->alg,
-                                     .where = use->line.where,
-                                     .size = use->line.group.size,
-                                     .bytes = bytes,
-                                     .unit = use->unit,
-                                     .segment = segment,
-                                     .with = use->with};
+    const struct hs_clock_key key = key_of(kind, use, bytes, segment);
     const unsigned place = hash_of(&key) % HS_CLOCK_RECENT;
     hsumma_status mine = HSUMMA_OK;
     if (memo->filled[place] && same_key(&memo->entry[HS_CLOCK_ENTRIES + place].key, &key))

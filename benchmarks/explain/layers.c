@@ -1,4 +1,5 @@
 /* The gain from layers over k (layers=L) if the processes span several nodes; declared in command.h. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "explain/command.h"
@@ -52,6 +53,11 @@ void explain_print_layers(const explanation *e, FILE *file)
             e->info.predicted_seconds > 0 ? best->seconds / e->info.predicted_seconds : 1,
             (best->move[0] + best->move[1]) * scale, best->move[2] * scale, unit,
             report_bytes(bytes, sizeof bytes, best->workspace_bytes));
+    struct hs_settings settings = e->ctx->options.settings;
+    settings.layers = HS_LAYERS_AUTO;
+    if (best->seconds < HS_LAYERS_CLEARLY * e->info.predicted_seconds && hs_layered_may_choose(e->ctx, &settings))
+        fprintf(file, "            layers=auto workspace_limit=%" PRId64 "M would choose them\n",
+                (best->workspace_bytes >> 20) + 1);
 }
 
 json_t *explain_layers_json(const explanation *e)

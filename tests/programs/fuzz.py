@@ -28,7 +28,9 @@ OPTIONS = [[],
            ["stationary=C", "block=5", "lookahead=2", "bcast=chain", "segment=256"],
            ["lookahead=0", "workspace_limit=64k", "topology=nodes:2"],
            ["stationary=A", "block=7", "lookahead=2", "topology=nodes:2"],
-           ["stationary=B", "block=5", "lookahead=0", "topology=nodes:3"]]
+           ["stationary=B", "block=5", "lookahead=0", "topology=nodes:3"],
+           ["layers=2", "topology=nodes:2"],
+           ["layers=auto", "workspace_limit=1M", "topology=nodes:3"]]
 
 
 def run(ranks, options, cases, seed):

@@ -15,6 +15,11 @@ int hs_layered_wanted(const struct hs_request *request, const struct hs_settings
            request->desc[HS_C]->grid != grid;
 }
 
+int hs_layered_together(const hsumma_context *ctx, const struct hs_request *request, const struct hs_settings *settings)
+{
+    return request->alone && !request->priced && (settings->layers > 1 || hs_layered_may_choose(ctx, settings));
+}
+
 static int by_number(const void *left, const void *right)
 {
     int a = *(const int *)left, b = *(const int *)right;
@@ -81,8 +86,7 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
             "guard=panels is not supported with layers or matrices on several grids; expected guard=product");
     if (request->alone)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
-                       "layers=%d is not supported by p?gemm and hsumma_choose_grid; expected layers=1",
-                       settings->layers);
+                       "layers=%d is not supported by hsumma_choose_grid; expected layers=1", settings->layers);
     if (ctx->device)
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "layers and matrices on several grids are not supported in contexts with a device; expected "

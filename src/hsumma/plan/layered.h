@@ -47,6 +47,11 @@ struct hs_layered {
  * enough. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
+/* Whether a plan of p?gemm (hs_request.alone) may get several layers.  All processes then make it together, because
+ * layers need grids and memory of all of them. */
+int hs_layered_together(const hsumma_context *ctx, const struct hs_request *request,
+                        const struct hs_settings *settings);
+
 /* The layout of a view of a matrix on a grid. */
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
 
@@ -85,6 +90,10 @@ int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
                                     const struct hs_settings *settings, const hsumma_desc desc[3], int64_t limit,
                                     int silent, hsumma_plan **inner);
+
+/* With layers=auto, several layers must take less than this share of the time without layers, because redistributions
+ * are priced less accurately. */
+#define HS_LAYERS_CLEARLY 0.9
 
 /* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if several
  * layers are priced with A, B and C in the layouts of hs_layered_layouts instead of their present layouts. */

@@ -129,9 +129,6 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count)
 {
-    /* layers must take less than this share of the time without layers, because redistributions are priced less
-     * accurately */
-    static const double CLEARLY = 0.9;
     const int *extent = request->desc[HS_A]->grid->grid.extent;
     struct hs_problem problem;
     struct hs_scalar scalar;
@@ -141,7 +138,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
                                 .problem = &problem,
                                 .limit =
                                     hs_workspace_limit(&settings->workspace, problem.view, 3, problem.scalar->size),
-                                .enough = one.seconds < 0 ? -1 : CLEARLY * one.seconds,
+                                .enough = one.seconds < 0 ? -1 : HS_LAYERS_CLEARLY * one.seconds,
                                 .free = one.free};
     *count = 1;
     for (int layers = one.seconds < 0 ? 1 : 2, processes = extent[0] * extent[1]; layers <= processes; layers++) {

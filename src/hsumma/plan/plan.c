@@ -370,6 +370,11 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     const int sections = status ? 1 : hs_sections_count(request, &settings);
     if (sections > 1)
         return hs_sections_create(ctx, request, cached, sections, result);
+    struct hs_request together = *request;
+    if (!status && hs_layered_together(ctx, request, &settings)) {
+        together.alone = 0;
+        request = &together;
+    }
     if (!request->alone)
         hs_context_enter(ctx, HS_ENTERED_PLAN, ++ctx->entered, 0);
     if (!status && settings.bits)

@@ -146,6 +146,41 @@ static void test_explain(void)
     tap_ok(everywhere(good), "HSUMMA_EXPLAIN: one line per distinct call: %d", lines);
 }
 
+/* HSUMMA_LAYERS: hsumma serves the calls, in the number of layers given or, if it chooses, in layers over links that
+ * are slow enough. */
+static void test_layers(const char *layers, int chosen)
+{
+    static const char profile[] = "hsumma profile 1\nnetwork.alpha_s 1e-9\nnetwork.beta_s_per_byte 1e-6\n"
+                                  "inject_s_per_byte 1e-6\nend\n";
+    char text[8192], file[] = "/tmp/hsumma_contexts_XXXXXX";
+    const char *setting[][2] = {{"HSUMMA_EXPLAIN", "1"},
+                                {"HSUMMA_PROFILE", file},
+                                {"HSUMMA_TOPOLOGY", chosen ? "nodes:4" : "auto"},
+                                {"HSUMMA_WORKSPACE_LIMIT", "1M"}};
+    int theirs = pgemm_theirs_count, good = 1, lines = 0, at = rank == 0 ? mkstemp(file) : -1;
+    if (rank == 0)
+        good &= write(at, profile, sizeof profile - 1) == sizeof profile - 1 && close(at) == 0;
+    struct captured captured = captured_begin();
+    for (size_t i = 0; rank == 0 && i < sizeof setting / sizeof *setting; i++)
+        setenv(setting[i][0], setting[i][1], 1);
+    int context = context_with("HSUMMA_LAYERS", layers);
+    for (size_t i = 0; rank == 0 && i < sizeof setting / sizeof *setting; i++)
+        unsetenv(setting[i][0]);
+    theirs = pgemm_theirs_count - theirs;
+    for (int i = 0; i < 6; i++) /* each plan twice */
+        good &= pgemm_multiplies(context, 8, 8 + i % 3, 64, 2);
+    Cblacs_gridexit(context);
+    captured_end(&captured, text, sizeof text);
+    for (char *line = text; rank == 0 && (line = strstr(line, " layers=")); line++)
+        lines++;
+    good &= theirs == 0 && (rank > 0 || lines >= (chosen ? 1 : 4));
+    if (rank == 0 && !good)
+        printf("# %s\n", text);
+    if (rank == 0)
+        unlink(file);
+    tap_ok(everywhere(good), "HSUMMA_LAYERS=%s: %d plans in layers", layers, lines);
+}
+
 /*
  * In PBLAS a process that needs no data from others can continue. Here rank 0 has all of the matrices, multiplies, and
  * then sends a message for which the other ranks wait before they call. Tested in a new context and in one that is
@@ -213,6 +248,10 @@ int main(int argc, char **argv)
     test_left_to_scalapack();
     test_log();
     test_explain();
+    if (size > 1)
+        test_layers("2", 0);
+    if (size >= 4)
+        test_layers("auto", 1);
     test_late();
     test_like(1, size);
     test_like(size, 1);

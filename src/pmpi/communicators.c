@@ -84,7 +84,17 @@ static void make_self(void)
     PMPI_Comm_set_errhandler(pmpi_state.self, MPI_ERRORS_RETURN);
 }
 
-static int make_keyval(void)
+/* Whether MPI_COMM_SELF exists: a program that only uses sessions never calls MPI_Init. */
+static int is_in_world(void)
+{
+    int begun = 0, over = 0;
+
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&over);
+    return begun && !over;
+}
+
+static void make_keyval(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -98,12 +108,11 @@ static int make_keyval(void)
         pmpi_state.keyval = made;
     }
     pthread_mutex_unlock(&lock);
-    return pmpi_state.keyval;
 }
 
 MPI_Comm pmpi_self(void)
 {
-    if (pmpi_state.keyval == MPI_KEYVAL_INVALID)
+    if (pmpi_state.keyval == MPI_KEYVAL_INVALID && is_in_world())
         make_keyval();
     return pmpi_state.self;
 }
@@ -157,8 +166,6 @@ struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes)
     struct pmpi_comm *record = &none;
     int found = 0, inter = 1, size = 1, weight, key = pmpi_state.keyval;
 
-    if (key == MPI_KEYVAL_INVALID)
-        key = make_keyval();
     if (PMPI_Comm_get_attr(comm, key, &record, &found))
         return NULL;
     if (!found) {

@@ -18,7 +18,8 @@ __attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
  */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
-    return pmpi_state.inside || count < 1 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL;
+    return pmpi_state.inside || count < 1 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL ||
+           pmpi_self() == MPI_COMM_NULL;
 }
 
 /*

@@ -11,7 +11,7 @@
  *   reductions    sum, maximum and minimum of float, double and signed integers of 4 or 8 bytes, sums also of complex
  *                 types; no user-defined operators, which may rely on whole vectors as MPICH passes them (those of
  *                 the BLACS do)
- *   communicators intracommunicators of at least two processes
+ *   communicators intracommunicators of at least two processes, between MPI_Init and MPI_Finalize
  *
  * No call of a communicator is served if one of its processes sets HSUMMA_PMPI=off, already serves 64 communicators, or
  * has MPI_THREAD_MULTIPLE, because a context is for one thread at a time. All other calls go to PMPI, those that the
@@ -78,7 +78,8 @@ extern struct pmpi_state pmpi_state;
  * Collective over comm in the call that creates the context.
  */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes);
-/* pmpi_state.self, made when first needed. */
+/* pmpi_state.self, made when first needed with the rest of the state; MPI_COMM_NULL before MPI_Init and after
+ * MPI_Finalize, where all calls, which are on communicators of sessions, are passed on. */
 MPI_Comm pmpi_self(void);
 /* Frees all contexts, in order of creation. */
 void pmpi_comms_free(void);

@@ -17,6 +17,7 @@ from tap import done, ok, skip
 PMPI = os.path.join(BUILD, "libhsumma_pmpi.so")
 CALLS = os.path.join(BUILD, "tests", "mpi", "product", "calls")
 MANY = os.path.join(BUILD, "tests", "mpi", "product", "many_communicators")
+SESSIONS = os.path.join(BUILD, "tests", "mpi", "product", "sessions")
 WRONG_CALLS = os.path.join(BUILD, "tests", "mpi", "product", "wrong_calls")
 
 
@@ -141,6 +142,17 @@ def test_communicators():
        "copy callbacks of the program's attributes do not run", *said(process))
 
 
+def test_sessions():
+    """Where MPI_COMM_SELF does not exist, calls are passed on."""
+    for when in ("alone", "later"):
+        process = launch(3, SESSIONS, when)
+        if process.stdout.startswith("no sessions"):
+            skip("sessions", "this MPI has none")
+            return
+        ok(process.returncode == 0 and process.stdout == 3 * "ok\n",
+           f"a session {'without MPI_Init' if when == 'alone' else 'that ends after MPI_Finalize'}", *said(process))
+
+
 # Programs of an MPI, by the name of its compiler's wrapper.
 SUM = {"mpicc": ("sum.c", """
 #include <mpi.h>
@@ -236,7 +248,7 @@ def main():
         skip("libhsumma_pmpi.so", "a program without the sanitizer cannot load it")
         return done()
     for test in (test_link, test_calls, test_passed_on, test_wrong_calls, test_algorithms, test_communicators,
-                 test_other_mpi, test_scalapack):
+                 test_sessions, test_other_mpi, test_scalapack):
         test()
     return done()
 

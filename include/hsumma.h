@@ -189,9 +189,10 @@ typedef struct hsumma_plan_info {
     const char *tuned; /**< "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
     int nrivals;       /**< number of rivals, at most HSUMMA_MAX_RIVALS */
     hsumma_rival rival[HSUMMA_MAX_RIVALS]; /**< the best plans that were not chosen, best first */
-    double predicted_stationary[3];        /**< predicted seconds with stationary A, B and C; -1 if not considered or
-                                                impossible */
-    hsumma_movement operand[3];            /**< the movement of A, B and C */
+    /** Predicted seconds with stationary A, B and C; -1 if not considered or impossible. A plan with more levels is
+     * only chosen if it is faster by a hundredth for each of them. */
+    double predicted_stationary[3];
+    hsumma_movement operand[3]; /**< the movement of A, B and C */
     /** Time of the last execution on this process, from start to completion. The fields from here to messages_sent are
      * 0 before the first execution. On devices this time ends when hsumma_plan_wait() returns, and its parts below end
      * when all operations are enqueued; to time the operations themselves, time the stream. */

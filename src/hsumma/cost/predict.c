@@ -70,8 +70,16 @@ static double window_of(const struct hs_profile *profile, const struct hs_spec *
     return profile->one_node ? 1 : ahead / times + 1;
 }
 
-struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand, int stride,
-                                  int64_t width)
+static int knows_fabric(const struct hs_line_table *lines)
+{
+    return lines->topology && lines->topology->fabric;
+}
+
+/* A line of one member. */
+static const struct hs_factors no_level = {.levels = 1, .size = {1}, .stride = {1}};
+
+struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand,
+                                  const struct hs_factors *levels, int level, int64_t width)
 {
     const struct hs_pairs *pairs = pricing->pairs;
     int index = operand - (spec->stationary < operand);
@@ -79,11 +87,13 @@ struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct
     double run = panels > 0 ? (double)panels / pairs->count : 1, turn = (double)(spec->turn / inner);
     int64_t most = pairs->width_max > inner ? pairs->width_max : inner; /* of a panel */
     double times = width > inner ? (double)(width < most ? width : most) / (double)inner : 1;
-    run = pairs->changes[index] == 0 ? (double)panels
-                                     : (turn < run ? turn : run) * stride * pairs->count / pairs->changes[index];
+    run = pairs->changes[index] == 0
+              ? (double)panels
+              : (turn < run ? turn : run) * levels->stride[level] * pairs->count / pairs->changes[index];
     double window = window_of(pricing->memo->profile, spec, times);
     if (operand == HS_C && window > 1)
-        window = hs_reductions_in_flight(pricing->variant, spec);
+        /* two reductions that share the links of a fabric are priced as one after the other */
+        window = hs_reductions_in_flight(pricing->variant, spec, knows_fabric(pricing->lines) ? &no_level : levels);
     return (struct hs_pipeline){window, run > times ? run / times : 1, times};
 }
 
@@ -187,7 +197,7 @@ static hsumma_movement exchange_cost(const struct hs_pricing *pricing, const str
                                              : hs_exchange_pace(lines, role, mover->spread, &profile->machine,
                                                                 pricing->memo->memory, pace);
         *status = mine ? mine : *status;
-        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, 1, 1);
+        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, &no_level, 0, 1);
         if (mover->operand == HS_C) /* one exchange at a time */
             flight.window = 1;
         double first =
@@ -198,10 +208,12 @@ static hsumma_movement exchange_cost(const struct hs_pricing *pricing, const str
         owners = owners > 1 ? owners : 1;
         seconds = (double)panels * first + all * pace->alone;
         double together = owners > 1 ? all * pace->together : seconds, least = seconds / owners;
-        double busy = (together > least ? together : least) * (1 - 1 / flight.window);
+        double each = together > least ? together : least, busy = each * (1 - 1 / flight.window);
         cost->busy += busy;
         cost->port += busy;
-        cost->part += seconds / flight.window;
+        /* where panels overlap fully, those of a window wait for each other at the ports only, unless they share links
+         */
+        cost->part += (profile->pipelining < 1 || knows_fabric(lines) ? seconds : each) / flight.window;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
@@ -237,7 +249,7 @@ static void add_mover(const struct hs_pricing *pricing, const struct hs_mover *m
             .segment = spec->segment};
         struct hs_cost level = level_cost(pricing, &use, width, length, &first, status);
         cost->seconds += level.seconds;
-        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, stride, width);
+        struct hs_pipeline flight = hs_pipeline_of(pricing, spec, mover->operand, &mover->factors, l, width);
         struct hs_busy busy = hs_busy_in_pipeline(&level, flight);
         cost->port += busy.port * (1 - 1 / flight.window);
         use.seconds = busy.any * (1 - 1 / flight.window);
@@ -279,6 +291,16 @@ struct hs_mover hs_line_mover(const struct hs_pricing *pricing, const struct hs_
     return mover;
 }
 
+/* Whether some line consists of so few cells that two reductions are in flight on it, unlike on the line with the most
+ * cells, which represents all. */
+static int has_few_cells(const struct hs_line_table *lines, int axis)
+{
+    int few = 0;
+    for (int line = 0; line < lines->grid->extent[1 - axis]; line++)
+        few |= lines->cells[axis].nodes[line] > 1 && lines->cells[axis].nodes[line] <= HS_FEW_REDUCED;
+    return few;
+}
+
 /* The panel buffers that one operand needs. */
 static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_mover *mover,
                                     const struct hs_spec *spec)
@@ -287,6 +309,8 @@ static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_
     const struct hs_line_cells *cells = &lines->cells[mover->role->line_axis];
     int64_t length = hs_axis_count_max(mover->role->want);
     struct hs_need need = {0, 0};
+    if (mover->reductions == 1 && mover->cells && spec->lookahead > 0 && has_few_cells(lines, mover->role->line_axis))
+        mover->reductions = 2;
     if (lines->shares && hs_spec_shares(spec, mover->operand)) {
         size_t shared = hs_conveyor_shared_bytes(mover, spec, pricing->pairs, cells->lines, cells->members);
         need.shared = shared > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)shared;

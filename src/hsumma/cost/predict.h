@@ -53,9 +53,9 @@ struct hs_need hs_need_of(const struct hs_pricing *pricing, const struct hs_spec
 /* Number of panels of width `width`. */
 int64_t hs_panel_count(const struct hs_pairs *pairs, int64_t width);
 
-/* The sequence of a moving operand's panels on a level.  stride: the level's; width: that of its panels. */
-struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand, int stride,
-                                  int64_t width);
+/* The sequence of a moving operand's panels on one of the levels of its lines.  width: that of the panels. */
+struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct hs_spec *spec, int operand,
+                                  const struct hs_factors *levels, int level, int64_t width);
 
 /*
  * How fast panels progress while processes multiply: the multiplication of one of `panels` innermost panels takes

@@ -70,7 +70,7 @@ static int legs_of(struct hs_chooser *chooser, const struct hs_spec *spec, enum 
         if (over.size[level] == 1)
             continue;
         leg[legs].line = hs_line_of(chooser->lines, cells, role, over.stride[level], over.size[level]);
-        leg[legs].panels = hs_pipeline_of(&chooser->pricing, spec, x, over.stride[level], width);
+        leg[legs].panels = hs_pipeline_of(&chooser->pricing, spec, x, &over, level, width);
         leg[legs++].bytes = hs_bytes_of(width, hs_axis_count_max(role->want), (int64_t)chooser->problem->scalar->size);
     }
     return legs;

@@ -100,7 +100,7 @@ static double chain_seconds(struct hs_chooser *chooser, int axis, const struct h
             int wider = l < over->levels - 1 ? times : 1;
             struct hs_leg leg = {.line = hs_line_of(chooser->lines, cells, role, over->stride[l], over->size[l]),
                                  .bytes = hs_bytes_of(width * wider, hs_axis_count_max(role->want), unit),
-                                 .panels = hs_pipeline_of(&chooser->pricing, spec, x, over->stride[l], width * wider)};
+                                 .panels = hs_pipeline_of(&chooser->pricing, spec, x, over, l, width * wider)};
             double least;
             hs_cheapest(chooser, x == HS_C ? HS_REDUCE_TO : HS_BCAST, &leg, 1, spec, &least, status);
             seconds += least / wider;

@@ -57,18 +57,27 @@ static void keep_levels(struct hs_mover *mover, const struct hs_spec *spec, cons
 /*
  * If k is large, panels of C are much smaller than those of A or B, and their reductions are bound by latency.  A
  * reduction counts as four panels of C (partial, sum, two of scratch); those in flight together take at most as much
- * memory as half a panel of the moving A or B.
+ * memory as half a panel of the moving A or B.  If groups have at most HS_FEW_REDUCED members, two reductions are in
+ * flight in any case: one with another root then uses the other half of each link, and the two take hardly longer than
+ * one; in a larger binomial tree the second waits for the first (doc/results/simulator.md).
  */
-int hs_reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec)
+int hs_reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec,
+                            const struct hs_factors *levels)
 {
     enum { MOST = 8, PANELS_OF_EACH = 4 };
     int64_t fed = 0, drained = hs_axis_count_max(variant->role[HS_C].want);
+    int most = 1;
     for (int x = HS_A; x <= HS_B; x++)
         if (variant->role[x].moves)
             fed = hs_axis_count_max(variant->role[x].want);
-    int64_t fitting = drained > 0 && spec->lookahead > 0 ? fed / (2 * PANELS_OF_EACH * drained) : 1;
+    for (int l = 0; l < levels->levels; l++)
+        most = levels->size[l] > most ? levels->size[l] : most;
+    if (drained == 0 || spec->lookahead == 0)
+        return 1;
+    int64_t fitting = fed / (2 * PANELS_OF_EACH * drained), least = most > 1 && most <= HS_FEW_REDUCED ? 2 : 1;
     int64_t width = spec->width[spec->levels - 1]; /* 0: not chosen yet */
     int64_t panels = width > 0 ? (variant->role[HS_C].looped->n - 1) / width + 1 : 1;
+    fitting = fitting < least ? least : fitting;
     fitting = fitting < panels ? fitting : panels;
     return fitting > MOST ? MOST : fitting > 1 ? (int)fitting : 1;
 }
@@ -91,8 +100,8 @@ void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, con
     mover->loop_coord = grid->coord[mover->role->loop_axis];
     mover->spread =
         spec->spread && mover->role->exchanged && operand != HS_C && problem->grid.extent[mover->role->line_axis] > 1;
-    mover->reductions = operand == HS_C ? hs_reductions_in_flight(variant, spec) : 0;
     keep_levels(mover, spec, cells);
+    mover->reductions = operand == HS_C ? hs_reductions_in_flight(variant, spec, &mover->factors) : 0;
     mover->box = mover->cells && mover->levels == 1 && mover->cells->box.dims ? &mover->cells->box : NULL;
     int me = hs_grid_me(&mover->problem->grid);
     int step = mover->cells ? 1 : hs_grid_stride(grid, mover->role->line_axis);

@@ -47,8 +47,11 @@ struct hs_mover {
     int *taker; /* in an exchange, taker[line]: root of a line for the panels that this process holds */
 };
 
-/* The number of reductions of C in flight on a level; 1 without lookahead. */
-int hs_reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec);
+/* The number of reductions of C in flight on a level; 1 without lookahead.  levels: of the line, over cells if these
+ * share panels. */
+enum { HS_FEW_REDUCED = 3 }; /* members of a group of which two reductions are in flight at least */
+int hs_reductions_in_flight(const struct hs_variant *variant, const struct hs_spec *spec,
+                            const struct hs_factors *levels);
 
 /* Sets all fields but the tables.  Local; allocates nothing.  cells: the cells of the operand's line, or NULL. */
 void hs_mover_init(struct hs_mover *mover, const struct hs_problem *problem, const struct hs_variant *variant,

@@ -211,8 +211,7 @@ static hsumma_movement exchange_cost(const struct hs_pricing *pricing, const str
         double each = together > least ? together : least, busy = each * (1 - 1 / flight.window);
         cost->busy += busy;
         cost->port += busy;
-        /* where panels overlap fully, those of a window wait for each other at the ports only, unless they share links
-         */
+        /* where panels overlap fully, those of a window wait for each other at ports, and at the links they share */
         cost->part += (profile->pipelining < 1 || knows_fabric(lines) ? seconds : each) / flight.window;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }

@@ -77,12 +77,15 @@ def test_passed_on():
 
 def test_in_flight():
     """With a lookahead, exchanges of panels of several owners use all links at once, and reductions of narrow panels of
-    C do not wait for one another: simulated communication takes less than `most` of its time with lookahead 0."""
+    C, and two of wide ones between two cells, do not wait for one another: simulated communication takes less than
+    `most` of its time with lookahead 0."""
     for platform, options, most in (
             ("hockney:nodes=4,ppn=4,bw=125MBps,lat=10us",
              "-m 1024 --nb 64 --transa T --stationary C --exchange all --block 64 --turn 64", 0.4),
             ("hockney:nodes=16,bw=10GBps,lat=2ms",
-             "-m 256 -n 256 -k 8192 --nb 16 --stationary B --exchange root --block 8 --turn 8", 0.25)):
+             "-m 256 -n 256 -k 8192 --nb 16 --stationary B --exchange root --block 8 --turn 8", 0.25),
+            ("hockney:nodes=8,ppn=2,bw=1GBps,lat=10us",
+             "-m 8192 -n 512 -k 256 --nb 32 --stationary A --exchange root --block 32 --turn 32", 0.54)):
         seconds = []
         for lookahead in (0, 3):
             process = simulate(f"--platform {platform} --gemm free gemm --grid 4x4 --groups 1x1 --bcast binomial "

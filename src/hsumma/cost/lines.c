@@ -133,7 +133,7 @@ static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, 
 {
     int size = lines->grid->extent[axis], others = lines->grid->extent[1 - axis], most = 0;
     struct hs_grid grid = *lines->grid;
-    *cells = (struct hs_line_cells){.together = 1, .least = size};
+    *cells = (struct hs_line_cells){.together = 1, .alike = 1, .least = size};
     cells->nodes = hs_get(memory, (size_t)others + (size_t)others * (size_t)size, sizeof *cells->nodes);
     if (!cells->nodes)
         return HSUMMA_ERR_MEMORY;
@@ -141,6 +141,7 @@ static hsumma_status look_at_cells(const struct hs_line_table *lines, int axis, 
         struct line_shape shape = shape_of(lines, axis, line, share, cells);
         if (shape.together == 0)
             cells->together = 0;
+        cells->alike &= shape.together > 0 && shape.cells == cells->nodes[0];
         if (cells->together > 0 && cells->together <= size)
             cells->together = common_multiple(cells->together, shape.together, size);
         if (shape.cells > most) {

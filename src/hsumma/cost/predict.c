@@ -91,9 +91,13 @@ struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct
               ? (double)panels
               : (turn < run ? turn : run) * levels->stride[level] * pairs->count / pairs->changes[index];
     double window = window_of(pricing->memo->profile, spec, times);
-    if (operand == HS_C && window > 1)
+    struct hs_factors merged = *levels;
+    int tier[HS_LEVELS_MAX];
+    if (operand == HS_C && window > 1) {
+        hs_factors_merge_for_sums(levels, &merged, tier);
         /* two reductions that share the links of a fabric are priced as one after the other */
-        window = hs_reductions_in_flight(pricing->variant, spec, knows_fabric(pricing->lines) ? &no_level : levels);
+        window = hs_reductions_in_flight(pricing->variant, spec, knows_fabric(pricing->lines) ? &no_level : &merged);
+    }
     return (struct hs_pipeline){window, run > times ? run / times : 1, times};
 }
 
@@ -290,16 +294,6 @@ struct hs_mover hs_line_mover(const struct hs_pricing *pricing, const struct hs_
     return mover;
 }
 
-/* Whether some line consists of so few cells that two reductions are in flight on it, unlike on the line with the most
- * cells, which represents all. */
-static int has_few_cells(const struct hs_line_table *lines, int axis)
-{
-    int few = 0;
-    for (int line = 0; line < lines->grid->extent[1 - axis]; line++)
-        few |= lines->cells[axis].nodes[line] > 1 && lines->cells[axis].nodes[line] <= HS_FEW_REDUCED;
-    return few;
-}
-
 /* The panel buffers that one operand needs. */
 static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_mover *mover,
                                     const struct hs_spec *spec)
@@ -308,7 +302,9 @@ static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_
     const struct hs_line_cells *cells = &lines->cells[mover->role->line_axis];
     int64_t length = hs_axis_count_max(mover->role->want);
     struct hs_need need = {0, 0};
-    if (mover->reductions == 1 && mover->cells && spec->lookahead > 0 && has_few_cells(lines, mover->role->line_axis))
+    /* where lines differ in their cells, some may have two reductions in flight, although this one has not */
+    int differ = lines->shares && hs_spec_shares(spec, mover->operand) && !(mover->cells && cells->alike);
+    if (mover->reductions == 1 && differ && spec->lookahead > 0)
         mover->reductions = 2;
     if (lines->shares && hs_spec_shares(spec, mover->operand)) {
         size_t shared = hs_conveyor_shared_bytes(mover, spec, pricing->pairs, cells->lines, cells->members);

@@ -15,6 +15,17 @@ int hs_layered_wanted(const struct hs_request *request, const struct hs_settings
            request->desc[HS_C]->grid != grid;
 }
 
+static int processes_of(const hsumma_grid *grid)
+{
+    return grid->grid.extent[0] * grid->grid.extent[1];
+}
+
+int hs_layered_at_most(const struct hs_request *request, int layers)
+{
+    int processes = processes_of(request->desc[HS_A]->grid);
+    return layers < processes ? layers : processes;
+}
+
 int hs_layered_together(const hsumma_context *ctx, const struct hs_request *request, const struct hs_settings *settings)
 {
     return request->alone && !request->priced && (settings->layers > 1 || hs_layered_may_choose(ctx, settings));
@@ -24,11 +35,6 @@ static int by_number(const void *left, const void *right)
 {
     int a = *(const int *)left, b = *(const int *)right;
     return a < b ? -1 : a > b;
-}
-
-static int processes_of(const hsumma_grid *grid)
-{
-    return grid->grid.extent[0] * grid->grid.extent[1];
 }
 
 int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid)

@@ -47,6 +47,9 @@ struct hs_layered {
  * enough. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
+/* `layers`, but at most the number of processes of A's grid. */
+int hs_layered_at_most(const struct hs_request *request, int layers);
+
 /* Whether a plan of p?gemm (hs_request.alone) may get several layers.  All processes then make it together, because
  * layers need grids and memory of all of them. */
 int hs_layered_together(const hsumma_context *ctx, const struct hs_request *request,

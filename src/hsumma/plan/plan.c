@@ -364,6 +364,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
         status = hs_check_guard(ctx, &options.settings, &mine);
+    if (request->alone && !request->priced) /* of p?gemm: one word for grids of all sizes */
+        options.settings.layers = hs_layered_at_most(request, options.settings.layers);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);

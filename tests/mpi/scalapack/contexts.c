@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     test_log();
     test_explain();
     if (size > 1)
-        test_layers("2", 0);
+        test_layers("2", 0), test_layers("99", 0);
     if (size >= 4)
         test_layers("auto", 1);
     test_late();

@@ -748,6 +748,16 @@ def test_more_memory():
         ok(("\n            with workspace_limit=100%: about " in text) == worth, "  in the table if it saves a hundredth", text)
 
 
+def test_within_limit():
+    """Panels stay within the limit where lines differ in their cells, and so in the reductions of C in flight."""
+    for nodes in ("0,1,2,3,4,5,6,7,8,8,9,9,10,10,11,11", "0,1,0,1,2,3,2,3,8,8,9,9,10,10,11,11"):
+        for limit in (1000000, 3000000):
+            report = explain("-m 2000 -n 1000 -k 3000 --nb 10 --grid 2x8 --stationary A --lookahead 1 --groups 1x2 "
+                             f"--workspace-limit {limit} --map {nodes}")
+            ok(0 < report["workspace_bytes_max"] <= limit, f"workspace within {limit} bytes on nodes {nodes}",
+               report["workspace_bytes_max"], report["plan"])
+
+
 def test_table():
     for line in ("", "-m 16k --grid 8x8 --nodes 4", "-m 64k --ranks 1024 --nodes 64"):
         process = table(line)
@@ -791,6 +801,6 @@ def test_document():
 
 
 if __name__ == "__main__":
-    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_more_memory, test_entering, test_orders, test_torus, test_scattered_cells, test_switches, test_cells,
+    sys.exit(run(test_messages, test_coverage, test_moves, test_profile, test_condition, test_bound, test_memory_bound, test_limit, test_free, test_layers, test_more_memory, test_within_limit, test_entering, test_orders, test_torus, test_scattered_cells, test_switches, test_cells,
                  test_rivals, test_phases, test_ranks, test_timing, test_all, test_run, test_collective, test_devices, test_table,
                  test_errors, test_document, names=sys.argv[1:]))

@@ -12,9 +12,9 @@ __attribute__((constructor)) static void leave_other_mpi(int argc, char **argv)
 }
 
 /*
- * Whether MPI must perform the call, because this library makes the call itself, an argument is invalid, or no data
- * move. An error that one rank can find alone must reach MPI before anything collective begins: MPI reports it on that
- * rank only, and the other ranks may never make the call.
+ * Whether MPI must perform the call, because this library makes the call itself, an argument is invalid, no data move,
+ * or MPI_COMM_SELF does not exist (pmpi_self). An error that one rank can find alone must reach MPI before anything
+ * collective begins: MPI reports it on that rank only, and the other ranks may never make the call.
  */
 static int is_for_mpi(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {

@@ -75,7 +75,7 @@ extern struct pmpi_state pmpi_state;
 
 /*
  * communicators.c: the record of a communicator, for a call that moves `bytes`; NULL if the call must be passed on.
- * Collective over comm in the call that creates the context.
+ * Collective over comm in the call that creates the context. pmpi_self must have returned a communicator.
  */
 struct pmpi_comm *pmpi_comm_of(MPI_Comm comm, MPI_Count bytes);
 /* pmpi_state.self, made when first needed with the rest of the state; MPI_COMM_NULL before MPI_Init and after

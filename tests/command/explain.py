@@ -732,6 +732,8 @@ def test_layers():
         ok(rows[16]["workspace_bytes"] >= 2 * part + m * m * 8, "  workspace", rows[16]["workspace_bytes"])
         text = table(line + " --nodes 16 --show plan").stdout
         ok(f"\nlayers      best layers={best['layers']} of {best['nprow']} x {best['npcol']}: " in text, "  the best in the table", text)
+        faster = best["predicted_s"] < 0.9 * explain(line + " --nodes 16")["predicted_s"]
+        ok(("\n            layers=auto workspace_limit=" in text) == faster, "  the options that choose it, if it is clearly faster", text)
         ok(explain(line + " --nodes 1")["layers"] == [], "  none on one node")
 
 

@@ -37,8 +37,7 @@ struct hs_line_cells {
     /* Levels whose strides are multiples of this number cut through no cell.  0 if there is no such number, because
      * some line has cells that differ in size or are not contiguous. */
     int together;
-    int alike; /* 1 if `together` is not 0 and all lines have as many cells, so that all have the same levels over them
-                */
+    int alike; /* 1 if `together` is not 0 and all lines have as many cells: they then have the same levels of cells */
     /* Number of members of the smallest cell of all lines, and of the smallest cell with several members (0: none). */
     int least, least_of_several;
     /* Maxima over nodes: number of lines with several members on the node; number of these members. */

@@ -70,11 +70,6 @@ static double window_of(const struct hs_profile *profile, const struct hs_spec *
     return profile->one_node ? 1 : ahead / times + 1;
 }
 
-static int knows_fabric(const struct hs_line_table *lines)
-{
-    return lines->topology && lines->topology->fabric;
-}
-
 /* A line of one member. */
 static const struct hs_factors no_level = {.levels = 1, .size = {1}, .stride = {1}};
 
@@ -91,12 +86,12 @@ struct hs_pipeline hs_pipeline_of(const struct hs_pricing *pricing, const struct
               ? (double)panels
               : (turn < run ? turn : run) * levels->stride[level] * pairs->count / pairs->changes[index];
     double window = window_of(pricing->memo->profile, spec, times);
-    struct hs_factors merged = *levels;
-    int tier[HS_LEVELS_MAX];
     if (operand == HS_C && window > 1) {
+        struct hs_factors merged;
+        int tier[HS_LEVELS_MAX];
         hs_factors_merge_for_sums(levels, &merged, tier);
         /* two reductions that share the links of a fabric are priced as one after the other */
-        window = hs_reductions_in_flight(pricing->variant, spec, knows_fabric(pricing->lines) ? &no_level : &merged);
+        window = hs_reductions_in_flight(pricing->variant, spec, pricing->lines->links ? &no_level : &merged);
     }
     return (struct hs_pipeline){window, run > times ? run / times : 1, times};
 }
@@ -216,7 +211,7 @@ static hsumma_movement exchange_cost(const struct hs_pricing *pricing, const str
         cost->busy += busy;
         cost->port += busy;
         /* where panels overlap fully, those of a window wait for each other at ports, and at the links they share */
-        cost->part += (profile->pipelining < 1 || knows_fabric(lines) ? seconds : each) / flight.window;
+        cost->part += (profile->pipelining < 1 || lines->links ? seconds : each) / flight.window;
         cost->first += first + (role->looped->n ? width / (double)role->looped->n : 0) * all * pace->alone;
     }
     cost->seconds += seconds;
@@ -302,11 +297,11 @@ static struct hs_need need_of_mover(const struct hs_pricing *pricing, struct hs_
     const struct hs_line_cells *cells = &lines->cells[mover->role->line_axis];
     int64_t length = hs_axis_count_max(mover->role->want);
     struct hs_need need = {0, 0};
+    int shares = lines->shares && hs_spec_shares(spec, mover->operand);
     /* where lines differ in their cells, some may have two reductions in flight, although this one has not */
-    int differ = lines->shares && hs_spec_shares(spec, mover->operand) && !(mover->cells && cells->alike);
-    if (mover->reductions == 1 && differ && spec->lookahead > 0)
+    if (mover->reductions == 1 && spec->lookahead > 0 && shares && !(mover->cells && cells->alike))
         mover->reductions = 2;
-    if (lines->shares && hs_spec_shares(spec, mover->operand)) {
+    if (shares) {
         size_t shared = hs_conveyor_shared_bytes(mover, spec, pricing->pairs, cells->lines, cells->members);
         need.shared = shared > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)shared;
     }

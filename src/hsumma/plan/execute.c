@@ -146,8 +146,10 @@ hsumma_status hs_plan_run(hsumma_plan *plan, const void *alpha, const void *cons
     hs_context_enter(plan->ctx, HS_ENTERED_EXECUTION, ++plan->executions, plan->mark);
     plan->began = hs_now();
     reset(plan);
-    memcpy(&plan->alpha, alpha, plan->problem.scalar->size);
-    memcpy(&plan->beta, beta, plan->problem.scalar->size);
+    if (plan->guard || plan->layered) {
+        memcpy(&plan->alpha, alpha, plan->problem.scalar->size);
+        memcpy(&plan->beta, beta, plan->problem.scalar->size);
+    }
     if (plan->guard) {
         if (plan->ctx->device)
             hs_staging_look(plan);

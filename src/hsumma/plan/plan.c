@@ -372,8 +372,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     const int sections = status ? 1 : hs_sections_count(request, &settings);
     if (sections > 1)
         return hs_sections_create(ctx, request, cached, sections, result);
-    struct hs_request together = *request;
+    struct hs_request together;
     if (!status && hs_layered_together(ctx, request, &settings)) {
+        together = *request;
         together.alone = 0;
         request = &together;
     }

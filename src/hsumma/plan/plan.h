@@ -22,7 +22,8 @@ struct hs_request {
     int64_t extent[3]; /* m, n, k */
     const hsumma_desc *desc[3];
     const char *options;
-    /* 1 if no agreement is needed: all processes pass the same arguments, but perhaps at different times (p?gemm). */
+    /* 1 if no agreement is needed: all processes pass the same arguments, but perhaps at different times (p?gemm
+     * without layers, hs_layered_together). */
     int alone;
     int silent;                     /* 1 if the plan's `line` and `why` are not needed */
     const struct hs_choice *choice; /* the choice, if it has been made; NULL otherwise */

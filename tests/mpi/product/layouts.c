@@ -20,6 +20,26 @@ static const char *wrong_sharing(const hsumma_movement *o, int x, int stationary
     return o->exchange_bytes > 0 || o->exchange_seconds > 0 ? "an exchange where memory is shared" : NULL;
 }
 
+/* The share of its time for which each level of a plan counts against it (hs_is_better). */
+static const double LEVEL = 0.01;
+
+/* The number of levels of the best plan with stationary operand x, by its line; that of the chosen plan if it is not
+ * listed. */
+static int levels_of(const hsumma_plan_info *info, int x)
+{
+    for (int i = 0; i < info->nrivals; i++) {
+        const char *line = info->rival[i].line, *level = strstr(line, " levels=");
+        int levels = 1 + (level != NULL);
+        if (line[strlen("stationary=")] != "ABC"[x] ||
+            fabs(info->rival[i].seconds - info->predicted_stationary[x]) > 1e-9 * info->rival[i].seconds)
+            continue;
+        for (const char *at = level ? level + 1 : ""; *at && *at != ' '; at++)
+            levels += *at == ',';
+        return levels;
+    }
+    return info->nlevels;
+}
+
 /* Checks a plan's info: the stationary operand (forced: named by the options), the predicted times, and how each
  * operand moves. Returns NULL, or a description of the error. */
 static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info *info, int forced)
@@ -49,8 +69,8 @@ static const char *wrong_words(const struct gemm_case *c, const hsumma_plan_info
         double other = info->predicted_stationary[x];
         if ((other < 0) != ((forced && x != stationary) || !gemm_can_stay(c, x)))
             return "predicted_stationary: -1 where it is possible, or not where it is not";
-        /* a plan of more levels must be predicted to be faster by a hundredth for each; there are at most two more */
-        if (other >= 0 && mine > other * 1.02)
+        double counted = other * (1 + LEVEL * levels_of(info, x)) / (1 + LEVEL * info->nlevels);
+        if (other >= 0 && mine > counted * (1 + 1e-8))
             return "another stationary operand is predicted to be faster";
     }
     if (!(fabs(mine - info->predicted_seconds) <= 1e-9 * mine))

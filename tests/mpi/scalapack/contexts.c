@@ -146,8 +146,8 @@ static void test_explain(void)
     tap_ok(everywhere(good), "HSUMMA_EXPLAIN: one line per distinct call: %d", lines);
 }
 
-/* HSUMMA_LAYERS: hsumma serves the calls, in the number of layers given or, if it chooses, in layers over links that
- * are slow enough. */
+/* HSUMMA_LAYERS: hsumma serves the calls, in the number of layers given, at most one per process, or, if it chooses, in
+ * layers over links that are slow enough. */
 static void test_layers(const char *layers, int chosen)
 {
     static const char profile[] = "hsumma profile 1\nnetwork.alpha_s 1e-9\nnetwork.beta_s_per_byte 1e-6\n"
@@ -248,8 +248,10 @@ int main(int argc, char **argv)
     test_left_to_scalapack();
     test_log();
     test_explain();
-    if (size > 1)
-        test_layers("2", 0), test_layers("99", 0);
+    if (size > 1) {
+        test_layers("2", 0);
+        test_layers("99", 0);
+    }
     if (size >= 4)
         test_layers("auto", 1);
     test_late();

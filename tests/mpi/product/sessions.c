@@ -3,7 +3,8 @@
  *
  *   sessions alone|later    without MPI_Init, or after MPI_Init and MPI_Finalize
  *
- * Prints "ok" on each rank, or the number of wrong results; "no sessions" if MPI has none.
+ * The first rank prints the numbers of wrong results of all ranks (each rank's own line could be cut by another's);
+ * "no sessions" if MPI has none.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #if MPI_VERSION >= 4
 
-enum { CALLS = 30 };
+enum { CALLS = 30, MOST_RANKS = 16 };
 
 static int count_wrong(MPI_Comm comm)
 {
@@ -33,7 +34,7 @@ static int count_wrong(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    int later = argc > 1 && strcmp(argv[1], "later") == 0, wrong;
+    int later = argc > 1 && strcmp(argv[1], "later") == 0, rank, size, wrong, all_wrong[MOST_RANKS];
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
@@ -50,12 +51,13 @@ int main(int argc, char **argv)
     } else {
         wrong = count_wrong(comm);
     }
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Gather(&wrong, 1, MPI_INT, all_wrong, 1, MPI_INT, 0, comm);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
-    if (wrong)
-        printf("%d wrong\n", wrong);
-    else
-        puts("ok");
+    for (int i = 0; rank == 0 && i < size; i++)
+        printf("%d%s", all_wrong[i], i + 1 < size ? " " : " wrong\n");
     return wrong > 0;
 }
 

@@ -259,7 +259,8 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * options on all processes. MPI must be initialised.
  *
  * The first context over several nodes measures messages between them, in less than 0.1 s, unless a profile or the
- * tuned file describes this network, or the option profile=builtin is given.
+ * tuned file describes this network, or the option profile=builtin is given.  On one node the first long broadcasts
+ * measure copies in the same case (hsumma_coll_start()).
  *
  * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL or an intercommunicator), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a
  * process has no device, or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not

@@ -1,5 +1,5 @@
 /* The public calls of hsumma_coll.h that run collectives, and the list of algorithms. */
-#include "coll/run/call.h"
+#include "coll/team/call.h"
 #include "hsumma/context/context.h"
 
 struct hsumma_request {

@@ -155,6 +155,14 @@ static hsumma_status fill(hsumma_context *ctx)
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
 }
 
+/* Whether the prices of copies for broadcasts are those of another machine and can be measured: on one node whose ranks
+ * have a processor each. */
+static int is_to_measure_copies(const hsumma_context *ctx)
+{
+    return ctx->profile.one_node && !ctx->comm.crowded && !hs_simulator() && ctx->comm.size > 1 &&
+           strcmp(ctx->profile.source, hs_profile_builtin.source) == 0 && strcmp(ctx->texts.profile, "builtin") != 0;
+}
+
 /*
  * Waits until all processes have arrived, then until none has given up this wait: a process that gave up in
  * MPI_Comm_idup would keep a number that MPI needs for the next communicator. The time limit is this process's own
@@ -314,6 +322,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm, ctx->comm.watch);
         if (!status)
             status = hs_context_measure_network(ctx);
+        ctx->team.measures = is_to_measure_copies(ctx);
         if (!status && collectives)
             status = hs_context_share_device(ctx);
         if (!status)

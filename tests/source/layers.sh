@@ -26,7 +26,7 @@ include() {
     refused "$1:.*include" "$1 may not include $2"
 }
 include dist/axis.c '"coll/schedule/steps.h"'
-include coll/bcast/tree.c '"coll/run/team.h"'
+include coll/bcast/tree.c '"coll/team/team.h"'
 include coll/proof/verify.c '"coll/run/executor.h"'
 include coll/model/clock.h '"coll/proof/verify.h"'
 include coll/pattern/ring.inc '<mpi.h>'
@@ -36,7 +36,7 @@ include summa/panels.c '"hsumma/plan/plan.h"'
 include summa/node/fill_and_sum.c '"gpu/devices.h"'
 include api/context_create.c '"gpu/cuda.h"'
 include gpu/devices.c '"summa/panels.h"'
-include coll/run/team.c '"../node/comm.h"'
+include coll/team/team.c '"../node/comm.h"'
 
 plant src/coll/other/file.c 'int nothing;'
 refused 'coll/other/file.c:.*table' "a folder that is in no layer"
@@ -52,9 +52,9 @@ refused 'grids.c: getenv' "the environment is read in one place"
 ! grep -rnwE --include='*.[ch]' '(secure_)?getenv' "$root/benchmarks" >"$scratch/out"
 report "the command reads it there, too"
 
-plant src/coll/run/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'
+plant src/coll/team/team.c 'void hs_above(void); void hs_team(void) { hs_above(); }'
 plant src/summa/above.c 'void hs_above(void) {}'
-compiled coll/run/team.c && compiled summa/above.c
+compiled coll/team/team.c && compiled summa/above.c
 refused 'team.c: hs_above' "coll may not call what is defined in summa" --build "$scratch"
 
 plant src/hsumma/plan/plan.h 'struct hs_plan { int (*run)(void); }; void hs_grid_release(struct hs_plan *plan);'

@@ -71,6 +71,10 @@ struct entrant {
 
 const struct hs_machine *hs_select_machine(const struct hs_selector *selector, const struct hs_question *question)
 {
+    int size =
+        question->collective == HS_BCAST && !question->on_device ? hs_class_of_broadcast(question->shape->bytes) : -1;
+    if (size >= 0 && selector->broadcast[size].known)
+        return &selector->broadcast[size].machine;
     return question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
 }
 

@@ -122,10 +122,24 @@ struct hs_price {
     double seconds, next_seconds;
 };
 
+/* Classes of long broadcasts in host memory, which may have prices of their own (coll/team/measure.c): from 16 KiB
+ * on, and above 1 MiB, where vectors do not fit into the caches of most processors. */
+enum { HS_LONG_BROADCASTS = 2 };
+struct hs_prices_of_broadcasts {
+    int known;
+    struct hs_machine machine;
+};
+/* The class of a broadcast; -1 if it is short. */
+static inline int hs_class_of_broadcast(int64_t bytes)
+{
+    return bytes < 16 << 10 ? -1 : bytes > 1 << 20;
+}
+
 struct hs_selector {
     const struct hs_allocator *memory;
     const struct hs_registry *own;
     const struct hs_machine *machine, *device_machine; /* device_machine: for devices; NULL: `machine` */
+    struct hs_prices_of_broadcasts broadcast[HS_LONG_BROADCASTS];
     struct hs_rules coll, tuned;
     int anywhere; /* true with the option bits=anywhere: calls that round are served by the row "exact" alone */
     struct hs_price *price;

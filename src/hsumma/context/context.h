@@ -7,7 +7,7 @@
 #include "base/device.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "coll/run/team.h"
+#include "coll/team/team.h"
 #include "dist/axis.h"
 #include "hsumma/context/allocations.h"
 #include "hsumma/context/product_memory.h"

@@ -6,10 +6,10 @@
  * contribution, and memory that peers read but have not mapped; a copy that peers read is in the pool. If the host
  * performs the call, staged copies in host memory replace buffers in device memory and an in-place contribution.
  */
-#ifndef HS_COLL_RUN_CALL_DEVICE_H
-#define HS_COLL_RUN_CALL_DEVICE_H
+#ifndef HS_COLL_TEAM_CALL_DEVICE_H
+#define HS_COLL_TEAM_CALL_DEVICE_H
 
-#include "coll/run/signature.h"
+#include "coll/team/signature.h"
 
 /* True if a call uses device memory on this rank; 0 if `on` is NULL or the vector is empty. */
 int hs_call_is_on_device(const struct hs_device_comm *on, const struct hs_call *call);

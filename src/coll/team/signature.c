@@ -1,8 +1,8 @@
-#include "coll/run/signature.h"
+#include "coll/team/signature.h"
 #include "base/simulator.h"
 
-#include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
+#include "coll/team/call_device.h"
 
 #include <limits.h>
 #include <string.h>

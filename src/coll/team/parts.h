@@ -1,8 +1,8 @@
-/* Internal declarations of team.c and team_prepare.c. */
-#ifndef HS_COLL_RUN_TEAM_PARTS_H
-#define HS_COLL_RUN_TEAM_PARTS_H
+/* Internal declarations of team.c and prepare.c. */
+#ifndef HS_COLL_TEAM_PARTS_H
+#define HS_COLL_TEAM_PARTS_H
 
-#include "coll/run/team.h"
+#include "coll/team/team.h"
 
 /* A condition to wait for: that of ticket or request, if not NULL, else that of number. */
 struct hs_team_waiting {
@@ -17,7 +17,19 @@ hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 /* Waits until no call is in progress.  HSUMMA_OK also if they have ended with an error (team->broken). */
 hsumma_status hs_team_drain(struct hs_team *team);
 
-/* The functions below are in team_prepare.c, except the last two. */
+/* Implemented in measure.c.  Whether a call is the first for which the prices of copies must be measured. */
+int hs_team_must_measure(const struct hs_team *team, const struct hs_call *call);
+/* Measures them for a broadcast of these bytes, with calls of its own, and forgets the broadcasts that were chosen by
+ * other prices.  If memory is short, the prices stay as they are.  Collective, after all ranks have agreed on the call.
+ * Only errors that end the team. */
+hsumma_status hs_team_measure(struct hs_team *team, int64_t bytes, struct hs_message *message);
+
+/* The functions below are in prepare.c, except the last two. */
+/* Runs an agreement.  A verdict with an error also sets the message. */
+hsumma_status hs_team_agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
+                            struct hs_message *message);
+/* Drops all signatures and prices of a collective. */
+void hs_team_forget(struct hs_team *team, enum hs_collective collective);
 struct hs_signature_maker hs_team_maker(struct hs_team *team);
 /* Finds the signature that serves a call. Returns NULL if there is none. */
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call);

@@ -1,10 +1,10 @@
 /* What is prepared for one kind of collective call, so that later ones start at once: algorithm, list and memory. */
-#ifndef HS_COLL_RUN_SIGNATURE_H
-#define HS_COLL_RUN_SIGNATURE_H
+#ifndef HS_COLL_TEAM_SIGNATURE_H
+#define HS_COLL_TEAM_SIGNATURE_H
 
-#include "coll/run/call.h"
 #include "coll/run/executor_device.h"
 #include "coll/select/select.h"
+#include "coll/team/call.h"
 
 /* The completion of a call. Owned by the caller; must not move until the call is done. */
 struct hs_ticket {

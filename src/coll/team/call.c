@@ -1,4 +1,4 @@
-#include "coll/run/call.h"
+#include "coll/team/call.h"
 
 #include "base/operators.h"
 

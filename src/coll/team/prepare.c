@@ -1,11 +1,11 @@
 /* The first call of a kind, which all ranks prepare and agree on. */
-#include "coll/run/team_parts.h"
+#include "coll/team/parts.h"
 
 #include "base/hash.h"
 #include "base/operators.h"
 #include "coll/node/agree_mpi.h"
-#include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
+#include "coll/team/call_device.h"
 
 #include <inttypes.h>
 
@@ -28,11 +28,19 @@ struct hs_signature_maker hs_team_maker(struct hs_team *team)
                                        .segment = team->segment};
 }
 
+/* Writes the chosen algorithm, which is "" before the choice. */
+static const char *algorithm_of(const struct hs_signature *signature, char text[HS_ALG_SPEC_TEXT])
+{
+    text[0] = 0;
+    if (signature)
+        hs_alg_spec_write(&signature->chosen, text, HS_ALG_SPEC_TEXT);
+    return text;
+}
+
 /* The hash of the data that must be equal on all ranks: the call and the chosen algorithm. */
 static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, const struct hs_signature *signature)
 {
     char algorithm[HS_ALG_SPEC_TEXT];
-    hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
     int user = call->op.op == HSUMMA_USER; /* only the caller's operators have `commutative`, and no `element` */
     const int64_t field[] = {call->collective,     call->root,
                              call->unit,           call->bytes,
@@ -44,7 +52,7 @@ static int64_t hash_of(const struct hs_team *team, const struct hs_call *call, c
         hash = hs_mix(hash, (uint64_t)field[i]);
     for (int r = 0; call->counts && r < team->group.size; r++)
         hash = hs_mix(hash, (uint64_t)call->counts[r]);
-    return (int64_t)(hs_mix_text(hash, algorithm) >> 1);
+    return (int64_t)(hs_mix_text(hash, algorithm_of(signature, algorithm)) >> 1);
 }
 
 /* Also advances the calls in progress: other ranks may start the agreement only after these complete. */
@@ -55,14 +63,11 @@ static hsumma_status advance_agreement(void *state, int *worked, int *done)
     return team->broken ? team->status : hs_agreement_advance(&team->agreement, worked, done);
 }
 
-static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
-                           struct hs_message *message);
-
 /* The function `agree` of hs_voters. Its votes have no error status; they only transfer values and text. */
 static struct hs_verdict agree_again(void *team, struct hs_vote vote)
 {
     struct hs_verdict verdict = {0};
-    verdict.status = agree(team, vote, &verdict, NULL);
+    verdict.status = hs_team_agree(team, vote, &verdict, NULL);
     return verdict;
 }
 
@@ -71,8 +76,8 @@ static struct hs_voters voters_of(struct hs_team *team)
     return (struct hs_voters){.agree = agree_again, .state = team, .rank = team->comm->rank};
 }
 
-static hsumma_status agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
-                           struct hs_message *message)
+hsumma_status hs_team_agree(struct hs_team *team, struct hs_vote mine, struct hs_verdict *verdict,
+                            struct hs_message *message)
 {
     hsumma_status status = hs_agreement_start(&team->agreement, mine);
     if (!status)
@@ -96,7 +101,6 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
     const int user = call->op.op == HSUMMA_USER;
     uint64_t all_counts = 0;
     char algorithm[HS_ALG_SPEC_TEXT], counts[96] = "";
-    hs_alg_spec_write(&signature->chosen, algorithm, sizeof algorithm);
     for (int r = 0; call->counts && r < team->group.size; r++) {
         hs_append(counts, sizeof counts, "%s%" PRId64, r ? "," : "", call->counts[r]);
         all_counts = hs_mix(all_counts, (uint64_t)call->counts[r]);
@@ -111,7 +115,7 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
         {"commutative", .number = user && call->op.commutative},
         {"counts", .number = (int64_t)all_counts, .text = call->counts ? counts : "NULL"},
         {"count", .number = call->counts ? 0 : call->bytes / call->unit / (call->parted ? team->group.size : 1)},
-        {"algorithm", .text = algorithm},
+        {"algorithm", .text = algorithm_of(signature, algorithm)},
     };
     return hs_unlike_explain(&voters, "a collective", given, sizeof given / sizeof *given, message);
 }
@@ -120,13 +124,13 @@ static hsumma_status unlike(struct hs_team *team, const struct hs_call *call, co
 static hsumma_status agree_on_change(struct hs_team *team, int needs, int *changes, struct hs_message *message)
 {
     struct hs_verdict verdict = {0};
-    hsumma_status status = agree(team, (struct hs_vote){.value = needs}, &verdict, message);
+    hsumma_status status = hs_team_agree(team, (struct hs_vote){.value = needs}, &verdict, message);
     *changes = !status && verdict.value;
     if (!*changes)
         return status;
     status = hs_team_drain(team);
     /* without this agreement, the change would wait for ever for a rank that has failed */
-    return status ? status : agree(team, (struct hs_vote){0}, &verdict, message);
+    return status ? status : hs_team_agree(team, (struct hs_vote){0}, &verdict, message);
 }
 
 static int is_joined(const struct hs_joined *joined, const struct hs_joint *joint)
@@ -195,7 +199,23 @@ static hsumma_status need_communicators(struct hs_team *team, struct hs_signatur
         hs_team_fail(team, status);
         return hs_fail(message, status, "MPI_Comm_create_group failed: no communicator for a collective by MPI");
     }
-    return agree(team, (struct hs_vote){.status = status, .about = HS_CALL_MEMORY}, &verdict, message);
+    return hs_team_agree(team, (struct hs_vote){.status = status, .about = HS_CALL_MEMORY}, &verdict, message);
+}
+
+void hs_team_forget(struct hs_team *team, enum hs_collective collective)
+{
+    for (struct hs_signature **link = &team->signature; *link;) {
+        struct hs_signature *signature = *link;
+        if (signature->collective != collective) {
+            link = &signature->next;
+            continue;
+        }
+        *link = signature->next;
+        team->signatures--;
+        team->cost -= signature->cost;
+        hs_signature_drop(signature, team->memory);
+    }
+    team->selector.prices = 0;
 }
 
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
@@ -275,7 +295,7 @@ static hsumma_status need_shared(struct hs_team *team, const struct hs_signature
         return status;
     status = hs_device_grow(on, &bytes, message);
     const struct hs_vote vote = {.status = status, .about = HS_CALL_MEMORY, .value = status && !bytes ? POOL : bytes};
-    status = agree(team, vote, &verdict, message);
+    status = hs_team_agree(team, vote, &verdict, message);
     if (status && !hs_status_is_final(status))
         *refused = verdict.value;
     return status;
@@ -304,7 +324,7 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
             (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
             (int64_t)(fresh->device ? HS_SHARED_RINGS - 1 : hs_shm_ring_for(fresh->list.reach, team->comm->crowded))
                 << RING_BIT;
-    hsumma_status status = agree(team, vote, &verdict, message);
+    hsumma_status status = hs_team_agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);
     if (!status && fresh && fresh->device)
@@ -321,11 +341,26 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     return status;
 }
 
+/* Agrees on a call before its algorithm is chosen, so that all ranks measure or none does, then measures. */
+static hsumma_status measure(struct hs_team *team, const struct hs_call *call, struct hs_message *message)
+{
+    struct hs_verdict verdict = {0};
+    hsumma_status status = hs_team_agree(team, (struct hs_vote){.hash = hash_of(team, call, NULL)}, &verdict, message);
+    if (!status && !verdict.alike)
+        return unlike(team, call, NULL, message);
+    return status ? status : hs_team_measure(team, call->bytes, message);
+}
+
 hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                               hsumma_status mine, int about, struct hs_message *message)
 {
     int64_t refused = 0;
-    hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
+    hsumma_status status = HSUMMA_OK;
+    if (!mine && !*signature && hs_team_must_measure(team, call))
+        status = measure(team, call, message);
+    if (status)
+        return status;
+    status = prepare(team, call, signature, mine, about, &refused, message);
     while (refused && hs_device_lower(team->comm->device, refused == POOL ? 0 : refused)) {
         refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);

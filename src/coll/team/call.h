@@ -1,6 +1,6 @@
 /* A collective call after its arguments have been checked, with sizes in bytes. */
-#ifndef HS_COLL_RUN_CALL_H
-#define HS_COLL_RUN_CALL_H
+#ifndef HS_COLL_TEAM_CALL_H
+#define HS_COLL_TEAM_CALL_H
 
 #include "base/scalar.h"
 #include "base/status.h"

@@ -1,9 +1,9 @@
-#include "coll/run/team_parts.h"
+#include "coll/team/parts.h"
 
 #include "coll/node/agree_mpi.h"
-#include "coll/run/call_device.h"
 #include "coll/run/device_comm.h"
 #include "coll/run/notice.h"
+#include "coll/team/call_device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * start immediately. The cache of kinds has the same contents on all ranks, since it depends only on the sequence of
  * calls.
  */
-#ifndef HS_COLL_RUN_TEAM_H
-#define HS_COLL_RUN_TEAM_H
+#ifndef HS_COLL_TEAM_TEAM_H
+#define HS_COLL_TEAM_TEAM_H
 
 #include "coll/run/agree.h"
-#include "coll/run/signature.h"
+#include "coll/team/signature.h"
 
 /* A function that advances other work while the team waits. */
 typedef void hs_drive(void *state, int *worked);
@@ -31,7 +31,8 @@ struct hs_team {
     struct hs_selector selector;
     const struct hs_compute *compute; /* cost of computation in a simulated run; NULL in a real run */
     int64_t segment;
-    int check_always;         /* 1: ranks agree on every call; 0: only on the first call of a kind */
+    int measures;     /* 1 if the prices of copies must still be measured, at the first long broadcasts (measure.c) */
+    int check_always; /* 1: ranks agree on every call; 0: only on the first call of a kind */
     struct hs_joined *joined; /* communicators for MPI steps, created when first needed */
 
     struct hs_signature *signature; /* the cached kinds of calls, most recently used first */
@@ -50,7 +51,7 @@ struct hs_team {
 
 /*
  * Initialises a team. After that the caller may set the other fields of the selector, and the team's segment, compute,
- * check_always, drive and driven. Local. Errors: HSUMMA_ERR_MEMORY.
+ * measures (equal on all ranks), check_always, drive and driven. Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);

@@ -1,4 +1,4 @@
-#include "coll/run/call_device.h"
+#include "coll/team/call_device.h"
 
 #include "coll/run/device_comm.h"
 

@@ -143,7 +143,7 @@ typedef struct hsumma_request hsumma_request;
  * of the context, and inside hsumma_coll_run(); these also advance a started plan when no request can advance. The
  * caller frees the request with hsumma_coll_wait(). Errors: those of hsumma_coll_run(); *request is then NULL.
  *
- * The first call of a kind agrees with the other processes, and the first long broadcast on one node may time copies
+ * The first call of a kind agrees with the other processes, and the first long broadcasts on one node may time copies
  * with them (doc/collectives.md, Choosing one). A call with a step by MPI or by a function of the caller first
  * completes earlier calls with several such steps; if memory is short, a call first completes all earlier ones: these
  * wait for the other processes. Requests of several contexts must be completed in the same order on all processes.

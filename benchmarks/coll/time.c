@@ -153,6 +153,8 @@ static int try_out(coll_run *run, coll_case *c, coll_contender *x)
     }
     if (command_fail(run->comm, complaint != NULL, "coll: %s: %s", coll_label(run, x), complaint))
         return status == HSUMMA_ERR_OPTION || status == HSUMMA_ERR_ARGUMENT ? COMMAND_BAD_INPUT : COMMAND_INTERNAL;
+    if (x->word && !call.algorithm) /* the first long broadcast may have measured prices */
+        ask(run, &call, x);
     right = coll_case_right(c);
     quiet_allreduce(&right, &x->right, 1, MPI_INT, MPI_MIN, run->comm);
     return run->args->bits ? coll_device_bits(run, c, x) : COMMAND_OK;

@@ -36,6 +36,7 @@ static hsumma_status start(hsumma_context *ctx, const hsumma_coll *from, struct 
     hsumma_status mine = hs_call_read(from, ctx->comm.rank, ctx->comm.size, &call, &about, &ctx->message);
     hs_context_enter(ctx, mine ? HS_ENTERED_COLLECTIVE : HS_ENTERED_COLLECTIVE + (int)call.collective,
                      (uint64_t)ctx->team.number, 0);
+    ctx->team.engaged = ctx->running != NULL;
     status = hs_team_start(&ctx->team, &call, mine, about, ticket, &ctx->message);
     ctx->broken |= ctx->team.broken;
     return status;

@@ -105,6 +105,9 @@ static void drive_plan(void *state, int *worked)
         hs_plan_drive(ctx->running, worked);
 }
 
+/* State of the process, not of a context. */
+static struct hs_copies copies_of_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 /* Prepares the context for collective calls. Local. */
 static hsumma_status make_team(hsumma_context *ctx)
 {
@@ -153,14 +156,6 @@ static hsumma_status fill(hsumma_context *ctx)
         return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for a context");
     struct hs_group all = hs_group_of_all(&ctx->comm);
     return hs_agreement_init(&ctx->agreement, &ctx->comm, &all, NULL, HS_AGREE_CONTEXT, &ctx->memory);
-}
-
-/* Whether the prices of copies for broadcasts are those of another machine and can be measured: on one node whose ranks
- * have a processor each. */
-static int is_to_measure_copies(const hsumma_context *ctx)
-{
-    return ctx->profile.one_node && !ctx->comm.crowded && !hs_simulator() && ctx->comm.size > 1 &&
-           strcmp(ctx->profile.source, hs_profile_builtin.source) == 0 && strcmp(ctx->texts.profile, "builtin") != 0;
 }
 
 /*
@@ -322,7 +317,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
             hs_roster_make(&ctx->comm.roster, ctx->comm.mates.comm, ctx->comm.watch);
         if (!status)
             status = hs_context_measure_network(ctx);
-        ctx->team.measures = is_to_measure_copies(ctx);
+        ctx->team.copies = ctx->measures_copies && ctx->profile.one_node ? &copies_of_process : NULL;
         if (!status && collectives)
             status = hs_context_share_device(ctx);
         if (!status)

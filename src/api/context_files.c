@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_FILE_BYTES = 8 << 20, SHOWN_PATH = 160 };
 
@@ -17,6 +18,7 @@ struct found_files {
     struct hs_message message;
     struct hs_profile profile;
     int measures; /* 1: no profile describes the network between nodes, so it must be measured */
+    int copies;   /* 1: none describes copies inside the node either, and its ranks do not share processors */
     char tuned_file[HS_OPTION_TEXT], note[HS_OPTION_TEXT];
 };
 
@@ -133,7 +135,7 @@ static void read_profile(const hsumma_context *ctx, struct found_files *found_fi
         add_note(found_files, &found, why.text);
     else {
         memcpy(found_files->profile.source, source, strlen(source) + 1);
-        found_files->measures = 0;
+        found_files->measures = found_files->copies = 0;
     }
     hs_put(&ctx->memory, text);
 }
@@ -214,6 +216,13 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
                   : HSUMMA_OK;
 }
 
+/* Whether the first long broadcasts are to measure copies, unless a profile is found. */
+static int is_to_measure_copies(const hsumma_context *ctx)
+{
+    return ctx->comm.size > 1 && ctx->comm.host.count <= sysconf(_SC_NPROCESSORS_ONLN) && !hs_simulator() &&
+           strcmp(ctx->texts.profile, "builtin") != 0;
+}
+
 /* Computes the key of this context's hosts, if the network between them may have to be measured. */
 static hsumma_status find_network_key(hsumma_context *ctx)
 {
@@ -238,6 +247,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
     if (ctx->comm.rank == 0) {
         found_files.profile = ctx->profile;
         found_files.measures = ctx->network_key != 0;
+        found_files.copies = is_to_measure_copies(ctx);
         read_profile(ctx, &found_files);
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);
@@ -251,6 +261,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
     else {
         ctx->profile = found_files.profile;
         ctx->measures = found_files.measures;
+        ctx->measures_copies = found_files.copies;
         memcpy(ctx->tuned_file, found_files.tuned_file, sizeof found_files.tuned_file);
         memcpy(ctx->note, found_files.note, sizeof found_files.note);
         status = found_files.length ? spread_tuned(ctx, &text, found_files.length) : HSUMMA_OK;

@@ -38,17 +38,35 @@ static int is_candidate(const struct hs_alg *alg, const struct hs_question *ques
     return alg->collective == question->collective && !(alg->flags & others);
 }
 
+/* The bytes rounded up to a power of two, up to `most`. */
+static int64_t rounded_up(int64_t bytes, int64_t most)
+{
+    int64_t power = 1;
+    while (power < bytes && power < most)
+        power *= 2;
+    return power;
+}
+
+static int64_t most_bytes(int ranks)
+{
+    return ranks > MANY_RANKS ? MOST_BYTES_OF_MANY : MOST_BYTES_OF_FEW;
+}
+
 /* The bytes rounded up to a power of two, up to the longest vector that is priced, in whole elements. */
 static int64_t size_class(const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
-    int64_t bytes = 1, most = is_long_on_devices(question) ? MOST_BYTES_ON_DEVICES
-                              : shape->size > MANY_RANKS   ? MOST_BYTES_OF_MANY
-                                                           : MOST_BYTES_OF_FEW;
-    while (bytes < shape->bytes && bytes < most)
-        bytes *= 2;
+    int64_t bytes =
+        rounded_up(shape->bytes, is_long_on_devices(question) ? MOST_BYTES_ON_DEVICES : most_bytes(shape->size));
     int64_t elements = (bytes + shape->unit - 1) / shape->unit;
     return shape->bytes ? elements * shape->unit : 0;
+}
+
+int hs_class_of_broadcast(int ranks, int64_t bytes)
+{
+    /* as many bytes as are priced, but for less than one element */
+    int64_t priced = rounded_up(bytes, most_bytes(ranks));
+    return priced < 32 << 10 ? -1 : priced > 1 << 20;
 }
 
 static const struct hs_price *find(const struct hs_selector *selector, const struct hs_question *question,
@@ -71,10 +89,13 @@ struct entrant {
 
 const struct hs_machine *hs_select_machine(const struct hs_selector *selector, const struct hs_question *question)
 {
-    int size =
-        question->collective == HS_BCAST && !question->on_device ? hs_class_of_broadcast(question->shape->bytes) : -1;
-    if (size >= 0 && selector->broadcast[size].known)
-        return &selector->broadcast[size].machine;
+    const struct hs_shape *shape = question->shape;
+    const int is_bcast = question->collective == HS_BCAST && !question->on_device;
+    if (question->machine)
+        return question->machine;
+    const int class = is_bcast ? hs_class_of_broadcast(shape->size, shape->bytes) : -1;
+    if (class >= 0 && selector->broadcast[class].known)
+        return &selector->broadcast[class].machine;
     return question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
 }
 
@@ -290,6 +311,7 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     shape.root = 0;
     shape.part = NULL;
     asked.shape = &shape;
+    asked.machine = hs_select_machine(selector, question); /* of the bytes before they are rounded up */
     while (hs_alg_at(rows))
         rows++;
     struct entrant *row = hs_get(selector->memory, (size_t)rows, sizeof *row);

@@ -185,6 +185,15 @@ void hs_selector_free(struct hs_selector *selector)
     selector->price_capacity = 0;
 }
 
+void hs_select_forget(struct hs_selector *selector, enum hs_collective collective)
+{
+    int kept = 0;
+    for (int i = 0; i < selector->prices; i++)
+        if (selector->price[i].collective != collective)
+            selector->price[kept++] = selector->price[i];
+    selector->prices = kept;
+}
+
 static void write_size(int64_t bytes, char *text, size_t size)
 {
     static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB"};

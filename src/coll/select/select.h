@@ -95,13 +95,14 @@ enum hs_chosen_by {
 
 struct hs_question {
     enum hs_collective collective;
-    const struct hs_shape *shape; /* shape of the call; its rank is ignored, its root is the true root */
-    int ordered;                  /* true if the operator does not commute */
-    int on_device;                /* true if the buffers are in device memory and the device does the work */
-    int own_operator;             /* true if the operator is the caller's */
-    int rounds;                   /* true if the call reduces and the order of the operands may change bits */
-    const char *no_mpi;           /* reason why MPI cannot serve the call; NULL if it can */
-    const char *spec;             /* spec given with the call; NULL if none */
+    const struct hs_shape *shape;     /* shape of the call; its rank is ignored, its root is the true root */
+    int ordered;                      /* true if the operator does not commute */
+    int on_device;                    /* true if the buffers are in device memory and the device does the work */
+    int own_operator;                 /* true if the operator is the caller's */
+    int rounds;                       /* true if the call reduces and the order of the operands may change bits */
+    const char *no_mpi;               /* reason why MPI cannot serve the call; NULL if it can */
+    const char *spec;                 /* spec given with the call; NULL if none */
+    const struct hs_machine *machine; /* the machine that prices the call; NULL: hs_select_machine finds it */
 };
 
 struct hs_answer {
@@ -122,18 +123,15 @@ struct hs_price {
     double seconds, next_seconds;
 };
 
-/* Classes of long broadcasts in host memory, which may have prices of their own (coll/team/measure.c): from 16 KiB
- * on, and above 1 MiB, where vectors do not fit into the caches of most processors. */
+/* Classes of long broadcasts in host memory, which may have prices of their own (coll/team/measure.c): above 16 KiB,
+ * and above 1 MiB, where vectors do not fit into the caches of most processors. */
 enum { HS_LONG_BROADCASTS = 2 };
 struct hs_prices_of_broadcasts {
-    int known;
+    int known; /* 1 if the machine counts; its prices may be the selector's, if they could not be measured */
     struct hs_machine machine;
 };
 /* The class of a broadcast; -1 if it is short. */
-static inline int hs_class_of_broadcast(int64_t bytes)
-{
-    return bytes < 16 << 10 ? -1 : bytes > 1 << 20;
-}
+int hs_class_of_broadcast(int ranks, int64_t bytes);
 
 struct hs_selector {
     const struct hs_allocator *memory;
@@ -149,6 +147,8 @@ struct hs_selector {
 };
 
 void hs_selector_free(struct hs_selector *selector);
+/* Forgets the prices of a collective. */
+void hs_select_forget(struct hs_selector *selector, enum hs_collective collective);
 /*
  * Answers a question. Errors: HSUMMA_ERR_OPTION if the spec to use is invalid or names no algorithm;
  * HSUMMA_ERR_UNSUPPORTED if MPI or a function of the caller cannot perform the stage for which the spec names it, or if

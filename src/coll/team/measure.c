@@ -3,10 +3,11 @@
  *
  * Whether a long broadcast is faster through shared memory or by reading the root's memory depends on the processor,
  * the operating system, and where the ranks run: each is twice to four times as fast as the other on some machine
- * (doc/results/collectives.md).  So without a profile the team times both at its first long broadcast, in about a
- * millisecond, and chooses broadcasts by these prices from then on: by others
- * where vectors do not fit into the caches (hs_class_of_broadcast).  Other collectives keep their prices, because
- * another algorithm may round differently.
+ * (doc/results/collectives.md).  So with the built-in profile the team times both at its first long broadcast, and
+ * chooses long broadcasts by these prices from then on; for vectors that do not fit into the caches it does so again.
+ * Other collectives keep their prices, because another algorithm may round differently.
+ *
+ * A process remembers the prices (struct hs_copies), so that its later teams need not measure.
  */
 #include "coll/team/parts.h"
 
@@ -14,6 +15,22 @@
 #include "coll/model/clock.h"
 
 #include <math.h>
+#include <string.h>
+
+int hs_copies_recall(struct hs_copies *copies, int class, double beta[2])
+{
+    pthread_mutex_lock(&copies->lock);
+    memcpy(beta, copies->beta[class], sizeof copies->beta[class]);
+    pthread_mutex_unlock(&copies->lock);
+    return beta[0] > 0;
+}
+
+void hs_copies_remember(struct hs_copies *copies, int class, const double beta[2])
+{
+    pthread_mutex_lock(&copies->lock);
+    memcpy(copies->beta[class], beta, sizeof copies->beta[class]);
+    pthread_mutex_unlock(&copies->lock);
+}
 
 /* For each class of sizes: the bytes that are timed, and the numbers of trials and of calls in each.  The first trial
  * also prepares the call. */
@@ -22,13 +39,22 @@ static const struct sample {
     int trials, calls;
 } samples[HS_LONG_BROADCASTS] = {{256 << 10, 3, 2}, {2 << 20, 3, 1}};
 
+/* The class of a call; -1 if it is no long broadcast in host memory that the model chooses. */
+static int class_of(const struct hs_team *team, const struct hs_call *call)
+{
+    const struct hs_selector *selector = &team->selector;
+    const int size = team->group.size;
+    if (call->collective != HS_BCAST || call->on_device || call->algorithm ||
+        hs_rules_find(&selector->coll, HS_BCAST, size, 1, call->bytes) ||
+        hs_rules_find(&selector->tuned, HS_BCAST, size, 1, call->bytes))
+        return -1;
+    return hs_class_of_broadcast(size, call->bytes);
+}
+
 int hs_team_must_measure(const struct hs_team *team, const struct hs_call *call)
 {
-    const struct hs_topology *topology = &team->comm->topology;
-    const int size = call->collective == HS_BCAST && !call->on_device ? hs_class_of_broadcast(call->bytes) : -1;
-    return team->measures && size >= 0 && !team->selector.broadcast[size].known && !call->algorithm &&
-           !hs_rules_find(&team->selector.coll, HS_BCAST, team->group.size, 1, call->bytes) &&
-           !hs_rules_find(&team->selector.tuned, HS_BCAST, team->group.size, 1, call->bytes) && topology->direct;
+    const int class = team->copies && team->comm->topology.direct ? class_of(team, call) : -1;
+    return class >= 0 && !team->selector.broadcast[class].known;
 }
 
 /* Broadcasts `calls` times; sets *seconds to the time of one call on the slowest rank. */
@@ -41,8 +67,8 @@ static hsumma_status time_calls(struct hs_team *team, struct hs_call *call, int 
     for (int i = 0; i < calls && !status; i++) {
         struct hs_ticket ticket;
         status = hs_team_start(team, call, HSUMMA_OK, HS_CALL_NOTHING, &ticket, message);
-        if (!status && !ticket.done)
-            status = hs_team_wait(team, &ticket);
+        if (!status && !ticket.done && (status = hs_team_wait(team, &ticket)) != HSUMMA_OK)
+            hs_team_fail(team, status); /* MPI may still use the ticket and the buffer */
     }
     const int64_t nanoseconds = (int64_t)(1e9 * (hs_now() - begin));
     if (!status)
@@ -51,7 +77,7 @@ static hsumma_status time_calls(struct hs_team *team, struct hs_call *call, int 
     return status;
 }
 
-/* Sets link->beta so that the clock gives the measured time of the row. */
+/* Sets link->beta so that the clock gives the measured time of the row.  link: a link of *machine. */
 static hsumma_status fit(const struct hs_team *team, const struct hs_chosen *chosen, double seconds,
                          struct hs_machine *machine, struct hs_link *link)
 {
@@ -100,42 +126,85 @@ static hsumma_status measure_row(struct hs_team *team, const char *row, const st
     return hs_team_agree(team, (struct hs_vote){.status = status}, &verdict, message);
 }
 
-/* Measures both rows.  Messages inside a node, which are not measured, stay as expensive as before relative to copies
- * through shared memory, by which MPI sends them. */
-static hsumma_status measure_rows(struct hs_team *team, const struct sample *sample, char *scratch,
-                                  struct hs_machine *machine, struct hs_message *message)
+/* Sets the prices of copies.  Messages inside a node, which are not measured, stay as expensive as before relative to
+ * copies through shared memory, so that none is chosen because of a figure of another machine. */
+static void set_prices(struct hs_machine *machine, const double beta[2])
 {
-    const double before = machine->shm.beta;
-    int fits;
-    hsumma_status status = measure_row(team, "direct", sample, scratch, machine, &machine->read, &fits, message);
-    if (!status && fits)
-        status = measure_row(team, "shared", sample, scratch, machine, &machine->shm, &fits, message);
-    machine->node.beta *= machine->shm.beta / before;
-    machine->socket.beta *= machine->shm.beta / before;
-    return status;
+    const double slower = beta[1] / machine->shm.beta;
+    machine->read.beta = beta[0];
+    machine->shm.beta = beta[1];
+    machine->node.beta *= slower;
+    machine->socket.beta *= slower;
 }
 
-hsumma_status hs_team_measure(struct hs_team *team, int64_t bytes, struct hs_message *message)
+/* Measures both rows, and sets beta[0] of direct reads and beta[1] of copies through shared memory. */
+static hsumma_status measure_rows(struct hs_team *team, const struct sample *sample, double beta[2],
+                                  struct hs_message *message)
 {
-    const int size = hs_class_of_broadcast(bytes);
-    const struct sample *sample = &samples[size];
-    struct hs_prices_of_broadcasts *prices = &team->selector.broadcast[size];
+    struct hs_machine machine = *team->selector.machine;
     struct hs_verdict verdict = {0};
     char *scratch = hs_get_zero(team->memory, (size_t)sample->bytes, 1);
-    *prices = (struct hs_prices_of_broadcasts){.known = 1, .machine = *team->selector.machine};
+    int fits = 0;
     /* a rank without memory for the measurement keeps all ranks from it */
     hsumma_status status = hs_team_agree(team, (struct hs_vote){.value = !scratch}, &verdict, message);
-    if (!status && !verdict.value) {
-        status = measure_rows(team, sample, scratch, &prices->machine, message);
-        hs_team_forget(team, HS_BCAST);
-    }
-    if (status) { /* the same on all ranks, which go on without */
-        prices->machine = *team->selector.machine;
-        message->text[0] = 0;
-    }
+    if (!status && !verdict.value)
+        status = measure_row(team, "direct", sample, scratch, &machine, &machine.read, &fits, message);
+    if (!status && fits)
+        status = measure_row(team, "shared", sample, scratch, &machine, &machine.shm, &fits, message);
+    beta[0] = machine.read.beta;
+    beta[1] = machine.shm.beta;
     if (team->broken)
         hs_keep(scratch); /* a peer may still read it */
     else
         hs_put(team->memory, scratch);
-    return team->broken ? team->status : HSUMMA_OK;
+    return status || fits ? status : HSUMMA_ERR_UNSUPPORTED;
+}
+
+/* Agrees on the prices that the processes remember: the largest of each.  A price is a positive double, whose bits are
+ * ordered like the prices. */
+static hsumma_status recall(struct hs_team *team, const double remembered[2], double beta[2],
+                            struct hs_message *message)
+{
+    hsumma_status status = HSUMMA_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        struct hs_vote vote = {.status = HSUMMA_OK};
+        struct hs_verdict verdict = {0};
+        memcpy(&vote.value, &remembered[i], sizeof vote.value);
+        status = hs_team_agree(team, vote, &verdict, message);
+        memcpy(&beta[i], &verdict.value, sizeof beta[i]);
+    }
+    return status;
+}
+
+/* What a rank needs before a long broadcast; the largest need of all ranks counts. */
+enum { NOTHING, TO_MEASURE, TO_WAIT };
+
+hsumma_status hs_team_measure(struct hs_team *team, const struct hs_call *call, int64_t hash, int *alike,
+                              struct hs_message *message)
+{
+    const int class = class_of(team, call);
+    struct hs_prices_of_broadcasts *prices = &team->selector.broadcast[class];
+    struct hs_verdict verdict = {0};
+    double beta[2], remembered[2];
+    const int knows = hs_copies_recall(team->copies, class, remembered);
+    const int64_t need = team->first || team->engaged ? TO_WAIT : knows ? NOTHING : TO_MEASURE;
+    hsumma_status status = hs_team_agree(team, (struct hs_vote){.value = need, .hash = hash}, &verdict, message);
+    *alike = verdict.alike;
+    if (status || !verdict.alike || verdict.value == TO_WAIT)
+        return status;
+    *prices = (struct hs_prices_of_broadcasts){.known = 1, .machine = *team->selector.machine};
+    if (verdict.value == NOTHING)
+        status = recall(team, remembered, beta, message);
+    else
+        status = measure_rows(team, &samples[class], beta, message);
+    if (!status) {
+        set_prices(&prices->machine, beta);
+        hs_copies_remember(team->copies, class, beta);
+    }
+    if (team->broken)
+        return hs_fail(message, team->status, "%s",
+                       team->failure.text[0] ? team->failure.text : hsumma_status_string(team->status));
+    hs_team_forget(team, HS_BCAST);
+    message->text[0] = 0; /* without memory all ranks go on by the built-in prices */
+    return HSUMMA_OK;
 }

@@ -17,12 +17,16 @@ hsumma_status hs_team_advance(void *waiting, int *worked, int *done);
 /* Waits until no call is in progress.  HSUMMA_OK also if they have ended with an error (team->broken). */
 hsumma_status hs_team_drain(struct hs_team *team);
 
-/* Implemented in measure.c.  Whether a call is the first for which the prices of copies must be measured. */
+/* Implemented in measure.c.  Whether a call is a long broadcast for which the prices of copies are not known yet. */
 int hs_team_must_measure(const struct hs_team *team, const struct hs_call *call);
-/* Measures them for a broadcast of these bytes, with calls of its own, and forgets the broadcasts that were chosen by
- * other prices.  If memory is short, the prices stay as they are.  Collective, after all ranks have agreed on the call.
- * Only errors that end the team. */
-hsumma_status hs_team_measure(struct hs_team *team, int64_t bytes, struct hs_message *message);
+/*
+ * Agrees on the call, whose hash is given; if it differs between ranks, sets *alike to 0 and does nothing else.  Unless
+ * other work is in progress on some rank, then recalls or measures the prices of copies, and forgets the broadcasts
+ * that were chosen by other prices.  If memory is short, the prices stay as they are.  Collective.  Only errors that
+ * end the team, and those of the agreement.
+ */
+hsumma_status hs_team_measure(struct hs_team *team, const struct hs_call *call, int64_t hash, int *alike,
+                              struct hs_message *message);
 
 /* The functions below are in prepare.c, except the last two. */
 /* Runs an agreement.  A verdict with an error also sets the message. */

@@ -215,7 +215,7 @@ void hs_team_forget(struct hs_team *team, enum hs_collective collective)
         team->cost -= signature->cost;
         hs_signature_drop(signature, team->memory);
     }
-    team->selector.prices = 0;
+    hs_select_forget(&team->selector, collective);
 }
 
 struct hs_signature *hs_team_find(struct hs_team *team, const struct hs_call *call)
@@ -341,26 +341,17 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     return status;
 }
 
-/* Agrees on a call before its algorithm is chosen, so that all ranks measure or none does, then measures. */
-static hsumma_status measure(struct hs_team *team, const struct hs_call *call, struct hs_message *message)
-{
-    struct hs_verdict verdict = {0};
-    hsumma_status status = hs_team_agree(team, (struct hs_vote){.hash = hash_of(team, call, NULL)}, &verdict, message);
-    if (!status && !verdict.alike)
-        return unlike(team, call, NULL, message);
-    return status ? status : hs_team_measure(team, call->bytes, message);
-}
-
 hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, struct hs_signature **signature,
                               hsumma_status mine, int about, struct hs_message *message)
 {
     int64_t refused = 0;
-    hsumma_status status = HSUMMA_OK;
-    if (!mine && !*signature && hs_team_must_measure(team, call))
-        status = measure(team, call, message);
-    if (status)
-        return status;
-    status = prepare(team, call, signature, mine, about, &refused, message);
+    if (!mine && !*signature && hs_team_must_measure(team, call)) {
+        int alike;
+        hsumma_status measured = hs_team_measure(team, call, hash_of(team, call, NULL), &alike, message);
+        if (measured || !alike)
+            return measured ? measured : unlike(team, call, NULL, message);
+    }
+    hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
     while (refused && hs_device_lower(team->comm->device, refused == POOL ? 0 : refused)) {
         refused = 0;
         status = prepare(team, call, signature, HSUMMA_OK, about, &refused, message);

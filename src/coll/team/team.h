@@ -12,6 +12,8 @@
 #include "coll/run/agree.h"
 #include "coll/team/signature.h"
 
+#include <pthread.h>
+
 /* A function that advances other work while the team waits. */
 typedef void hs_drive(void *state, int *worked);
 
@@ -23,6 +25,19 @@ struct hs_joined {
     int size, rank[];
 };
 
+/*
+ * Prices of copies that a process has measured, for each class of long broadcasts: seconds per byte of direct reads and
+ * of copies through shared memory; beta[0] is 0 if they are unknown.  Zeroed memory knows none.  Several threads may
+ * use it.
+ */
+struct hs_copies {
+    pthread_mutex_t lock;
+    double beta[HS_LONG_BROADCASTS][2];
+};
+/* Sets beta and returns 1 if the prices are known. */
+int hs_copies_recall(struct hs_copies *copies, int class, double beta[2]);
+void hs_copies_remember(struct hs_copies *copies, int class, const double beta[2]);
+
 struct hs_team {
     struct hs_comm *comm;
     const struct hs_allocator *memory;
@@ -31,8 +46,9 @@ struct hs_team {
     struct hs_selector selector;
     const struct hs_compute *compute; /* cost of computation in a simulated run; NULL in a real run */
     int64_t segment;
-    int measures;     /* 1 if the prices of copies must still be measured, at the first long broadcasts (measure.c) */
-    int check_always; /* 1: ranks agree on every call; 0: only on the first call of a kind */
+    struct hs_copies *copies; /* of the process, if long broadcasts are to be chosen by it (measure.c); else NULL */
+    int engaged;              /* 1 if this rank has other work in progress, which would falsify a measurement */
+    int check_always;         /* 1: ranks agree on every call; 0: only on the first call of a kind */
     struct hs_joined *joined; /* communicators for MPI steps, created when first needed */
 
     struct hs_signature *signature; /* the cached kinds of calls, most recently used first */
@@ -51,7 +67,7 @@ struct hs_team {
 
 /*
  * Initialises a team. After that the caller may set the other fields of the selector, and the team's segment, compute,
- * measures (equal on all ranks), check_always, drive and driven. Local. Errors: HSUMMA_ERR_MEMORY.
+ * copies (NULL on all ranks or on none), engaged, check_always, drive and driven. Local. Errors: HSUMMA_ERR_MEMORY.
  */
 hsumma_status hs_team_init(struct hs_team *team, struct hs_comm *comm, const struct hs_group *group,
                            const struct hs_allocator *memory);

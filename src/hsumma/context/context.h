@@ -33,6 +33,7 @@ struct hsumma_context {
     struct hs_profile profile;
     struct hs_clock_memo memo;       /* clock values for the profile */
     int measures;                    /* 1 if the network between nodes is measured at creation */
+    int measures_copies;             /* 1 if the first long broadcasts measure copies, on one node */
     uint64_t network_key;            /* key of the context's set of hosts, on rank 0 (hs_network_key) */
     struct hs_tuned tuned;           /* measured choices for products */
     int trials;                      /* number of trials in progress; `tuned` has space for the result of each */

@@ -95,14 +95,6 @@ static inline void set_real(hsumma_type type, void *reals, int64_t i, double val
 /* Stores `value` as one element of the type (at most 16 bytes), as hsumma_plan_execute takes alpha and beta. */
 void store_scalar(hsumma_type type, const double value[2], void *element);
 
-/* --- the environment ---------------------------------------------------------------------------------------------- */
-
-/* Whether a variable's name is unknown, and resembles a known one or begins with HSUMMA_. guess: the nearest known one.
- */
-int environment_is_misspelt(const char *name, size_t length, struct hs_guess *guess);
-/* Warns on stderr of unknown variables whose name resembles a known one. Call it on one rank. */
-void environment_warn(void);
-
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 /*

@@ -396,6 +396,15 @@ static void print_help(const subcommand *what)
     printf("\n%s", what->ending);
 }
 
+/* Warns of unknown variables whose name resembles a known one. */
+static void warn_of_environment(void)
+{
+    char text[1024];
+
+    if (hs_environment_misspelt_text(text, sizeof text))
+        fprintf(stderr, "hsumma: warning: %s\n", text);
+}
+
 int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
 {
     void *arguments = malloc(what->size);
@@ -408,7 +417,7 @@ int command_run(const subcommand *what, int argc, char **argv, MPI_Comm comm)
         return COMMAND_INTERNAL;
     }
     if (rank == 0 && !what->quiet_environment)
-        environment_warn();
+        warn_of_environment();
     memcpy(arguments, what->defaults, what->size);
     bad = command_read(&options, what->table, arguments, argc, argv);
     options.comm = comm;

@@ -4,25 +4,23 @@
 #include "common/command.h"
 #include "doctor/doctor.h"
 
-extern char **environ;
-
 enum { NAME_ROOM = 48 };
 
 static int misspelt(const doctor_job *j, finding *f)
 {
     const char *head = "hsumma does not read ";
     size_t used = 0, advised = 0;
+    struct hs_guess guess;
+    const char *variable;
 
     (void)j;
-    for (char **variable = environ; *variable; variable++) {
-        size_t length = strcspn(*variable, "=");
-        struct hs_guess guess;
+    for (int at = 0; (variable = hs_environment_misspelt(&at, &guess)) != NULL;) {
+        size_t length = strcspn(variable, "=");
 
-        if (!environment_is_misspelt(*variable, length, &guess) || used + 2 * NAME_ROOM > sizeof f->what ||
-            advised + 2 * NAME_ROOM > sizeof f->cure)
+        if (used + 2 * NAME_ROOM > sizeof f->what || advised + 2 * NAME_ROOM > sizeof f->cure)
             continue;
         used += (size_t)snprintf(f->what + used, sizeof f->what - used, "%s%.*s", used ? ", " : head, (int)length,
-                                 *variable);
+                                 variable);
         if (guess.far <= 4)
             advised += (size_t)snprintf(f->cure + advised, sizeof f->cure - advised, "%sdid you mean %s?",
                                         advised ? " " : "", guess.name);

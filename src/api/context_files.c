@@ -248,6 +248,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         found_files.profile = ctx->profile;
         found_files.measures = ctx->network_key != 0;
         found_files.copies = is_to_measure_copies(ctx);
+        hs_environment_misspelt_text(found_files.note, sizeof found_files.note);
         read_profile(ctx, &found_files);
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);

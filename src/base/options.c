@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum option_owner { OF_CONTEXT, OF_PLAN, OF_PRODUCT, OF_MESSAGES };
 
@@ -480,4 +481,54 @@ int hs_options_plan_said(const struct hs_options *options)
         if (table[i].of >= OF_PRODUCT && options->said_by[i] > HS_BY_TUNED)
             return 1;
     return 0;
+}
+
+extern char **environ;
+
+/* The name of known variable i: of an option, of other programs and tests, of module systems and CMake; NULL after the
+ * last. */
+static const char *known_variable(int i)
+{
+    static const char *const others[] = {
+        "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
+        "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",      "HSUMMA_DIR",      "HSUMMA_HOME"};
+    if (i < HS_OPTIONS)
+        return table[i].environment ? table[i].environment : "";
+    i -= HS_OPTIONS;
+    return i < (int)(sizeof others / sizeof *others) ? others[i] : NULL;
+}
+
+static int is_misspelt(const char *name, size_t length, struct hs_guess *guess)
+{
+    enum { LONGEST_NAME = 48, CLOSE = 2 };
+    const char *other;
+    *guess = hs_guess_of(name, length);
+    for (int i = 0; length < LONGEST_NAME && (other = known_variable(i)) != NULL; i++)
+        hs_guess_try(guess, other, strlen(other));
+    return guess->name[0] && (strlen(guess->name) != length || strncmp(guess->name, name, length) != 0) &&
+           ((guess->far <= CLOSE && strlen(guess->name) <= length + CLOSE) || !strncasecmp(name, "HSUMMA_", 7));
+}
+
+const char *hs_environment_misspelt(int *at, struct hs_guess *guess)
+{
+    while (environ && environ[*at]) {
+        const char *variable = environ[(*at)++];
+        if (is_misspelt(variable, strcspn(variable, "="), guess))
+            return variable;
+    }
+    return NULL;
+}
+
+int hs_environment_misspelt_text(char *text, size_t size)
+{
+    struct hs_guess guess;
+    const char *variable;
+    char meant[80];
+    int at = 0, found = 0;
+    text[0] = 0;
+    while ((variable = hs_environment_misspelt(&at, &guess)) != NULL)
+        if (hs_guess_is_near(&guess))
+            hs_append(text, size, "%s%.*s in the environment has no effect%s", found++ ? "; " : "",
+                      (int)strcspn(variable, "="), variable, hs_guess_text(&guess, "", meant, sizeof meant));
+    return found;
 }

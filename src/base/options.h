@@ -135,6 +135,12 @@ void hs_options_default(struct hs_options *options, struct hs_texts *texts);
  * a product is done.  HSUMMA_ERR_OPTION: an unknown name or an invalid value; some options may have changed. */
 hsumma_status hs_options_apply(struct hs_options *options, const char *text, enum hs_said_by by,
                                struct hs_message *message);
+/* The next variable of the environment, from index *at on, whose name is unknown and resembles that of one of the
+ * library's, or begins with HSUMMA_; NULL if there is none. guess: the nearest known name. */
+const char *hs_environment_misspelt(int *at, struct hs_guess *guess);
+/* Writes "NAME in the environment has no effect; did you mean OTHER?" for each such variable with a near name; returns
+ * their number. */
+int hs_environment_misspelt_text(char *text, size_t size);
 /* Parses the variables of the environment; fails like hs_options_apply. */
 hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message);
 /* Whether any option that describes how a product is done was given (a tuned file does not count). */

@@ -89,6 +89,10 @@ def main():
     serves("ScaLAPACK", "the routine from ScaLAPACK's handle", SCALAPACK)
     serves("ScaLAPACK, called by hsumma", "HSUMMA_SCALAPACK=off", SCALAPACK, "all", settings=["HSUMMA_SCALAPACK=off"])
     serves("hsumma", "hsumma loaded, not preloaded", SHIM, SCALAPACK, "all", preload=False)
+    process = run(SCALAPACK, "all", settings=["HSUMMA_GAURD=product", "HSUMMA_OF_MINE=1"])
+    said = [line for line in process.stderr.splitlines() if "HSUMMA_" in line]
+    ok(process.returncode == 0 and said == ["hsumma: HSUMMA_GAURD in the environment has no effect; did you mean HSUMMA_GUARD?"],
+       "a misspelt variable is said once", *said, process.stderr)
     for _ in range(3):  # on a busy machine mpiexec may lose what a failing rank has written
         process = run("-" + SCALAPACK, SHIM)
         if process.stderr:

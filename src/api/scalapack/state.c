@@ -108,6 +108,14 @@ static hsumma_status connect(struct hs_shim *shim, MPI_Comm comm, const int shap
     return status;
 }
 
+/* Says once which variables of the environment look like the library's, but are not. */
+static void warn_of_environment(void)
+{
+    char text[512];
+    if (hs_environment_misspelt_text(text, sizeof text) && hs_shim_first_time(HS_MISSPELT))
+        fprintf(stderr, "hsumma: %s\n", text);
+}
+
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2])
 {
     if (shim && shim->connected)
@@ -117,6 +125,8 @@ hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int sha
     struct hs_shim *to = shim ? shim : &none;
     to->status = connect(to, comm, shape, shim ? HSUMMA_OK : HSUMMA_ERR_MEMORY, text, sizeof text);
     to->connected = to->status != HSUMMA_ERR_MEMORY;
+    if (to->reports)
+        warn_of_environment();
     if (to->status) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);

@@ -25,7 +25,9 @@
  * - A function that can fail returns a status; HSUMMA_OK is 0. hsumma_message() names the invalid argument, its value,
  *   and the allowed values.
  * - The library never ends the program. It prints only what an option requests, and reports of waits without progress
- *   (option timeout, 60 s by default).
+ *   (option timeout, 60 s by default). MPI may end it: MPICH passes errors that MPI_Testsome finds in the library's
+ *   messages to the error handler of MPI_COMM_WORLD, which aborts by default. To receive HSUMMA_ERR_MPI instead, call
+ *   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN).
  * - "Collective" means: every process of the context's communicator makes the call, with the same global arguments (all
  *   but matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
  *   collective call returns the same status on every process of the grid, even if only one of them passed a bad pointer
@@ -98,7 +100,8 @@ typedef struct hsumma_plan hsumma_plan;
 
 /**
  * The distribution of a matrix over a grid, and the part of the matrix that an operation works on. A plain value: fill
- * it with hsumma_desc_init() or hsumma_desc_checkerboard(), then change single fields if necessary.
+ * it with hsumma_desc_init() or hsumma_desc_checkerboard(), then change single fields if necessary. After a change of
+ * m, mb, imb or rsrc, set ld again, to hsumma_local_rows() but at least 1; with mb and nb, also change imb and inb.
  */
 typedef struct hsumma_desc {
     const hsumma_grid *grid; /**< not owned by the descriptor; must live as long as the descriptor is used */
@@ -618,9 +621,10 @@ HSUMMA_API hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type,
  * These calls plan and execute at once, as p?gemm does: C := alpha op(A) op(B) + beta C, with the arguments of
  * hsumma_plan_create() and hsumma_plan_execute(). The context caches a bounded number of plans by their global
  * arguments (the least recently used one is replaced), so that repeated shapes are planned once. Collective; options
- * are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute(). Processes that pass
- * different global arguments, each with a plan in its cache, may wait forever; with the option check=always they return
- * HSUMMA_ERR_ARGUMENT, and each call costs one more small allreduce.
+ * are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute(). If processes pass
+ * different global arguments, each with a plan in its cache, the call may return HSUMMA_OK with a wrong C, fail with an
+ * error of MPI, or wait forever; with the option check=always it returns HSUMMA_ERR_ARGUMENT and costs one more small
+ * allreduce.
  * @{ */
 
 /** C := alpha op(A) op(B) + beta C in single precision. */

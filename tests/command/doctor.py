@@ -110,7 +110,9 @@ def test_blas(scratch):
         finds([], False, zen4, "  which are good with units of 256 bits", settings=haswell)
     if needs(len(CPUS) > 1, "kernels of one rank", "one processor"):
         command = [BENCH, "doctor", "--root", intel, "--format", "csv"]
-        first, rest = mpiexec(1, "env", *CLEAN, *command), mpiexec(1, "env", *CLEAN, *sse, *command)[len(MPIEXEC):]
+        # a BLAS that does not know the processor takes the kernels of the fault by itself
+        good = ["OPENBLAS_CORETYPE=SkylakeX"] if "avx512f" in flags else []
+        first, rest = mpiexec(1, "env", *CLEAN, *good, *command), mpiexec(1, "env", *CLEAN, *sse, *command)[len(MPIEXEC):]
         process = subprocess.run([*first, ":", *rest], capture_output=True, text=True, timeout=120)
         rows = [row for row in csv_rows(process) if row["name"] == "kernels" and "Prescott" in row["what"]]
         ok(process.returncode == 1 and len(rows) == 1 and rows[0]["ranks"] == "1" and rows[0]["kind"] == "costly",

@@ -31,8 +31,8 @@
  * - "Collective" means: every process of the context's communicator makes the call, with the same global arguments (all
  *   but matrices, leading dimensions and output arguments), and in the same order as its other collective calls. A
  *   collective call returns the same status on every process of the grid, even if only one of them passed a bad pointer
- *   or ran out of memory. Calls that make a grid or a plan, or that move a matrix, also detect different global
- *   arguments.
+ *   or ran out of memory. Calls that make a context, a grid or a plan, or that move a matrix, also detect
+ *   different global arguments.
  * - "Local" means: a single process may make the call, and the call sends no messages.
  * - Handles and output arguments must not be NULL unless their description allows it.
  * - One thread at a time may use a context. MPI_THREAD_FUNNELED is enough if only the main thread calls the library.
@@ -265,11 +265,12 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * tuned file describes this network, or the option profile=builtin is given.  On one node the first long broadcasts
  * measure copies in the same case (hsumma_coll_start()).
  *
- * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL or an intercommunicator), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a
- * process has no device, or it cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not
- * initialised, or the program runs with another MPI than the library was built with). After an error *ctx is NULL and,
- * if message is not NULL, up to size bytes of explanation are stored there. Free with hsumma_free(). If the option
- * on_timeout=error ends the call, a barrier on comm may be left incomplete; comm must then not be used any more.
+ * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL or an intercommunicator, or the text of the options differs
+ * between processes; NULL is the same as ""), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device, or it
+ * cannot be used), HSUMMA_ERR_MEMORY, HSUMMA_ERR_PEER, HSUMMA_ERR_MPI (also if MPI is not initialised, or the program
+ * runs with another MPI than the library was built with). After an error *ctx is NULL and, if message is not NULL, up
+ * to size bytes of explanation are stored there. Free with hsumma_free(). If the option on_timeout=error ends the call,
+ * a barrier on comm may be left incomplete; comm must then not be used any more.
  */
 HSUMMA_API hsumma_status hsumma_create(MPI_Comm comm, const char *options, hsumma_context **ctx, char *message,
                                        size_t size);

@@ -2,6 +2,7 @@
 #include "api/context_parts.h"
 #include "api/cores.h"
 #include "api/plan_cache.h"
+#include "base/hash.h"
 #include "base/simulator.h"
 #include "base/threads.h"
 #include "coll/node/agree_mpi.h"
@@ -230,6 +231,17 @@ static struct hs_verdict agree_by_mpi(void *ctx, struct hs_vote vote)
     return hs_agree_by_mpi(comm->comm, vote, comm->watch);
 }
 
+/* Agrees that no process has failed (mine: this process's status) and that all have given the same options. */
+static hsumma_status agree_on_options(hsumma_context *ctx, const char *options, hsumma_status mine)
+{
+    const struct hs_voters voters = {.agree = agree_by_mpi, .state = ctx, .rank = ctx->comm.rank};
+    const struct hs_given given = {"options", .text = options ? options : ""};
+    const int64_t hash = (int64_t)(hs_mix_text(0, given.text) >> 1); /* not negative, so that it can be negated */
+    struct hs_verdict verdict = agree_by_mpi(ctx, (struct hs_vote){.status = mine, .hash = hash});
+    return verdict.status || verdict.alike ? verdict.status
+                                           : hs_unlike_explain(&voters, "hsumma_create", &given, 1, &ctx->message);
+}
+
 /* Gives every process of a failed creation a message: processes without an error of their own get that of a process
  * with one. Does nothing after an error of MPI or a device, or an internal one. */
 static void share_refusal(hsumma_context *ctx, hsumma_status status)
@@ -291,7 +303,7 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
         ctx->profile.one_node = ctx->comm.host.count == ctx->comm.size;
         if (!status) {
             status = read_options(ctx, options);
-            status = hs_agreed(own, status ? status : fill(ctx), ctx->comm.watch);
+            status = agree_on_options(ctx, options, status ? status : fill(ctx));
         }
         if (!status)
             status = settle_waiting(ctx);

@@ -468,6 +468,20 @@ static void test_unlike(hsumma_context *ctx, const hsumma_grid *grid, int victim
     hsumma_status status = hsumma_create(MPI_COMM_WORLD, mine ? "block=0" : NULL, &none, said, sizeof said);
     tap_ok(everywhere(status == HSUMMA_ERR_OPTION && !none && strstr(said, "block is \"0\"")),
            "a context with bad options on rank %d: %s", victim, said);
+    static const char *const differs[][2] = {
+        {"block=32", "block=16"}, {"node=shared", "node=messages"}, {"guard=product", ""}, {"check=always", NULL}};
+    for (size_t i = 0; i < sizeof differs / sizeof *differs; i++) {
+        char words[80];
+        const char *rare = differs[i][1] && differs[i][1][0] ? differs[i][1] : "\"\"";
+        snprintf(words, sizeof words, "rank %d gave options = %s, rank 0 gave %s", victim, rare, differs[i][0]);
+        status = hsumma_create(MPI_COMM_WORLD, differs[i][mine], &none, said, sizeof said);
+        tap_ok(everywhere(status == HSUMMA_ERR_ARGUMENT && !none && strstr(said, words)),
+               "a context with other options on rank %d: %s", victim, said);
+        hsumma_free(&none);
+    }
+    status = hsumma_create(MPI_COMM_WORLD, mine ? "" : NULL, &none, said, sizeof said);
+    tap_ok(everywhere(status == HSUMMA_OK), "a context with empty options on rank %d and NULL on the others", victim);
+    hsumma_free(&none);
     gemm_make(&c, local);
     double one = 1;
     status = gemm_plan_create(ctx, &c, &plan);

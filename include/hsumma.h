@@ -379,8 +379,9 @@ HSUMMA_API const char *hsumma_device(const hsumma_context *ctx);
  * Makes a grid of nprow x npcol processes. Collective over the context; communicates. Processes outside the grid own
  * nothing and may participate in every call.
  *
- * Order 'R' numbers the processes along rows, 'C' along columns. ranks, if not NULL, lists nprow * npcol ranks of the
- * context's communicator in that order and is copied; NULL stands for the first nprow * npcol ranks.
+ * Order 'R' numbers the processes along rows, 'C' along columns; lower case is the same. ranks, if not NULL, lists
+ * nprow * npcol ranks of the context's communicator in that order and is copied; NULL stands for the first nprow *
+ * npcol ranks.
  *
  * With order 'A' (any), the library assigns the coordinates: query them with hsumma_grid_info() and hsumma_grid_rank().
  * The processes of each node get a tile of the grid that is as near to a square as the grid and the sizes of the nodes
@@ -441,8 +442,8 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
 
 /**
  * Plans C := alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x n, and each operand begins at
- * (desc.i, desc.j) of its matrix. trans is 'N', 'T' or 'C' (conjugate transpose; for real types 'T'). Collective.
- * Allocates the workspace; if one process runs out of memory, the call fails on all.
+ * (desc.i, desc.j) of its matrix. trans is 'N', 'T' or 'C' (conjugate transpose; for real types 'T'), in either case.
+ * Collective. Allocates the workspace; if one process runs out of memory, the call fails on all.
  *
  * Layouts: A, B and C are on one grid, or on several grids of the same processes; each has its own blocks, first
  * blocks, sources and offsets. With several grids, and with layers=L (doc/planner.md), the product uses a layout of its

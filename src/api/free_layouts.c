@@ -120,8 +120,12 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
     /* Largest ratio of the sides of a nearly square grid. If all processes form no such grid, fewer processes are tried
      * too: with 7 also 2x3. */
     enum { SQUARE = 2 };
-    struct hs_request request = {
-        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
+    struct hs_request request = {.type = type,
+                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
+                                 .extent = {m, n, k},
+                                 .options = options,
+                                 .alone = 1,
+                                 .silent = 1};
     hsumma_status first = HSUMMA_OK;
     double least = -1;
     if (processes < 1 || nb < 0 || m < 0 || n < 0 || k < 0)
@@ -259,8 +263,12 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
                                int64_t k, const char *options, hsumma_grid *grid[3], hsumma_desc *a, hsumma_desc *b,
                                hsumma_desc *c)
 {
-    struct hs_request request = {
-        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .options = options, .alone = 1, .silent = 1};
+    struct hs_request request = {.type = type,
+                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
+                                 .extent = {m, n, k},
+                                 .options = options,
+                                 .alone = 1,
+                                 .silent = 1};
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
     double seconds = 0;

@@ -8,8 +8,11 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
                                  int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,
                                  const char *options, hsumma_plan **plan)
 {
-    struct hs_request request = {
-        .type = type, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .desc = {a, b, c}, .options = options};
+    struct hs_request request = {.type = type,
+                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
+                                 .extent = {m, n, k},
+                                 .desc = {a, b, c},
+                                 .options = options};
     return hs_plan_create(ctx, &request, 0, plan);
 }
 
@@ -277,8 +280,10 @@ static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *requ
                        const element *a, const hsumma_desc *desca, const element *b, const hsumma_desc *descb,       \
                        scalar beta, element *c, const hsumma_desc *descc)                                            \
     {                                                                                                                \
-        const struct hs_request request = {                                                                          \
-            .type = code, .op = {transa, transb, 'N'}, .extent = {m, n, k}, .desc = {desca, descb, descc}};          \
+        const struct hs_request request = {.type = code,                                                             \
+                                           .op = {hs_upper(transa), hs_upper(transb), 'N'},                          \
+                                           .extent = {m, n, k},                                                      \
+                                           .desc = {desca, descb, descc}};                                           \
         return one_call(ctx, &request, address alpha, a, b, address beta, c);                                        \
     }
 

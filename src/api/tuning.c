@@ -42,7 +42,7 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
     void *matrix[3] = {NULL, NULL, NULL};
     int long_words = snprintf(words, sizeof words, "%s tune=measure", options ? options : "") >= (int)sizeof words;
     struct hs_request request = {.type = type,
-                                 .op = {transa, transb, 'N'},
+                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
                                  .extent = {m, n, k},
                                  .desc = {a, b, c},
                                  .options = words,

@@ -95,11 +95,6 @@ static void check_matrix(const struct hs_arguments *args, int x, const int posit
     note(least, entry[HS_LLD] < (empty || *least != NOTHING_WRONG ? 1 : least_ld(args, x)), first_entry + HS_LLD);
 }
 
-static char upper(const char *letter)
-{
-    return *letter >= 'a' && *letter <= 'z' ? (char)(*letter - 'a' + 'A') : *letter;
-}
-
 static int is_op(char op)
 {
     return op == 'N' || op == 'T' || op == 'C';
@@ -108,8 +103,8 @@ static int is_op(char op)
 /* Copies all arguments, valid or not. */
 static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
 {
-    args->op[0] = upper(call->trans[0]);
-    args->op[1] = upper(call->trans[1]);
+    args->op[0] = hs_upper(*call->trans[0]);
+    args->op[1] = hs_upper(*call->trans[1]);
     args->op[2] = 'N';
     for (int d = 0; d < 3; d++)
         args->extent[d] = *call->extent[d];

@@ -19,6 +19,12 @@
 struct hs_plan_cache; /* defined in src/api */
 struct hs_workspace;
 
+/* The upper case of a letter argument; as in BLAS, either case is accepted. */
+static inline char hs_upper(char letter)
+{
+    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+}
+
 struct hsumma_context {
     int holders;
     void (*destroy)(hsumma_context *ctx); /* provided by the creator */

@@ -18,7 +18,7 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
         gemm_refuse(ctx, &c, HSUMMA_ERR_ARGUMENT, what, word, other_word); \
     } while (0)
     REFUSE(c.ta = 'X', "transa = X", "transa", "'X'");
-    REFUSE(c.tb = 'n', "transb = n", "transb", "'n'");
+    REFUSE(c.tb = '-', "transb = -", "transb", "'-'");
     REFUSE(c.m = -1, "m = -1", "m is", "-1");
     REFUSE(c.n = -2, "n = -2", "n is", "-2");
     REFUSE(c.k = INT64_MIN, "k = -2^63", "k is", "-9223372036854775808");
@@ -59,6 +59,31 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
            "type = 9, and a descriptor that is NULL");
     tap_ok(everywhere(gemm_multiplies(ctx, &good, 0) && gemm_multiplies(ctx, &good, 1)),
            "after all that a good call is right");
+}
+
+/* Letters of either case are the same arguments, also if the case differs between processes. */
+static void test_lower_case(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    static const char upper[] = "NTC", lower[] = "ntc";
+    int good = 1;
+    for (int ops = 0; ops < 9; ops++) {
+        const struct gemm_case c = gemm_case_of(grid, HSUMMA_Z, upper[ops / 3], upper[ops % 3], 12, 10, 14, 2);
+        struct gemm_case small = c;
+        small.ta = rank ? lower[ops / 3] : c.ta;
+        small.tb = lower[ops % 3];
+        for (int by_plan = 0; by_plan < 2; by_plan++) {
+            struct gemm_part local[3];
+            hsumma_plan *plan = NULL;
+            gemm_make(&c, local);
+            hsumma_status status = by_plan ? gemm_plan_create(ctx, &small, &plan) : gemm_one_call(ctx, &small, local);
+            if (plan)
+                status = gemm_begin(plan, &c, local, 1);
+            good &= !status && gemm_wrong(&c, &local[2], 0) == 0;
+            hsumma_plan_free(&plan);
+            gemm_drop(local);
+        }
+    }
+    tap_ok(everywhere(good), "transa and transb in lower case: %s", hsumma_message(ctx));
 }
 
 static void refuse_options(hsumma_context *ctx, const hsumma_grid *grid, const char *options, hsumma_status wanted,
@@ -221,10 +246,10 @@ static void test_grids(hsumma_context *ctx)
             ranks[r] = size - 1 - r;
         good = 1;
         for (int listed = 0; listed < 2; listed++)
-            for (int order = 0; order < 3; order++) {
+            for (int i = 0; i < 6; i++) {
                 hsumma_grid *grid;
-                int place = listed ? reversed : rank;
-                if (hsumma_grid_create(ctx, P, Q, "RCA"[order], listed ? ranks : NULL, &grid)) {
+                int place = listed ? reversed : rank, order = i % 3;
+                if (hsumma_grid_create(ctx, P, Q, "RCArca"[i], listed ? ranks : NULL, &grid)) {
                     good = 0;
                     continue;
                 }
@@ -499,6 +524,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     hsumma_grid_create(ctx, size > 1 ? size - 1 : 1, 1, 'R', NULL, &other);
     test_arguments(ctx, grid, other);
     hsumma_grid_free(&other);
+    test_lower_case(ctx, grid);
     test_options(ctx, grid);
     test_replicas(ctx, grid);
     test_local(ctx, grid, 0);

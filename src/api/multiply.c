@@ -245,25 +245,24 @@ void hsumma_plan_free(hsumma_plan **plan)
     *plan = NULL;
 }
 
-/* With check=always: compares the arguments of all processes, at the cost of an agreement. */
-static hsumma_status compare_arguments(hsumma_context *ctx, const struct hs_request *request)
+/* With check=always: compares the arguments of all processes. */
+static hsumma_status compare_arguments(hsumma_context *ctx, const struct hs_request *request, const void *alpha,
+                                       const void *beta)
 {
-    const struct hs_settings *settings = &ctx->options.settings;
+    struct hs_request compared = *request;
     hsumma_status status = hs_context_check_free(ctx);
-    if (status || !settings->check_always)
+    if (status || !ctx->options.settings.check_always)
         return status;
-    hs_context_enter(ctx, HS_ENTERED_COMPARISON, ++ctx->entered, 0);
-    status = hs_request_check(request, ctx, &ctx->message);
-    const struct hs_vote vote = {.status = status, .hash = status ? 0 : hs_request_hash(request, 0)};
-    struct hs_verdict verdict;
-    return hs_request_agree(ctx, request, settings, vote, &verdict);
+    compared.scalar[0] = alpha;
+    compared.scalar[1] = beta;
+    return hs_request_compare(ctx, &compared, hs_request_check(request, ctx, &ctx->message));
 }
 
 static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *request, const void *alpha, const void *a,
                               const void *b, const void *beta, void *c)
 {
     hsumma_plan *plan;
-    hsumma_status status = compare_arguments(ctx, request);
+    hsumma_status status = compare_arguments(ctx, request, alpha, beta);
     if (!status)
         status = hs_plan_cached(ctx, request, &plan);
     if (status)

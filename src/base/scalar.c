@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 #include <complex.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An int, because the name of the enum's type depends on the CBLAS: BLIS has a tag only, older reference versions a
@@ -43,6 +44,19 @@ const struct hs_scalar hs_scalars[4] = {
     {'z', HSUMMA_Z, sizeof(double complex), 1, 0x1p-53, hs_sum_double, gemm_z, update_z, is_zero_z, &zero_z, &one_z, 0,
      NULL},
 };
+
+void hs_scalar_write(const struct hs_scalar *scalar, const void *value, char *text, size_t size)
+{
+    const int parts = scalar->complex_type ? 2 : 1, is_float = scalar->size / (size_t)parts == sizeof(float);
+    double part[2] = {0, 0};
+    for (int i = 0; value && i < parts; i++)
+        part[i] = is_float ? ((const float *)value)[i] : ((const double *)value)[i];
+    if (!value)
+        snprintf(text, size, "NULL");
+    else
+        snprintf(text, size, parts == 2 ? "(%.*g,%.*g)" : "%.*g", is_float ? 9 : 17, part[0], is_float ? 9 : 17,
+                 part[1]);
+}
 
 void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds)
 {

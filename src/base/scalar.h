@@ -52,6 +52,9 @@ static inline void hs_update(const struct hs_scalar *scalar, int64_t rows, int64
         scalar->update(rows, cols, beta, c, ldc, s, lds);
 }
 
+/* Writes a scalar for messages: 2.5, or (2.5,-1) for complex types. value may be NULL. */
+void hs_scalar_write(const struct hs_scalar *scalar, const void *value, char *text, size_t size);
+
 /* Copies rows x cols elements of `size` bytes between two column-major arrays. */
 void hs_copy_block(size_t size, int64_t rows, int64_t cols, void *dst, int64_t ldd, const void *src, int64_t lds);
 

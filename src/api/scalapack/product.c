@@ -87,18 +87,40 @@ static int leave(struct hs_shim *shim, const struct hs_pgemm *call, const struct
     return 1;
 }
 
+/* The request of a call; desc: memory for its descriptors. */
+static struct hs_request request_of(const struct hs_shim *shim, const struct hs_pgemm *call,
+                                    const struct hs_arguments *args, hsumma_desc desc[3])
+{
+    for (int x = 0; x < 3; x++)
+        desc[x] = describe(args, x, shim->grid);
+    return (struct hs_request){.type = call->type,
+                               .op = {args->op[0], args->op[1], args->op[2]},
+                               .extent = {args->extent[0], args->extent[1], args->extent[2]},
+                               .desc = {&desc[0], &desc[1], &desc[2]},
+                               .options = shim->explain ? "explain=0" : NULL, /* hs_explain prints the plan */
+                               .alone = 1,
+                               .silent = !shim->explain};
+}
+
+/* With check=always: compares the arguments of all processes, which have passed PBLAS's check. Without a context there
+ * is no comparison; the product reports that. */
+static hsumma_status compare_arguments(struct hs_shim *shim, const struct hs_pgemm *call,
+                                       const struct hs_arguments *args, MPI_Comm comm)
+{
+    hsumma_desc desc[3];
+    if (hs_shim_connect(shim, comm, args->shape))
+        return HSUMMA_OK;
+    struct hs_request request = request_of(shim, call, args, desc);
+    request.alone = 0;
+    request.scalar[0] = call->alpha;
+    request.scalar[1] = call->beta;
+    return hs_request_compare(shim->ctx, &request, HSUMMA_OK);
+}
+
 static enum hs_outcome multiply(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_arguments *args)
 {
     hsumma_desc desc[3];
-    for (int x = 0; x < 3; x++)
-        desc[x] = describe(args, x, shim->grid);
-    const struct hs_request request = {.type = call->type,
-                                       .op = {args->op[0], args->op[1], args->op[2]},
-                                       .extent = {args->extent[0], args->extent[1], args->extent[2]},
-                                       .desc = {&desc[0], &desc[1], &desc[2]},
-                                       .options = shim->explain ? "explain=0" : NULL, /* hs_explain prints the plan */
-                                       .alone = 1,
-                                       .silent = !shim->explain};
+    const struct hs_request request = request_of(shim, call, args, desc);
     if (leave(shim, call, &request))
         return HS_LEFT;
     struct hs_repeated how = {.ld = {desc[0].ld, desc[1].ld, desc[2].ld}};
@@ -143,6 +165,11 @@ void hs_pgemm(const struct hs_pgemm *call)
     struct hs_shim *shim = hs_shim_of(comm);
     if (shim && shim->log >= 0)
         hs_log_call(shim->log, call, &args);
+    hsumma_status unlike = shim && shim->checks ? compare_arguments(shim, call, &args, comm) : HSUMMA_OK;
+    if (unlike) {
+        give_up(shim, call, args.context, unlike, 0);
+        return;
+    }
     if (args.extent[0] == 0 || args.extent[1] == 0)
         return;
     if (args.extent[2] == 0 || hs_scalars[call->type].is_zero(call->alpha)) {

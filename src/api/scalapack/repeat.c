@@ -25,7 +25,8 @@ static int gather(const struct hs_pgemm *call, int raw[HS_RAW])
     return count;
 }
 
-/* Repeats only calls that are neither logged, explained nor left to ScaLAPACK; hs_remember stores no others. */
+/* Repeats only calls that are neither logged, explained, checked nor left to ScaLAPACK; hs_remember stores no others.
+ */
 int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_status *status)
 {
     int raw[HS_RAW];
@@ -48,7 +49,7 @@ int hs_repeat(struct hs_shim *shim, const struct hs_pgemm *call, hsumma_status *
 
 void hs_remember(struct hs_shim *shim, const struct hs_pgemm *call, const struct hs_repeated *how)
 {
-    int plain = shim->log < 0 && !shim->explain && shim->left == 0;
+    int plain = shim->log < 0 && !shim->explain && !shim->checks && shim->left == 0;
     shim->last = *how;
     shim->last.count = plain ? gather(call, shim->last.raw) : 0;
 }

@@ -161,6 +161,7 @@ struct hs_shim {
     hsumma_grid *grid;
     double left;                  /* calls with m n k up to this number are left to ScaLAPACK */
     int guarded;                  /* 1 if HSUMMA_GUARD or HSUMMA_BITS is set, which products of one process obey, too */
+    int checks;                   /* 1 if HSUMMA_CHECK=always is set: all processes compare their arguments */
     hsumma_pgemm *original[2][4]; /* ScaLAPACK's routines, indexed by interposed and type; NULL until looked up */
     int explain, reports;
     struct hs_totals *totals; /* NULL if nothing is explained, another process reports, or memory is exhausted */

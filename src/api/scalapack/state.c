@@ -73,6 +73,8 @@ struct hs_shim *hs_shim_of(MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     const char *guard = hs_environment("HSUMMA_GUARD"), *bits = hs_environment("HSUMMA_BITS");
     shim->guarded = (guard && *guard && strcmp(guard, "off") != 0) || (bits && *bits && strcmp(bits, "plan") != 0);
+    const char *check = hs_environment("HSUMMA_CHECK");
+    shim->checks = check && strcmp(check, "always") == 0;
     shim->log = rank == 0 ? hs_log_open() : -1;
     if (MPI_Comm_set_attr(comm, shared.keyval, shim) == MPI_SUCCESS)
         return shim;

@@ -50,7 +50,11 @@ hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *con
 int64_t hs_plan_execution_hash(hsumma_plan *plan)
 {
     const hsumma_plan *holder = hs_plan_holder(plan);
-    return plan->ctx->options.settings.check_always ? (int64_t)(hs_mix(holder->mark, holder->executions) >> 1) : 0;
+    const size_t size = plan->problem.scalar->size;
+    if (!plan->ctx->options.settings.check_always)
+        return 0;
+    uint64_t hash = hs_mix_bytes(hs_mix(holder->mark, holder->executions), &plan->alpha, size);
+    return (int64_t)(hs_mix_bytes(hash, &plan->beta, size) >> 1);
 }
 
 hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict)
@@ -60,8 +64,12 @@ hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict)
     if (verdict.status || verdict.alike)
         return verdict.status;
     const uint64_t number = holder->executions--;
+    char alpha[64], beta[64];
+    hs_scalar_write(plan->problem.scalar, &plan->alpha, alpha, sizeof alpha);
+    hs_scalar_write(plan->problem.scalar, &plan->beta, beta, sizeof beta);
     return hs_fail(&plan->ctx->message, HSUMMA_ERR_ARGUMENT,
-                   "processes execute different plans: rank %d began execution %" PRIu64
-                   " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64 "; expected the same on all",
-                   plan->ctx->comm.rank, number, extent[0], extent[1], extent[2]);
+                   "processes execute different plans or pass different scalars: rank %d began execution %" PRIu64
+                   " of a product with m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64
+                   ", alpha = %s, beta = %s; expected the same on all",
+                   plan->ctx->comm.rank, number, extent[0], extent[1], extent[2], alpha, beta);
 }

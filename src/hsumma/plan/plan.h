@@ -33,6 +33,7 @@ struct hs_request {
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
     int priced;                     /* 1 if the plan is only made to know its price, and has no sections */
     int64_t whole;                  /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
+    const void *scalar[2];          /* alpha and beta, for hs_request_compare; otherwise NULL */
     const hsumma_plan *first;       /* for a section but the first: the plan of the first; otherwise NULL */
 };
 
@@ -135,6 +136,9 @@ int hs_desc_given(const hsumma_desc *desc, const char *whose, struct hs_given gi
  * request->alone there is no communication: the verdict is that of this process's vote. */
 hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *request,
                                const struct hs_settings *settings, struct hs_vote vote, struct hs_verdict *verdict);
+/* With check=always: compares the requests of all processes, with their scalars, at the cost of an agreement. mine: the
+ * status of this process's request. Collective over the context, with the same status on all processes. */
+hsumma_status hs_request_compare(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine);
 
 /* The problem of a request.  scalar: storage for its scalar type. */
 void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
@@ -161,10 +165,10 @@ int64_t hs_plan_bytes(const hsumma_plan *plan);
 hsumma_status hs_plan_check_local(const hsumma_plan *plan, const int64_t ld[3], struct hs_message *message, int *about);
 
 /*
- * Implemented in bind.c: with check=always, processes that execute different plans are found by the agreement at the
- * start. The hash is that of its vote: the same on all processes that begin the same execution of a plan; 0 without
- * check=always. hs_plan_judge_start returns the verdict's status, or HSUMMA_ERR_ARGUMENT, with a message, if hashes
- * differ.
+ * Implemented in bind.c: with check=always, processes that execute different plans, or pass different alpha or beta,
+ * are found by the agreement at the start, which follows the copy of the scalars to the plan. The hash is that of its
+ * vote: the same on all processes that begin the same execution of a plan; 0 without check=always. hs_plan_judge_start
+ * returns the verdict's status, or HSUMMA_ERR_ARGUMENT, with a message, if hashes differ.
  */
 int64_t hs_plan_execution_hash(hsumma_plan *plan);
 hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict);

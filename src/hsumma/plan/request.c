@@ -159,12 +159,20 @@ uint64_t hs_desc_hash(uint64_t hash, const hsumma_desc *desc, int layout)
     return hash;
 }
 
+/* Adds the bytes of a scalar, so that NaN equals itself; nothing for NULL. */
+static uint64_t mix_scalar(uint64_t hash, const struct hs_scalar *scalar, const void *value)
+{
+    return value ? hs_mix_bytes(hash, value, scalar->size) : hash;
+}
+
 hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *request,
                                const struct hs_settings *settings, struct hs_vote vote, struct hs_verdict *verdict)
 {
     static const char *const type[] = {"HSUMMA_S", "HSUMMA_D", "HSUMMA_C", "HSUMMA_Z"};
     static const char *const whose[] = {"A's descriptor", "B's descriptor", "C's descriptor"};
-    struct hs_given given[8 + 3 * HS_DESC_GIVEN];
+    static const char *const scalar_name[] = {"alpha", "beta"};
+    struct hs_given given[10 + 3 * HS_DESC_GIVEN];
+    char scalar[2][64];
     int count = 0;
     const char op[2][2] = {{request->op[0]}, {request->op[1]}};
     *verdict = request->alone ? hs_verdict_alone(vote, ctx->comm.rank) : hs_context_agree(ctx, vote);
@@ -177,6 +185,12 @@ hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *req
         given[count++] = (struct hs_given){"m", .number = request->extent[0]};
         given[count++] = (struct hs_given){"n", .number = request->extent[1]};
         given[count++] = (struct hs_given){"k", .number = request->whole ? request->whole : request->extent[2]};
+        for (int i = 0; i < 2; i++) {
+            const struct hs_scalar *of = &hs_scalars[request->type];
+            hs_scalar_write(of, request->scalar[i], scalar[i], sizeof scalar[i]);
+            given[count++] = (struct hs_given){scalar_name[i], .text = scalar[i],
+                                               .number = (int64_t)mix_scalar(0, of, request->scalar[i])};
+        }
         for (int x = 0; x < 3; x++)
             count += hs_desc_given(request->desc[x], whose[x], &given[count]);
         given[count++] = (struct hs_given){"options", .text = request->options ? request->options : ""};
@@ -185,11 +199,21 @@ hsumma_status hs_request_agree(hsumma_context *ctx, const struct hs_request *req
     return hs_context_judge(ctx, vote.status, *verdict, "a product", given, count);
 }
 
+hsumma_status hs_request_compare(hsumma_context *ctx, const struct hs_request *request, hsumma_status mine)
+{
+    const struct hs_vote vote = {.status = mine, .hash = mine ? 0 : hs_request_hash(request, 0)};
+    struct hs_verdict verdict;
+    hs_context_enter(ctx, HS_ENTERED_COMPARISON, ++ctx->entered, 0);
+    return hs_request_agree(ctx, request, &ctx->options.settings, vote, &verdict);
+}
+
 int64_t hs_request_hash(const struct hs_request *request, int layout)
 {
     uint64_t hash = hs_mix((uint64_t)request->type, (uint64_t)(request->op[0] * 256 + request->op[1]));
     for (int x = 0; x < 3; x++)
         hash = hs_desc_hash(hs_mix(hash, (uint64_t)request->extent[x]), request->desc[x], layout);
+    for (int i = 0; i < 2; i++)
+        hash = mix_scalar(hash, &hs_scalars[request->type], request->scalar[i]);
     if (request->whole)
         hash = hs_mix(hash, (uint64_t)request->whole);
     if (request->options && !layout)

@@ -48,6 +48,16 @@ static void test_arguments(void)
     const char *text = hsumma_message(ctx);
     int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, "gave m = ") && strstr(text, "rank 0 gave ");
     tap_ok(world_reduce(good, MPI_MIN) == 1, "another m on rank 0: %s", text);
+    for (int beta = 0; beta < 2; beta++) {
+        const double mine = rank == 0 ? 2.5 : 1;
+        status =
+            hsumma_dgemm(ctx, 'N', 'N', 24, 24, 24, beta ? 1 : mine, a, &desc, a, &desc, beta ? mine : 1, c, &desc);
+        good = status == HSUMMA_ERR_ARGUMENT &&
+               strstr(hsumma_message(ctx),
+                      beta ? "rank 1 gave beta = 1, rank 0 gave 2.5" : "rank 1 gave alpha = 1, rank 0 gave 2.5");
+        tap_ok(world_reduce(good || size == 1, MPI_MIN) == 1, "another %s on rank 0: %s", beta ? "beta" : "alpha",
+               hsumma_message(ctx));
+    }
     status = hsumma_dgemm(ctx, 'N', rank == size - 1 ? 'X' : 'N', 24, 24, 24, 1, a, &desc, a, &desc, 0, c, &desc);
     good = status == HSUMMA_ERR_ARGUMENT && strstr(hsumma_message(ctx), "transb is 'X'");
     tap_ok(world_reduce(good, MPI_MIN) == 1, "a wrong argument on the last rank: %s", hsumma_message(ctx));
@@ -83,9 +93,19 @@ static void test_executions(const char *options)
     for (int other = 0; other < 3; other += 2) { /* plan 2 differs from plan 1 in the number of executions only */
         status = execute(plan, 1, other);
         const char *text = hsumma_message(ctx);
-        int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, "different plans: rank ") &&
+        int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, "different plans or pass different scalars: rank ") &&
                    strstr(text, other && rank ? "execution 1 of a product with m = 24" : "execution 2 of a product");
         tap_ok(world_reduce(good, MPI_MIN) == 1, "rank 0 executes plan 1, the others plan %d: %s", other, text);
+    }
+    const double scalar[] = {1, rank ? -0.25 : 1};
+    for (int beta = 0; beta < 2; beta++) {
+        static double x[576], c[576];
+        status = hsumma_plan_execute(plan[1], &scalar[!beta], x, x, &scalar[beta], c);
+        const char *text = hsumma_message(ctx);
+        int good = status == HSUMMA_ERR_ARGUMENT && strstr(text, !rank  ? "alpha = 1, beta = 1;"
+                                                                 : beta ? "alpha = 1, beta = -0.25;"
+                                                                        : "alpha = -0.25, beta = 1;");
+        tap_ok(world_reduce(good, MPI_MIN) == 1, "another %s on rank 0: %s", beta ? "beta" : "alpha", text);
     }
     for (int i = 2; i >= 0; i--)
         tap_ok(world_worst(execute(plan, i, i)) == 0, "then all execute plan %d: %s", i, hsumma_message(ctx));

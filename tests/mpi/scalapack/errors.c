@@ -2,6 +2,7 @@
  * hsumma_p?gemm_ and ScaLAPACK's p?gemm_ report the same errors for wrong arguments; products on grids of several
  * kinds, and between the program's own BLACS messages. fuzz.c compares random products.
  */
+#include "support/captured.h"
 #include "support/scalapack/pgemm_call.h"
 
 /* Puts a random wrong value into a random argument. */
@@ -126,6 +127,38 @@ static void test_traffic(int context, int npcol)
     tap_ok(everywhere(good), "messages of BLACS that are under way meanwhile");
 }
 
+/* With HSUMMA_CHECK=always: calls whose arguments differ between processes end with PBLAS's error exit on all of them,
+ * whether they would compute something or not; others are served, also when repeated. */
+static void test_unlike(int nprow)
+{
+    enum { M, K, ALPHA, BETA, UNLIKE };
+    static const char *const name[UNLIKE] = {"m", "k", "alpha", "beta"};
+    setenv("HSUMMA_CHECK", "always", 1);
+    int context = blacs_context_of(nprow, size / nprow, "R"), mine = rank == size - 1 && size > 1;
+    for (int i = 0; i < UNLIKE; i++) {
+        char text[1000], word[40];
+        struct pgemm_call call = pgemm_call_of(context, 'N', 'N', 12, 12, 12, 3);
+        call.extent[0] = i == M && mine ? 9 : 12;
+        call.extent[2] = i == K && mine ? 0 : 12;
+        call.alpha[0] = i == ALPHA && mine ? 0 : 1;
+        call.beta[0] = i == BETA && mine ? 3 : 1;
+        memset(&pgemm_aborted, 0, sizeof pgemm_aborted);
+        struct captured captured = captured_begin();
+        pgemm_run(pgemm_ours[HSUMMA_D], HSUMMA_D, &call, pgemm_matrix[0], pgemm_matrix[1], pgemm_matrix[2]);
+        captured_end(&captured, text, sizeof text);
+        int ended = pgemm_aborted.count == 1 && pgemm_aborted.info == -2000 - (int)HSUMMA_ERR_ARGUMENT;
+        snprintf(word, sizeof word, "rank %d gave %s = ", size - 1, name[i]);
+        ended = ended && (i || rank || strstr(text, word)); /* only the first such error is printed */
+        tap_ok(everywhere(ended == (size > 1)), "HSUMMA_CHECK=always, another %s on the last process: info = %d %s",
+               name[i], pgemm_aborted.info, text);
+    }
+    int good = pgemm_multiplies(context, 12, 13, 14, 3) && pgemm_multiplies(context, 12, 13, 14, 3) &&
+               pgemm_multiplies(context, 0, 13, 14, 3) && pgemm_multiplies(context, 12, 13, 0, 3);
+    tap_ok(everywhere(good), "HSUMMA_CHECK=always: equal arguments");
+    Cblacs_gridexit(context);
+    unsetenv("HSUMMA_CHECK");
+}
+
 int main(int argc, char **argv)
 {
     pgemm_begin(&argc, &argv);
@@ -135,6 +168,7 @@ int main(int argc, char **argv)
     test_arguments(other, context, 1);
     test_grids();
     test_traffic(context, npcol);
+    test_unlike(nprow);
     Cblacs_gridexit(other); /* MPI_Finalize frees the first context */
 #ifdef __SANITIZE_ADDRESS__
     Cblacs_gridexit(context); /* the sanitizer would report memory of MPI and BLACS as leaked */

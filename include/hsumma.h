@@ -475,13 +475,15 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * the plan's descriptors. alpha and beta point to one element of the plan's type, the same on all processes. With
  * beta = 0, C is not read. With alpha = 0 or k = 0, A and B are not read; a and b must not be NULL even then if this
  * process owns part of A or B. Collective over the grid. Returns when this process's part of C is complete and its A
- * and B may be changed.
+ * and B may be changed. C must not overlap A or B in memory, except outside the operands: they may be disjoint parts of
+ * one matrix.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and
- * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed
- * its check twice, A or B has changed and could not be restored, C could not be copied, or messages were damaged twice;
- * C is undefined). With check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid, or with
- * different alpha or beta.
+ * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL, or on a process the first element of C is also that of A or B, the
+ * only overlap that is found; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and HSUMMA_ERR_PEER (C is
+ * undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed its check twice, A or
+ * B has changed and could not be restored, C could not be copied, or messages were damaged twice; C is undefined). With
+ * check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid, or with different alpha or
+ * beta.
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. The
  * product runs on the devices if all processes are on one node and each part of C is on a device or, if there are
@@ -622,11 +624,11 @@ HSUMMA_API hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type,
 /** @name Multiplying and tuning in one call
  *
  * These calls plan and execute at once, as p?gemm does: C := alpha op(A) op(B) + beta C, with the arguments of
- * hsumma_plan_create() and hsumma_plan_execute(). The context caches a bounded number of plans by their global
- * arguments (the least recently used one is replaced), so that repeated shapes are planned once. Collective; options
- * are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute(). If processes pass
- * different global arguments, each with a plan in its cache, or different alpha or beta, the call may return HSUMMA_OK
- * with a wrong C, fail with an error of MPI, or wait forever; with the option check=always it returns
+ * hsumma_plan_create() and hsumma_plan_execute(); C must not overlap A or B. The context caches a bounded number of
+ * plans by their global arguments (the least recently used one is replaced), so that repeated shapes are planned once.
+ * Collective; options are those of the context. Errors: those of hsumma_plan_create() and hsumma_plan_execute(). If
+ * processes pass different global arguments, each with a plan in its cache, or different alpha or beta, the call may
+ * return HSUMMA_OK with a wrong C, fail with an error of MPI, or wait forever; with the option check=always it returns
  * HSUMMA_ERR_ARGUMENT and costs one more small allreduce.
  * @{ */
 

@@ -47,6 +47,23 @@ hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *con
     return status;
 }
 
+hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, int *about)
+{
+    const struct hs_view *view = plan->problem.view;
+    /* matrices without data (compute=time) may overlap */
+    if (!plan->member || !hs_compute_is_real(plan->problem.scalar->compute) || !view[HS_C].rows || !view[HS_C].cols)
+        return HSUMMA_OK;
+    for (int x = HS_A; x <= HS_B; x++)
+        if (view[x].rows && view[x].cols && plan->matrix[x].base == plan->matrix[HS_C].base) {
+            *about = HS_ABOUT_OVERLAP;
+            return hs_fail(
+                &plan->ctx->message, HSUMMA_ERR_ARGUMENT,
+                "C begins at the address of %c on process (%d,%d); expected a C that does not overlap A or B", "AB"[x],
+                plan -> problem.grid.coord[0], plan->problem.grid.coord[1]);
+        }
+    return HSUMMA_OK;
+}
+
 int64_t hs_plan_execution_hash(hsumma_plan *plan)
 {
     const hsumma_plan *holder = hs_plan_holder(plan);

@@ -107,6 +107,8 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     hs_trial_settle(plan);
     plan = hs_trial_turn(plan);
     hsumma_status mine = hs_plan_bind(plan, alpha, data, ld, beta, &about);
+    if (!mine)
+        mine = hs_plan_check_overlap(plan, &about);
     if (!mine && hs_sections_lead(plan))
         mine = hs_sections_bind(plan, alpha, data, ld, &about);
     size_t size = plan->problem.scalar->size;
@@ -205,7 +207,7 @@ static void blame(hsumma_context *ctx, struct hs_verdict verdict)
                                         " (C: pointer or leading dimension)",
                                         " (alpha or beta is NULL)",
                                         " (workspace)",
-                                        " (A and B overlap)"};
+                                        " (C overlaps A or B)"};
     hs_fail(&ctx->message, verdict.status, "rank %d reports: %s%s; see hsumma_message there", verdict.rank,
             hsumma_status_string(verdict.status), verdict.about <= HS_ABOUT_OVERLAP ? about[verdict.about] : "");
 }

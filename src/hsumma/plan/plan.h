@@ -176,6 +176,9 @@ hsumma_status hs_plan_judge_start(hsumma_plan *plan, struct hs_verdict verdict);
  * error (HS_ABOUT_A, ...). */
 hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *const data[3], const int64_t ld[3],
                            const void *beta, int *about);
+/* Implemented in bind.c: refuses a C whose first local element is that of A or B. plan->matrix must have been set.
+ * Other overlaps are not found. p?gemm does not call it, because its processes do not agree at the start. */
+hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, int *about);
 
 /* Implemented in execute.c: begins an execution, after a local check of pointers and of the leading dimensions, which
  * may change from call to call. */

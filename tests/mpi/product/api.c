@@ -61,6 +61,38 @@ static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const h
            "after all that a good call is right");
 }
 
+/* A C that is A or B on one process is refused on all. Disjoint parts of one matrix are no overlap. */
+static void test_overlap(hsumma_context *ctx)
+{
+    enum { N = 12, HALF = N / 2 };
+    static double data[3][N * N];
+    double *a = data[0], *b = data[1];
+    const double two = 2, zero = 0;
+    hsumma_grid *grid = NULL;
+    hsumma_plan *plan = NULL;
+    hsumma_desc desc, lower;
+    int good = !hsumma_grid_create(ctx, 1, size, 'R', NULL, &grid);
+    hsumma_desc_init(&desc, grid, N, N, N, 1); /* every process owns columns */
+    good = good && !hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', N, N, N, &desc, &desc, &desc, NULL, &plan);
+    for (int i = 0; i < N * N; i++)
+        a[i] = b[i] = data[2][i] = 1;
+    for (int x = 0; x < 2 && good; x++) {
+        double *c = data[rank == size - 1 ? x : 2];
+        good &= hsumma_plan_execute(plan, &two, a, b, &zero, c) == HSUMMA_ERR_ARGUMENT && c[0] == 1;
+        good &= hsumma_dgemm(ctx, 'N', 'N', N, N, N, 2, a, &desc, b, &desc, 0, c, &desc) == HSUMMA_ERR_ARGUMENT;
+        good = good && c[0] == 1 && strstr(hsumma_message(ctx), rank == size - 1 ? "C begins at" : "C overlaps A or B");
+    }
+    tap_ok(everywhere(good), "C is A or B on the last process: %s", hsumma_message(ctx));
+    hsumma_plan_free(&plan);
+    lower = desc;
+    lower.i = HALF;
+    good = !hsumma_dgemm(ctx, 'N', 'N', HALF, N, HALF, 1, a, &desc, b, &desc, 0, b, &lower);
+    for (int i = 0; i < N * (int)hsumma_local_cols(&desc); i++)
+        good &= b[i] == (i % N < HALF ? 1 : HALF);
+    tap_ok(everywhere(good), "B and C are disjoint parts of one matrix: %s", hsumma_message(ctx));
+    hsumma_grid_free(&grid);
+}
+
 /* Letters of either case are the same arguments, also if the case differs between processes. */
 static void test_lower_case(hsumma_context *ctx, const hsumma_grid *grid)
 {
@@ -525,6 +557,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_arguments(ctx, grid, other);
     hsumma_grid_free(&other);
     test_lower_case(ctx, grid);
+    test_overlap(ctx);
     test_options(ctx, grid);
     test_replicas(ctx, grid);
     test_local(ctx, grid, 0);

@@ -34,7 +34,9 @@
  *   or ran out of memory. Calls that make a context, a grid or a plan, or that move a matrix, also detect
  *   different global arguments.
  * - "Local" means: a single process may make the call, and the call sends no messages.
- * - Handles and output arguments must not be NULL unless their description allows it.
+ * - Handles and output arguments must not be NULL unless their description allows it. A function that returns a status
+ *   returns HSUMMA_ERR_ARGUMENT at once if its context, its plan or the argument for its result is NULL; the other
+ *   processes do not learn of it.
  * - One thread at a time may use a context. MPI_THREAD_FUNNELED is enough if only the main thread calls the library.
  * - Memory: the caller frees the objects that it creates, with the function that the constructor's description names.
  *   Matrices always belong to the caller. Options, descriptors and rank lists are copied.

@@ -45,14 +45,20 @@ static hsumma_status start(hsumma_context *ctx, const hsumma_coll *from, struct 
 hsumma_status hsumma_coll_run(hsumma_context *ctx, const hsumma_coll *call)
 {
     struct hs_ticket ticket;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = start(ctx, call, &ticket);
     return status ? status : ended(ctx, ticket.done ? ticket.status : hs_team_wait(&ctx->team, &ticket));
 }
 
 hsumma_status hsumma_coll_start(hsumma_context *ctx, const hsumma_coll *call, hsumma_request **request)
 {
-    hsumma_request *fresh = hs_get_zero(&ctx->memory, 1, sizeof *fresh);
+    if (!request)
+        return HSUMMA_ERR_ARGUMENT;
     *request = NULL;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
+    hsumma_request *fresh = hs_get_zero(&ctx->memory, 1, sizeof *fresh);
     hsumma_status status = start(ctx, call, fresh ? &fresh->ticket : NULL);
     if (status) {
         hs_put(&ctx->memory, fresh);
@@ -66,6 +72,8 @@ hsumma_status hsumma_coll_start(hsumma_context *ctx, const hsumma_coll *call, hs
 
 hsumma_status hsumma_coll_test(hsumma_request *request, int *done)
 {
+    if (!done)
+        return HSUMMA_ERR_ARGUMENT;
     *done = 1;
     if (!request)
         return HSUMMA_OK;
@@ -96,6 +104,8 @@ hsumma_status hsumma_coll_describe(hsumma_context *ctx, const hsumma_coll *from,
     int about;
     if (text && size)
         text[0] = 0;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = hs_call_read(from, ctx->comm.rank, ctx->comm.size, &call, &about, &ctx->message);
     return status ? status : hs_team_describe(&ctx->team, &call, text, size, &ctx->message);
 }

@@ -263,6 +263,8 @@ hsumma_status hs_context_create(MPI_Comm comm, const char *options, int collecti
     struct hs_message text = {""};
     hsumma_context *ctx = NULL;
     MPI_Comm own = MPI_COMM_NULL;
+    if (!result)
+        return HSUMMA_ERR_ARGUMENT;
     *result = NULL;
     hsumma_status status = HSUMMA_OK;
     if (built && runs && built != runs)
@@ -392,7 +394,8 @@ const char *hsumma_message(const hsumma_context *ctx)
 
 void hsumma_set_message(hsumma_context *ctx, const char *text)
 {
-    snprintf(ctx->message.text, sizeof ctx->message.text, "%s", text);
+    if (ctx)
+        snprintf(ctx->message.text, sizeof ctx->message.text, "%s", text);
 }
 
 void hsumma_set_report(hsumma_context *ctx, hsumma_report *report, void *state)

@@ -230,13 +230,15 @@ void hs_context_close_device(hsumma_context *ctx)
 
 static hsumma_status no_device(hsumma_context *ctx)
 {
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     return hs_fail(&ctx->message, HSUMMA_ERR_UNSUPPORTED,
                    "the context has no device; create it with device=cuda or auto");
 }
 
 hsumma_status hsumma_set_stream(hsumma_context *ctx, void *stream)
 {
-    struct hs_device *device = ctx->device;
+    struct hs_device *device = ctx ? ctx->device : NULL;
     struct hs_stream *next = NULL;
     if (!device)
         return no_device(ctx);
@@ -263,13 +265,13 @@ void *hsumma_stream(const hsumma_context *ctx)
 
 hsumma_status hsumma_synchronize(hsumma_context *ctx)
 {
-    return ctx->device ? hs_context_device_said(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream))
-                       : no_device(ctx);
+    return ctx && ctx->device ? hs_context_device_said(ctx, ctx->device->kind->synchronize(ctx->device, ctx->stream))
+                              : no_device(ctx);
 }
 
 hsumma_status hsumma_copy(hsumma_context *ctx, void *dst, const void *src, size_t bytes)
 {
-    struct hs_device *device = ctx->device;
+    struct hs_device *device = ctx ? ctx->device : NULL;
     if (!device)
         return no_device(ctx);
     if (bytes && (!dst || !src))

@@ -128,6 +128,8 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
                                  .silent = 1};
     hsumma_status first = HSUMMA_OK;
     double least = -1;
+    if (!ctx || !nprow || !npcol)
+        return HSUMMA_ERR_ARGUMENT;
     if (processes < 1 || nb < 0 || m < 0 || n < 0 || k < 0)
         return hs_fail(&ctx->message, HSUMMA_ERR_ARGUMENT,
                        "processes is %d, nb is %lld, m, n and k are %lld, %lld and %lld; expected at least 1 process, "
@@ -272,9 +274,11 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
     double seconds = 0;
-    struct hs_options words = ctx->options;
     for (int x = 0; x < 3; x++)
         grid[x] = NULL;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
+    struct hs_options words = ctx->options;
     if (ctx->broken)
         return hs_context_refuse(ctx);
     hs_context_enter(ctx, HS_ENTERED_LAYOUTS, ++ctx->entered, 0);

@@ -4,7 +4,10 @@ hsumma_status hsumma_grid_create(hsumma_context *ctx, int nprow, int npcol, char
                                  hsumma_grid **result)
 {
     const int extent[2] = {nprow, npcol};
-    return hs_grid_create(ctx, extent, hs_upper(order), ranks, result);
+    if (!result)
+        return HSUMMA_ERR_ARGUMENT;
+    *result = NULL;
+    return !ctx ? HSUMMA_ERR_ARGUMENT : hs_grid_create(ctx, extent, hs_upper(order), ranks, result);
 }
 
 void hsumma_grid_free(hsumma_grid **grid)

@@ -2,7 +2,11 @@
 
 hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 {
+    if (!memory)
+        return HSUMMA_ERR_ARGUMENT;
     *memory = NULL;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     if (ctx->broken)
         return hs_context_refuse(ctx);
     hs_context_enter(ctx, HS_ENTERED_MALLOC, ++ctx->entered, 0);
@@ -11,6 +15,8 @@ hsumma_status hsumma_malloc(hsumma_context *ctx, size_t bytes, void **memory)
 
 void hsumma_mfree(hsumma_context *ctx, void *memory)
 {
+    if (!ctx)
+        return;
     if (memory && ctx->device)
         ctx->device->kind->synchronize(ctx->device, ctx->stream);
     if (memory)

@@ -13,7 +13,10 @@ hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char tra
                                  .extent = {m, n, k},
                                  .desc = {a, b, c},
                                  .options = options};
-    return hs_plan_create(ctx, &request, 0, plan);
+    if (!plan)
+        return HSUMMA_ERR_ARGUMENT;
+    *plan = NULL;
+    return !ctx ? HSUMMA_ERR_ARGUMENT : hs_plan_create(ctx, &request, 0, plan);
 }
 
 static void fill_levels(const struct hs_spec *spec, hsumma_plan_info *info)
@@ -211,6 +214,8 @@ hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void
 {
     const void *const data[3] = {a, b, c};
     int64_t ld[3];
+    if (!plan)
+        return HSUMMA_ERR_ARGUMENT;
     for (int x = 0; x < 3; x++)
         ld[x] = plan->problem.view[x].ld;
     return hs_plan_start(plan, alpha, data, ld, beta);
@@ -218,12 +223,12 @@ hsumma_status hsumma_plan_start(hsumma_plan *plan, const void *alpha, const void
 
 hsumma_status hsumma_plan_test(hsumma_plan *plan, int *done)
 {
-    return hs_plan_test(plan, done);
+    return !plan || !done ? HSUMMA_ERR_ARGUMENT : hs_plan_test(plan, done);
 }
 
 hsumma_status hsumma_plan_wait(hsumma_plan *plan)
 {
-    return hs_plan_wait(plan);
+    return !plan ? HSUMMA_ERR_ARGUMENT : hs_plan_wait(plan);
 }
 
 hsumma_status hsumma_plan_execute(hsumma_plan *plan, const void *alpha, const void *a, const void *b, const void *beta,
@@ -262,6 +267,8 @@ static hsumma_status one_call(hsumma_context *ctx, const struct hs_request *requ
                               const void *b, const void *beta, void *c)
 {
     hsumma_plan *plan;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = compare_arguments(ctx, request, alpha, beta);
     if (!status)
         status = hs_plan_cached(ctx, request, &plan);

@@ -183,6 +183,8 @@ hsumma_status hsumma_redistribute(hsumma_context *ctx, hsumma_type type, int64_t
     struct hs_redistribution move = {0};
     struct hs_scalar scalar;
     int about = HS_ABOUT_NOTHING;
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = hs_context_check_free(ctx);
     if (status)
         return status;

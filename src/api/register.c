@@ -201,6 +201,8 @@ static void fill(struct own *own, const hsumma_algorithm *theirs, const char *na
 
 hsumma_status hsumma_coll_register(hsumma_context *ctx, const hsumma_algorithm *theirs)
 {
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = check(theirs, &ctx->message);
     if (status)
         return status;

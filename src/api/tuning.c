@@ -47,6 +47,8 @@ hsumma_status hsumma_tune(hsumma_context *ctx, hsumma_type type, char transa, ch
                                  .desc = {a, b, c},
                                  .options = words,
                                  .afresh = 1};
+    if (!ctx)
+        return HSUMMA_ERR_ARGUMENT;
     if (long_words) /* the same on every process */
         return hs_fail(&ctx->message, HSUMMA_ERR_OPTION, "options have %zu characters; expected at most %zu",
                        strlen(options), sizeof words - sizeof " tune=measure");

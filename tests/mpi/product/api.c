@@ -5,6 +5,8 @@
  */
 #include "support/product/gemm_case.h"
 
+#include <hsumma_coll.h>
+
 static void test_arguments(hsumma_context *ctx, const hsumma_grid *grid, const hsumma_grid *other)
 {
     struct gemm_case good = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 12, 10, 14, 2), c;
@@ -463,6 +465,66 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
     hsumma_grid_free(&column);
 }
 
+/* Calls with NULL handles, as after a failed creation or hsumma_free. */
+static void test_null(hsumma_context *ctx, const hsumma_grid *grid)
+{
+    hsumma_grid *made[3] = {(hsumma_grid *)&rank, NULL, NULL};
+    hsumma_plan *plan = (hsumma_plan *)&rank;
+    hsumma_request *request = (hsumma_request *)&rank;
+    void *memory = &rank;
+    hsumma_desc desc;
+    const double one = 1;
+    double x = 1, seconds;
+    float s = 1;
+    int n;
+    const hsumma_coll coll = {.collective = HSUMMA_BCAST, .out = &x, .count = 8};
+    const hsumma_algorithm algorithm = {.name = NULL};
+    hsumma_desc_init(&desc, grid, 1, 1, 1, 1);
+    const hsumma_status status[] = {
+        hsumma_create(MPI_COMM_WORLD, NULL, NULL, NULL, 0),
+        hsumma_trace_write(NULL),
+        hsumma_set_stream(NULL, NULL),
+        hsumma_synchronize(NULL),
+        hsumma_copy(NULL, &x, &one, sizeof x),
+        hsumma_grid_create(ctx, 1, 1, 'R', NULL, NULL),
+        hsumma_grid_create(NULL, 1, 1, 'R', NULL, &made[0]),
+        hsumma_plan_create(ctx, HSUMMA_D, 'N', 'N', 1, 1, 1, &desc, &desc, &desc, NULL, NULL),
+        hsumma_plan_create(NULL, HSUMMA_D, 'N', 'N', 1, 1, 1, &desc, &desc, &desc, NULL, &plan),
+        hsumma_plan_execute(NULL, &one, &one, &one, &one, &x),
+        hsumma_plan_start(NULL, &one, &one, &one, &one, &x),
+        hsumma_plan_test(NULL, &n),
+        hsumma_plan_wait(NULL),
+        hsumma_malloc(ctx, 1, NULL),
+        hsumma_malloc(NULL, 1, &memory),
+        hsumma_redistribute(NULL, HSUMMA_D, 1, 1, &one, &desc, &x, &desc),
+        hsumma_choose_grid(NULL, HSUMMA_D, 'N', 'N', 1, 1, 1, 0, 1, NULL, &n, &n, &seconds),
+        hsumma_desc_best(NULL, HSUMMA_D, 'N', 'N', 1, 1, 1, NULL, made, &desc, &desc, &desc),
+        hsumma_sgemm(NULL, 'N', 'N', 1, 1, 1, 1, &s, &desc, &s, &desc, 1, &s, &desc),
+        hsumma_dgemm(NULL, 'N', 'N', 1, 1, 1, 1, &one, &desc, &one, &desc, 1, &x, &desc),
+        hsumma_cgemm(NULL, 'N', 'N', 1, 1, 1, &one, &one, &desc, &one, &desc, &one, &x, &desc),
+        hsumma_zgemm(NULL, 'N', 'N', 1, 1, 1, &one, &one, &desc, &one, &desc, &one, &x, &desc),
+        hsumma_tune(NULL, HSUMMA_D, 'N', 'N', 1, 1, 1, &desc, &desc, &desc, NULL, NULL, 0),
+        hsumma_coll_run(NULL, &coll),
+        hsumma_coll_start(ctx, &coll, NULL),
+        hsumma_coll_start(NULL, &coll, &request),
+        hsumma_coll_test(NULL, NULL),
+        hsumma_coll_describe(NULL, &coll, NULL, 0),
+        hsumma_bcast(NULL, &x, 8, 0),
+        hsumma_reduce(NULL, &one, &x, 1, HSUMMA_DOUBLE, HSUMMA_SUM, 0),
+        hsumma_allreduce(NULL, &one, &x, 1, HSUMMA_DOUBLE, HSUMMA_SUM),
+        hsumma_allgather(NULL, &one, &x, 8),
+        hsumma_reduce_scatter(NULL, &one, &x, 1, HSUMMA_DOUBLE, HSUMMA_SUM),
+        hsumma_coll_register(NULL, &algorithm),
+    };
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        wrong += status[i] != HSUMMA_ERR_ARGUMENT;
+    hsumma_mfree(NULL, &x);
+    hsumma_set_message(NULL, "");
+    tap_ok(everywhere(!wrong && !made[0] && !plan && !request && !memory), "NULL handles: %d of %zu calls are wrong",
+           wrong, sizeof status / sizeof *status);
+}
+
 static void test_odds(void)
 {
     int good = 1, major = -1, P, Q;
@@ -570,6 +632,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_nothing(ctx, grid);
     test_environment();
     test_lines(ctx, grid);
+    test_null(ctx, grid);
     test_odds();
 }
 

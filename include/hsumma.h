@@ -302,8 +302,9 @@ HSUMMA_API hsumma_status hsumma_trace_write(hsumma_context *ctx);
 
 /**
  * The explanation of the last error of this context on this process, or a note: after hsumma_create() about files and
- * devices that are not used, after a product about a device that has been disabled. "" if there is neither. Valid until
- * the next call of the context. Local.
+ * devices that are not used, and variables of the environment that look like misspelt ones of the library, after a
+ * product about a device that has been disabled. "" if there is neither. Valid until the next call of the context.
+ * Local.
  */
 HSUMMA_API const char *hsumma_message(const hsumma_context *ctx);
 

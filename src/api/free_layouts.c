@@ -274,9 +274,9 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
     double seconds = 0;
-    for (int x = 0; x < 3; x++)
+    for (int x = 0; grid && x < 3; x++)
         grid[x] = NULL;
-    if (!ctx)
+    if (!ctx || !grid || !a || !b || !c)
         return HSUMMA_ERR_ARGUMENT;
     struct hs_options words = ctx->options;
     if (ctx->broken)

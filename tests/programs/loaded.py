@@ -30,7 +30,7 @@ def multiply(*steps):
     blacs.blacs_gridinit_(byref(context), byref(c_char(b"R")), byref(c_int(1)), byref(all_))
     blacs.blacs_gridinfo_(byref(context), byref(rows), byref(cols), byref(row), byref(col))
     mine = [j for j in range(ORDER) if j // BLOCK % all_.value == col.value]
-    desc = (c_int * 9)(1, context.value, ORDER, ORDER, BLOCK, BLOCK, 0, 0, ORDER)
+    desc = (c_int * 9)(1, context.value, ORDER, ORDER, BLOCK, BLOCK, 0, 0, int(os.environ.get("LOADED_LLD", ORDER)))
     a, b, c = ((c_double * (ORDER * len(mine)))(*[f(i, j) for j in mine for i in range(ORDER)])
                for f in (lambda i, j: i - j, lambda i, j: 2 * i + j, lambda i, j: i + 3 * j))
     n, one = byref(c_int(ORDER)), byref(c_int(1))
@@ -89,8 +89,12 @@ def main():
     serves("ScaLAPACK", "the routine from ScaLAPACK's handle", SCALAPACK)
     serves("ScaLAPACK, called by hsumma", "HSUMMA_SCALAPACK=off", SCALAPACK, "all", settings=["HSUMMA_SCALAPACK=off"])
     serves("hsumma", "hsumma loaded, not preloaded", SHIM, SCALAPACK, "all", preload=False)
+    process = run(SCALAPACK, "all", settings=["LOADED_LLD=10"])
+    ok(process.returncode != 0 and re.search(r"^hsumma: PDGEMM on process \(0,[01]\): DESCA\[LLD_\] = 10; expected at least 24$",
+                                             process.stderr, re.M), "a wrong argument: its name, its value, what is allowed",
+       f"exit code {process.returncode}", process.stdout, process.stderr)
     process = run(SCALAPACK, "all", settings=["HSUMMA_GAURD=product", "HSUMMA_OF_MINE=1"])
-    said = [line for line in process.stderr.splitlines() if "HSUMMA_" in line]
+    said = [line for line in process.stderr.splitlines() if line.startswith("hsumma: HSUMMA_")]
     ok(process.returncode == 0 and said == ["hsumma: HSUMMA_GAURD in the environment has no effect; did you mean HSUMMA_GUARD?"],
        "a misspelt variable is said once", *said, process.stderr)
     for _ in range(3):  # on a busy machine mpiexec may lose what a failing rank has written

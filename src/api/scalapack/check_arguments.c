@@ -5,7 +5,9 @@
  */
 #include "api/scalapack/shim.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Positions of the arguments of p?gemm. */
@@ -44,10 +46,34 @@ static void read_desc(const int *desc, int *entry)
     entry[HS_CTXT] = desc[HS_CTXT];
 }
 
-static void note(int *least, int wrong, int position)
+/* The error with the smallest position so far, and what it says: VALUE; expected WORDS BOUND. */
+struct finding {
+    int least;
+    int64_t value, bound;
+    const char *expected;
+};
+
+static void note(struct finding *found, int wrong, int position, int64_t value, const char *expected, int64_t bound)
 {
-    if (wrong && position < *least)
-        *least = position;
+    if (wrong && position < found->least)
+        *found = (struct finding){position, value, bound, expected};
+}
+
+/* Prints the error as PBLAS does, whose error exit shows the position only. */
+static void say(const char *routine, const struct hs_arguments *args, const struct finding *found)
+{
+    static const char *const argument[] = {"TRANSA", "TRANSB", "M",     "N",  "K",    "ALPHA", "A",
+                                           "IA",     "JA",     "DESCA", "B",  "IB",   "JB",    "DESCB",
+                                           "BETA",   "C",      "IC",    "JC", "DESCC"};
+    static const char *const entry[HS_ENTRIES] = {"DTYPE_", "CTXT_", "M_",    "N_",    "IMB_", "INB_",
+                                                  "MB_",    "NB_",   "RSRC_", "CSRC_", "LLD_"};
+    const int number = found->least / SCALE, of_desc = found->least % SCALE;
+    fprintf(stderr, "hsumma: %s on process (%d,%d): %s%s%s%s = ", routine, args->coord[0], args->coord[1],
+            argument[number - 1], of_desc ? "[" : "", of_desc ? entry[of_desc - 1] : "", of_desc ? "]" : "");
+    if (number <= ARG_TRANSB)
+        fprintf(stderr, "'%c'; expected %s\n", (char)found->value, found->expected);
+    else
+        fprintf(stderr, "%" PRId64 "; expected %s %" PRId64 "\n", found->value, found->expected, found->bound);
 }
 
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis)
@@ -66,33 +92,35 @@ static int64_t least_ld(const struct hs_arguments *args, int x)
     return count > args->matrix[x].entry[HS_LLD] && hs_axis_count(&cols, args->coord[1]) > 0 ? count : 1;
 }
 
-static void check_matrix(const struct hs_arguments *args, int x, const int position[2], int *least)
+static void check_matrix(const struct hs_arguments *args, int x, const int position[2], struct finding *found)
 {
     const struct hs_matrix_argument *matrix = &args->matrix[x];
     const int *entry = matrix->entry, desc = position_of_desc[x] * SCALE, first_entry = desc + 1;
     int empty = matrix->part[0] == 0 || matrix->part[1] == 0;
     for (int axis = 0; axis < 2; axis++) {
-        note(least, matrix->part[axis] < 0, position[axis] * SCALE);
-        note(least, matrix->first[axis] < 0, desc - (2 - axis) * SCALE);
+        note(found, matrix->part[axis] < 0, position[axis] * SCALE, matrix->part[axis], "at least", 0);
+        note(found, matrix->first[axis] < 0, desc - (2 - axis) * SCALE, matrix->first[axis] + 1, "at least", 1);
     }
-    note(least, entry[HS_DTYPE] != 2, first_entry + HS_DTYPE);
+    note(found, entry[HS_DTYPE] != 2, first_entry + HS_DTYPE, entry[HS_DTYPE], "1 or", 2);
     if (entry[HS_DTYPE] != 2)
         return;
-    note(least, entry[HS_CTXT] != args->context, first_entry + HS_CTXT);
+    note(found, entry[HS_CTXT] != args->context, first_entry + HS_CTXT, entry[HS_CTXT], "that of DESCA, which is",
+         args->context);
     if (entry[HS_CTXT] != args->context)
         return;
     for (int axis = 0; axis < 2; axis++) {
-        int64_t all = entry[HS_ROWS + axis];
+        int64_t all = entry[HS_ROWS + axis], first = matrix->first[axis], part = matrix->part[axis];
         int src = entry[HS_RSRC + axis];
-        note(least, all < (empty ? 0 : 1), first_entry + HS_ROWS + axis);
-        note(least, entry[HS_IMB + axis] < 1, first_entry + HS_IMB + axis);
-        note(least, entry[HS_MB + axis] < 1, first_entry + HS_MB + axis);
-        note(least, src < -1 || src >= args->shape[axis], first_entry + HS_RSRC + axis);
-        note(least,
-             !empty && entry[HS_ROWS] >= 1 && entry[HS_COLS] >= 1 && matrix->first[axis] + matrix->part[axis] > all,
-             desc - (2 - axis) * SCALE);
+        note(found, all < (empty ? 0 : 1), first_entry + HS_ROWS + axis, all, "at least", empty ? 0 : 1);
+        note(found, entry[HS_IMB + axis] < 1, first_entry + HS_IMB + axis, entry[HS_IMB + axis], "at least", 1);
+        note(found, entry[HS_MB + axis] < 1, first_entry + HS_MB + axis, entry[HS_MB + axis], "at least", 1);
+        note(found, src < -1 || src >= args->shape[axis], first_entry + HS_RSRC + axis, src, "-1 to",
+             args->shape[axis] - 1);
+        note(found, !empty && entry[HS_ROWS] >= 1 && entry[HS_COLS] >= 1 && first + part > all,
+             desc - (2 - axis) * SCALE, first + 1, "an operand that ends within the matrix: at most", all - part + 1);
     }
-    note(least, entry[HS_LLD] < (empty || *least != NOTHING_WRONG ? 1 : least_ld(args, x)), first_entry + HS_LLD);
+    int64_t ld = empty || found->least != NOTHING_WRONG ? 1 : least_ld(args, x);
+    note(found, entry[HS_LLD] < ld, first_entry + HS_LLD, entry[HS_LLD], "at least", ld);
 }
 
 static int is_op(char op)
@@ -121,23 +149,24 @@ int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
 {
     /* The dimensions of op(A), op(B) and C. */
     static const int dims[3][2] = {{ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}};
-    int least = NOTHING_WRONG;
+    struct finding found = {.least = NOTHING_WRONG};
     read_all(call, args);
     if (!hs_blacs_grid(args->context, args->shape, args->coord))
         return -(ARG_DESCA * SCALE + 1 + HS_CTXT);
-    note(&least, !is_op(args->op[0]), ARG_TRANSA * SCALE);
-    note(&least, !is_op(args->op[1]), ARG_TRANSB * SCALE);
+    for (int x = 0; x < 2; x++)
+        note(&found, !is_op(args->op[x]), (ARG_TRANSA + x) * SCALE, args->op[x], "N, T or C", 0);
     for (int x = 0; x < 3; x++) {
         struct hs_matrix_argument *matrix = &args->matrix[x];
         int flip = args->op[x] != 'N';
         const int position[2] = {dims[x][flip], dims[x][!flip]};
         for (int axis = 0; axis < 2; axis++)
             matrix->part[axis] = args->extent[position[axis] - ARG_M];
-        check_matrix(args, x, position, &least);
+        check_matrix(args, x, position, &found);
     }
-    if (least == NOTHING_WRONG)
+    if (found.least == NOTHING_WRONG)
         return 0;
-    return -(least % SCALE ? least : least / SCALE);
+    say(hs_pgemm_name(call->type), args, &found);
+    return -(found.least % SCALE ? found.least : found.least / SCALE);
 }
 
 struct hs_view hs_argument_view(const struct hs_arguments *args, int x)

@@ -47,20 +47,20 @@ static void read_desc(const int *desc, int *entry)
 }
 
 /* The error with the smallest position so far, and what it says: VALUE; expected WORDS BOUND. */
-struct finding {
+struct complaint {
     int least;
     int64_t value, bound;
     const char *expected;
 };
 
-static void note(struct finding *found, int wrong, int position, int64_t value, const char *expected, int64_t bound)
+static void note(struct complaint *found, int wrong, int position, int64_t value, const char *expected, int64_t bound)
 {
     if (wrong && position < found->least)
-        *found = (struct finding){position, value, bound, expected};
+        *found = (struct complaint){position, value, bound, expected};
 }
 
 /* Prints the error as PBLAS does, whose error exit shows the position only. */
-static void say(const char *routine, const struct hs_arguments *args, const struct finding *found)
+static void say(const char *routine, const struct hs_arguments *args, const struct complaint *found)
 {
     static const char *const argument[] = {"TRANSA", "TRANSB", "M",     "N",  "K",    "ALPHA", "A",
                                            "IA",     "JA",     "DESCA", "B",  "IB",   "JB",    "DESCB",
@@ -92,7 +92,7 @@ static int64_t least_ld(const struct hs_arguments *args, int x)
     return count > args->matrix[x].entry[HS_LLD] && hs_axis_count(&cols, args->coord[1]) > 0 ? count : 1;
 }
 
-static void check_matrix(const struct hs_arguments *args, int x, const int position[2], struct finding *found)
+static void check_matrix(const struct hs_arguments *args, int x, const int position[2], struct complaint *found)
 {
     const struct hs_matrix_argument *matrix = &args->matrix[x];
     const int *entry = matrix->entry, desc = position_of_desc[x] * SCALE, first_entry = desc + 1;
@@ -149,7 +149,7 @@ int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
 {
     /* The dimensions of op(A), op(B) and C. */
     static const int dims[3][2] = {{ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}};
-    struct finding found = {.least = NOTHING_WRONG};
+    struct complaint found = {.least = NOTHING_WRONG};
     read_all(call, args);
     if (!hs_blacs_grid(args->context, args->shape, args->coord))
         return -(ARG_DESCA * SCALE + 1 + HS_CTXT);

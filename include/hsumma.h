@@ -481,12 +481,12 @@ HSUMMA_API void hsumma_plan_query(const hsumma_plan *plan, hsumma_plan_info *inf
  * and B may be changed. C must not overlap A or B in memory, except outside the operands: they may be disjoint parts of
  * one matrix.
  *
- * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL, or on a process the first element of C is also that of A or B, the
- * only overlap that is found; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and HSUMMA_ERR_PEER (C is
- * undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed its check twice, A or
- * B has changed and could not be restored, C could not be copied, or messages were damaged twice; C is undefined). With
- * check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid, or with different alpha or
- * beta.
+ * Errors: HSUMMA_ERR_ARGUMENT (a pointer is NULL, or on a process the first element of C is also that of A or B and
+ * alpha is not 0, the only overlap that is found; C is unchanged everywhere), HSUMMA_ERR_BUSY, HSUMMA_ERR_MPI and
+ * HSUMMA_ERR_PEER (C is undefined, and the context can only be freed), with the option guard HSUMMA_ERR_DATA (C failed
+ * its check twice, A or B has changed and could not be restored, C could not be copied, or messages were damaged twice;
+ * C is undefined). With check=always also HSUMMA_ERR_ARGUMENT if processes execute different plans of the grid, or with
+ * different alpha or beta.
  *
  * In a context with a device, each process's part of each matrix may be in the memory of its device or of the host. The
  * product runs on the devices if all processes are on one node and each part of C is on a device or, if there are

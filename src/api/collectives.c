@@ -104,7 +104,7 @@ hsumma_status hsumma_coll_describe(hsumma_context *ctx, const hsumma_coll *from,
     int about;
     if (text && size)
         text[0] = 0;
-    if (!ctx)
+    if (!ctx || !text || !size)
         return HSUMMA_ERR_ARGUMENT;
     hsumma_status status = hs_call_read(from, ctx->comm.rank, ctx->comm.size, &call, &about, &ctx->message);
     return status ? status : hs_team_describe(&ctx->team, &call, text, size, &ctx->message);

@@ -490,8 +490,10 @@ extern char **environ;
 static const char *known_variable(int i)
 {
     static const char *const others[] = {
-        "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS", "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
-        "HSUMMA_HOST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",      "HSUMMA_DIR",      "HSUMMA_HOME"};
+        "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS",   "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
+        "HSUMMA_HOST_DEVICE", "HSUMMA_TEST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",     "HSUMMA_DIR",
+        "HSUMMA_HOME",        "HSUMMA_LIB",         "HSUMMA_BIN",       "HSUMMA_INC",      "HSUMMA_INCLUDE",
+        "HSUMMA_BASE",        "HSUMMA_PATH",        "HSUMMA_PREFIX",    "HSUMMA_VERSION"};
     if (i < HS_OPTIONS)
         return table[i].environment ? table[i].environment : "";
     i -= HS_OPTIONS;

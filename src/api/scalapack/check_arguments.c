@@ -59,21 +59,27 @@ static void note(struct complaint *found, int wrong, int position, int64_t value
         *found = (struct complaint){position, value, bound, expected};
 }
 
-/* Prints the error as PBLAS does, whose error exit shows the position only. */
-static void say(const char *routine, const struct hs_arguments *args, const struct complaint *found)
+/* Prints the error, in one piece; PBLAS's error exit shows the position only. */
+static void say(const struct hs_pgemm *call, const struct hs_arguments *args, const struct complaint *found)
 {
     static const char *const argument[] = {"TRANSA", "TRANSB", "M",     "N",  "K",    "ALPHA", "A",
                                            "IA",     "JA",     "DESCA", "B",  "IB",   "JB",    "DESCB",
                                            "BETA",   "C",      "IC",    "JC", "DESCC"};
     static const char *const entry[HS_ENTRIES] = {"DTYPE_", "CTXT_", "M_",    "N_",    "IMB_", "INB_",
                                                   "MB_",    "NB_",   "RSRC_", "CSRC_", "LLD_"};
-    const int number = found->least / SCALE, of_desc = found->least % SCALE;
-    fprintf(stderr, "hsumma: %s on process (%d,%d): %s%s%s%s = ", routine, args->coord[0], args->coord[1],
-            argument[number - 1], of_desc ? "[" : "", of_desc ? entry[of_desc - 1] : "", of_desc ? "]" : "");
+    const int number = found->least / SCALE, place = found->least % SCALE;
+    char name[32], text[160];
+    int e = place - 1;
+    for (int x = 0; x < 3; x++) /* a short descriptor has no first blocks of its own */
+        if (number == position_of_desc[x] && *call->desc[x] == 1 && (e == HS_IMB || e == HS_INB))
+            e += HS_MB - HS_IMB;
+    snprintf(name, sizeof name, place ? "%s[%s]" : "%s", argument[number - 1], place ? entry[e] : "");
     if (number <= ARG_TRANSB)
-        fprintf(stderr, "'%c'; expected %s\n", (char)found->value, found->expected);
+        snprintf(text, sizeof text, "'%c'; expected %s", (char)found->value, found->expected);
     else
-        fprintf(stderr, "%" PRId64 "; expected %s %" PRId64 "\n", found->value, found->expected, found->bound);
+        snprintf(text, sizeof text, "%" PRId64 "; expected %s %" PRId64, found->value, found->expected, found->bound);
+    fprintf(stderr, "hsumma: %s on process (%d,%d): %s = %s\n", hs_pgemm_name(call->type), args->coord[0],
+            args->coord[1], name, text);
 }
 
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis)
@@ -165,7 +171,7 @@ int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
     }
     if (found.least == NOTHING_WRONG)
         return 0;
-    say(hs_pgemm_name(call->type), args, &found);
+    say(call, args, &found);
     return -(found.least % SCALE ? found.least : found.least / SCALE);
 }
 

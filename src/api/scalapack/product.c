@@ -52,13 +52,13 @@ static void call_original(hsumma_pgemm *routine, const struct hs_pgemm *call)
  * (hs_shim_connect has printed that); only one process prints an error that all share.
  */
 static enum hs_outcome give_up(const struct hs_shim *shim, const struct hs_pgemm *call, int context,
-                               hsumma_status status, int c_is_intact)
+                               enum hs_matter matter, hsumma_status status, int c_is_intact)
 {
     int all = hs_shim_is_of_all(status);
     const int may_leave = c_is_intact && all && !(shim && shim->guarded); /* ScaLAPACK obeys neither option */
     hsumma_pgemm *original = may_leave ? hs_original(call) : NULL;
     const hsumma_context *ctx = shim ? shim->ctx : NULL;
-    if (ctx && (!all || shim->reports) && hs_shim_first_time(HS_NO_PLAN))
+    if (ctx && (!all || shim->reports) && hs_shim_first_time(matter))
         hs_shim_complain(hs_pgemm_name(call->type), hsumma_message(ctx), original != NULL, status);
     if (original)
         call_original(original, call);
@@ -135,7 +135,7 @@ static enum hs_outcome multiply(struct hs_shim *shim, const struct hs_pgemm *cal
         hs_remember(shim, call, &how);
         return HS_SERVED;
     }
-    return give_up(shim, call, args->context, status, c_is_intact);
+    return give_up(shim, call, args->context, HS_NO_PLAN, status, c_is_intact);
 }
 
 static int repeat(const struct hs_pgemm *call)
@@ -146,7 +146,7 @@ static int repeat(const struct hs_pgemm *call)
     if (!shim || !hs_repeat(shim, call, &status))
         return 0;
     if (status)
-        give_up(shim, call, context, status, 0);
+        give_up(shim, call, context, HS_NO_PLAN, status, 0);
     return 1;
 }
 
@@ -167,7 +167,7 @@ void hs_pgemm(const struct hs_pgemm *call)
         hs_log_call(shim->log, call, &args);
     hsumma_status unlike = shim && shim->checks ? compare_arguments(shim, call, &args, comm) : HSUMMA_OK;
     if (unlike) {
-        give_up(shim, call, args.context, unlike, 0);
+        give_up(shim, call, args.context, HS_UNLIKE, unlike, 0);
         return;
     }
     if (args.extent[0] == 0 || args.extent[1] == 0)
@@ -183,7 +183,7 @@ void hs_pgemm(const struct hs_pgemm *call)
     if (!status && !shim->explain && !shim->guarded && shim->left == 0 && hs_do_locally(shim, call, &args))
         return;
     if (status) {
-        give_up(shim, call, args.context, status, 1);
+        give_up(shim, call, args.context, HS_NO_PLAN, status, 1);
         return;
     }
     double began = hs_now();

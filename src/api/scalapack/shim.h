@@ -179,7 +179,7 @@ struct hs_shim *hs_shim_of(MPI_Comm comm);
  */
 hsumma_status hs_shim_connect(struct hs_shim *shim, MPI_Comm comm, const int shape[2]);
 /* Returns 1 only at its first call for a matter, so that each is reported once per process. */
-enum hs_matter { HS_MISSPELT, HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
+enum hs_matter { HS_MISSPELT, HS_UNLIKE, HS_NO_LOG, HS_NO_ORIGINAL, HS_NO_CONTEXT, HS_NO_PLAN, HS_NO_MOVE, HS_MATTERS };
 int hs_shim_first_time(enum hs_matter matter);
 
 /* If all arguments other than alpha, beta and the matrices' addresses equal the last call's, and alpha is not zero:

@@ -21,7 +21,8 @@ static struct {
     atomic_flag said[HS_MATTERS];
 } shared = {.once = PTHREAD_ONCE_INIT,
             .keyval = MPI_KEYVAL_INVALID,
-            .said = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
+            .said = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT,
+                     ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT}};
 
 static int drop(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {

@@ -1,7 +1,7 @@
 /*
  * Chooses the algorithm of a collective call. Sources in order of precedence: the call's own spec, the option "coll", a
- * tuned file, the model, a safe default. The choice depends on global arguments only, so all ranks make the same choice
- * without communication.
+ * tuned file, the model, a safe default. The choice depends on global arguments, and on prices that all ranks share, so
+ * all ranks make the same choice without communication.
  *
  *   ALGORITHM  a spec: NAME or NAME(l=4,k=2,b=8k,level=socket,outer=NAME,inner=NAME,segment=64k); auto: the next
  *              source chooses

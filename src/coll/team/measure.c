@@ -17,17 +17,19 @@
 #include <math.h>
 #include <string.h>
 
-int hs_copies_recall(struct hs_copies *copies, int class, double beta[2])
+int hs_copies_recall(struct hs_copies *copies, int class, int ranks, double beta[2])
 {
     pthread_mutex_lock(&copies->lock);
+    const int known = copies->ranks[class] == ranks;
     memcpy(beta, copies->beta[class], sizeof copies->beta[class]);
     pthread_mutex_unlock(&copies->lock);
-    return beta[0] > 0;
+    return known;
 }
 
-void hs_copies_remember(struct hs_copies *copies, int class, const double beta[2])
+void hs_copies_remember(struct hs_copies *copies, int class, int ranks, const double beta[2])
 {
     pthread_mutex_lock(&copies->lock);
+    copies->ranks[class] = ranks;
     memcpy(copies->beta[class], beta, sizeof copies->beta[class]);
     pthread_mutex_unlock(&copies->lock);
 }
@@ -39,22 +41,20 @@ static const struct sample {
     int trials, calls;
 } samples[HS_LONG_BROADCASTS] = {{256 << 10, 3, 2}, {2 << 20, 3, 1}};
 
-/* The class of a call; -1 if it is no long broadcast in host memory that the model chooses. */
+/* The class of a call; -1 if it is no long broadcast in host memory. */
 static int class_of(const struct hs_team *team, const struct hs_call *call)
 {
-    const struct hs_selector *selector = &team->selector;
-    const int size = team->group.size;
-    if (call->collective != HS_BCAST || call->on_device || call->algorithm ||
-        hs_rules_find(&selector->coll, HS_BCAST, size, 1, call->bytes) ||
-        hs_rules_find(&selector->tuned, HS_BCAST, size, 1, call->bytes))
-        return -1;
-    return hs_class_of_broadcast(size, call->bytes);
+    const int is_bcast = call->collective == HS_BCAST && !call->on_device;
+    return is_bcast ? hs_class_of_broadcast(team->group.size, call->bytes) : -1;
 }
 
 int hs_team_must_measure(const struct hs_team *team, const struct hs_call *call)
 {
-    const int class = team->copies && team->comm->topology.direct ? class_of(team, call) : -1;
-    return class >= 0 && !team->selector.broadcast[class].known;
+    const struct hs_selector *selector = &team->selector;
+    const int class = team->copies ? class_of(team, call) : -1, size = team->group.size;
+    return class >= 0 && !selector->broadcast[class].known && !call->algorithm &&
+           !hs_rules_find(&selector->coll, HS_BCAST, size, 1, call->bytes) &&
+           !hs_rules_find(&selector->tuned, HS_BCAST, size, 1, call->bytes) && team->comm->topology.direct;
 }
 
 /* Broadcasts `calls` times; sets *seconds to the time of one call on the slowest rank. */
@@ -186,7 +186,7 @@ hsumma_status hs_team_measure(struct hs_team *team, const struct hs_call *call, 
     struct hs_prices_of_broadcasts *prices = &team->selector.broadcast[class];
     struct hs_verdict verdict = {0};
     double beta[2], remembered[2];
-    const int knows = hs_copies_recall(team->copies, class, remembered);
+    const int knows = hs_copies_recall(team->copies, class, team->group.size, remembered);
     const int64_t need = team->first || team->engaged ? TO_WAIT : knows ? NOTHING : TO_MEASURE;
     hsumma_status status = hs_team_agree(team, (struct hs_vote){.value = need, .hash = hash}, &verdict, message);
     *alike = verdict.alike;
@@ -199,7 +199,7 @@ hsumma_status hs_team_measure(struct hs_team *team, const struct hs_call *call, 
         status = measure_rows(team, &samples[class], beta, message);
     if (!status) {
         set_prices(&prices->machine, beta);
-        hs_copies_remember(team->copies, class, beta);
+        hs_copies_remember(team->copies, class, team->group.size, beta);
     }
     if (team->broken)
         return hs_fail(message, team->status, "%s",

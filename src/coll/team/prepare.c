@@ -345,11 +345,14 @@ hsumma_status hs_team_prepare(struct hs_team *team, const struct hs_call *call, 
                               hsumma_status mine, int about, struct hs_message *message)
 {
     int64_t refused = 0;
-    if (!mine && !*signature && hs_team_must_measure(team, call)) {
+    if (!mine && hs_team_must_measure(team, call)) {
         int alike;
         hsumma_status measured = hs_team_measure(team, call, hash_of(team, call, NULL), &alike, message);
         if (measured || !alike)
             return measured ? measured : unlike(team, call, NULL, message);
+        *signature = hs_team_find(team, call); /* NULL if there are new prices */
+        if (*signature && !team->check_always)
+            return HSUMMA_OK;
     }
     hsumma_status status = prepare(team, call, signature, mine, about, &refused, message);
     while (refused && hs_device_lower(team->comm->device, refused == POOL ? 0 : refused)) {

@@ -345,7 +345,7 @@ hsumma_status hs_team_start(struct hs_team *team, struct hs_call *call, hsumma_s
         mine = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the request of hsumma_coll_start");
     }
     status = mine;
-    if (!signature || team->check_always)
+    if (!signature || team->check_always || (!mine && hs_team_must_measure(team, call)))
         status = hs_team_prepare(team, call, &signature, mine, about, message);
     if (!status)
         hs_team_use(team, signature);

@@ -27,16 +27,16 @@ struct hs_joined {
 
 /*
  * Prices of copies that a process has measured, for each class of long broadcasts: seconds per byte of direct reads and
- * of copies through shared memory; beta[0] is 0 if they are unknown.  Zeroed memory knows none.  Several threads may
- * use it.
+ * of copies through shared memory.  Zeroed memory knows none.  Several threads may use it.
  */
 struct hs_copies {
     pthread_mutex_t lock;
+    int ranks[HS_LONG_BROADCASTS]; /* of the team that measured; prices are for teams of as many ranks */
     double beta[HS_LONG_BROADCASTS][2];
 };
 /* Sets beta and returns 1 if the prices are known. */
-int hs_copies_recall(struct hs_copies *copies, int class, double beta[2]);
-void hs_copies_remember(struct hs_copies *copies, int class, const double beta[2]);
+int hs_copies_recall(struct hs_copies *copies, int class, int ranks, double beta[2]);
+void hs_copies_remember(struct hs_copies *copies, int class, int ranks, const double beta[2]);
 
 struct hs_team {
     struct hs_comm *comm;

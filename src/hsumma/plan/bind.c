@@ -47,11 +47,12 @@ hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *con
     return status;
 }
 
-hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, int *about)
+hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, const void *alpha, int *about)
 {
     const struct hs_view *view = plan->problem.view;
-    /* matrices without data (compute=time) may overlap */
-    if (!plan->member || !hs_compute_is_real(plan->problem.scalar->compute) || !view[HS_C].rows || !view[HS_C].cols)
+    /* matrices without data (compute=time) may overlap, and with alpha = 0 those that are not read */
+    if (!plan->member || plan->problem.scalar->is_zero(alpha) || !hs_compute_is_real(plan->problem.scalar->compute) ||
+        !view[HS_C].rows || !view[HS_C].cols)
         return HSUMMA_OK;
     for (int x = HS_A; x <= HS_B; x++)
         if (view[x].rows && view[x].cols && plan->matrix[x].base == plan->matrix[HS_C].base) {

@@ -108,7 +108,7 @@ hsumma_status hs_plan_start(hsumma_plan *plan, const void *alpha, const void *co
     plan = hs_trial_turn(plan);
     hsumma_status mine = hs_plan_bind(plan, alpha, data, ld, beta, &about);
     if (!mine)
-        mine = hs_plan_check_overlap(plan, &about);
+        mine = hs_plan_check_overlap(plan, alpha, &about);
     if (!mine && hs_sections_lead(plan))
         mine = hs_sections_bind(plan, alpha, data, ld, &about);
     size_t size = plan->problem.scalar->size;

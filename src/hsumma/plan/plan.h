@@ -178,7 +178,7 @@ hsumma_status hs_plan_bind(hsumma_plan *plan, const void *alpha, const void *con
                            const void *beta, int *about);
 /* Implemented in bind.c: refuses a C whose first local element is that of A or B. plan->matrix must have been set.
  * Other overlaps are not found. p?gemm does not call it, because its processes do not agree at the start. */
-hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, int *about);
+hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, const void *alpha, int *about);
 
 /* Implemented in execute.c: begins an execution, after a local check of pointers and of the leading dimensions, which
  * may change from call to call. */

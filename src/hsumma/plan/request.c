@@ -203,6 +203,8 @@ hsumma_status hs_request_compare(hsumma_context *ctx, const struct hs_request *r
 {
     const struct hs_vote vote = {.status = mine, .hash = mine ? 0 : hs_request_hash(request, 0)};
     struct hs_verdict verdict;
+    if (ctx->broken)
+        return hs_context_refuse(ctx);
     hs_context_enter(ctx, HS_ENTERED_COMPARISON, ++ctx->entered, 0);
     return hs_request_agree(ctx, request, &ctx->options.settings, vote, &verdict);
 }

@@ -85,6 +85,10 @@ static void test_overlap(hsumma_context *ctx)
         good = good && c[0] == 1 && strstr(hsumma_message(ctx), rank == size - 1 ? "C begins at" : "C overlaps A or B");
     }
     tap_ok(everywhere(good), "C is A or B on the last process: %s", hsumma_message(ctx));
+    good = good && !hsumma_dgemm(ctx, 'N', 'N', N, N, N, 0, a, &desc, a, &desc, 3, a, &desc) && a[0] == 3;
+    tap_ok(everywhere(good), "with alpha = 0, which reads neither A nor B, C may be both");
+    for (int i = 0; i < N * N; i++)
+        a[i] = 1;
     hsumma_plan_free(&plan);
     lower = desc;
     lower.i = HALF;

@@ -113,6 +113,18 @@ static int is_hopeless(const int64_t size[3], int rows, int columns)
     return least >= 0 && here > OBLONG * least;
 }
 
+/* A request that this process prices alone. */
+static struct hs_request priced_request(hsumma_type type, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                        const char *options)
+{
+    return (struct hs_request){.type = type,
+                               .op = {hs_upper(transa), hs_upper(transb), 'N'},
+                               .extent = {m, n, k},
+                               .options = options,
+                               .alone = 1,
+                               .silent = 1};
+}
+
 hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
                                  int64_t k, int64_t nb, int processes, const char *options, int *nprow, int *npcol,
                                  double *predicted_seconds)
@@ -120,12 +132,7 @@ hsumma_status hsumma_choose_grid(hsumma_context *ctx, hsumma_type type, char tra
     /* Largest ratio of the sides of a nearly square grid. If all processes form no such grid, fewer processes are tried
      * too: with 7 also 2x3. */
     enum { SQUARE = 2 };
-    struct hs_request request = {.type = type,
-                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
-                                 .extent = {m, n, k},
-                                 .options = options,
-                                 .alone = 1,
-                                 .silent = 1};
+    struct hs_request request = priced_request(type, transa, transb, m, n, k, options);
     hsumma_status first = HSUMMA_OK;
     double least = -1;
     if (!ctx || !nprow || !npcol)
@@ -265,12 +272,7 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
                                int64_t k, const char *options, hsumma_grid *grid[3], hsumma_desc *a, hsumma_desc *b,
                                hsumma_desc *c)
 {
-    struct hs_request request = {.type = type,
-                                 .op = {hs_upper(transa), hs_upper(transb), 'N'},
-                                 .extent = {m, n, k},
-                                 .options = options,
-                                 .alone = 1,
-                                 .silent = 1};
+    struct hs_request request = priced_request(type, transa, transb, m, n, k, options);
     hsumma_desc desc[3];
     int extent[2] = {0, 0};
     double seconds = 0;

@@ -54,13 +54,14 @@ hsumma_status hs_plan_check_overlap(const hsumma_plan *plan, const void *alpha, 
     if (!plan->member || plan->problem.scalar->is_zero(alpha) || !hs_compute_is_real(plan->problem.scalar->compute) ||
         !view[HS_C].rows || !view[HS_C].cols)
         return HSUMMA_OK;
+    const int *coord = plan->problem.grid.coord;
     for (int x = HS_A; x <= HS_B; x++)
         if (view[x].rows && view[x].cols && plan->matrix[x].base == plan->matrix[HS_C].base) {
             *about = HS_ABOUT_OVERLAP;
             return hs_fail(
                 &plan->ctx->message, HSUMMA_ERR_ARGUMENT,
-                "C begins at the address of %c on process (%d,%d); expected a C that does not overlap A or B", "AB"[x],
-                plan -> problem.grid.coord[0], plan->problem.grid.coord[1]);
+                "C begins at the address of %s on process (%d,%d); expected a C that does not overlap A or B",
+                x == HS_A ? "A" : "B", coord[0], coord[1]);
         }
     return HSUMMA_OK;
 }

@@ -85,7 +85,7 @@ const char *hs_pgemm_name(hsumma_type type)
 int hs_blacs_grid(int context, int shape[2], int coord[2])
 {
     gridinfo *ask = EXISTS(blacs_gridinfo_) ? blacs_gridinfo_ : atomic_load(&found.gridinfo);
-    shape[0] = -1;
+    shape[0] = shape[1] = coord[0] = coord[1] = -1;
     if (ask)
         ask(&context, &shape[0], &shape[1], &coord[0], &coord[1]);
     return shape[0] != -1;

@@ -5,6 +5,7 @@
  */
 #include "api/scalapack/shim.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -59,8 +60,8 @@ static void note(struct complaint *found, int wrong, int position, int64_t value
         *found = (struct complaint){position, value, bound, expected};
 }
 
-/* Prints the error, in one piece; PBLAS's error exit shows the position only. */
-static void say(const struct hs_pgemm *call, const struct hs_arguments *args, const struct complaint *found)
+/* Says the error in words; PBLAS's error exit shows the position only. */
+static void say(const struct hs_pgemm *call, const struct complaint *found, char *text)
 {
     static const char *const argument[] = {"TRANSA", "TRANSB", "M",     "N",  "K",    "ALPHA", "A",
                                            "IA",     "JA",     "DESCA", "B",  "IB",   "JB",    "DESCB",
@@ -68,18 +69,19 @@ static void say(const struct hs_pgemm *call, const struct hs_arguments *args, co
     static const char *const entry[HS_ENTRIES] = {"DTYPE_", "CTXT_", "M_",    "N_",    "IMB_", "INB_",
                                                   "MB_",    "NB_",   "RSRC_", "CSRC_", "LLD_"};
     const int number = found->least / SCALE, place = found->least % SCALE;
-    char name[32], text[160];
+    char name[32];
     int e = place - 1;
     for (int x = 0; x < 3; x++) /* a short descriptor has no first blocks of its own */
         if (number == position_of_desc[x] && *call->desc[x] == 1 && (e == HS_IMB || e == HS_INB))
             e += HS_MB - HS_IMB;
     snprintf(name, sizeof name, place ? "%s[%s]" : "%s", argument[number - 1], place ? entry[e] : "");
-    if (number <= ARG_TRANSB)
-        snprintf(text, sizeof text, "'%c'; expected %s", (char)found->value, found->expected);
+    if (number <= ARG_TRANSB && isprint((unsigned char)found->value))
+        snprintf(text, HS_COMPLAINT, "%s = '%c'; expected %s", name, (char)found->value, found->expected);
+    else if (number <= ARG_TRANSB)
+        snprintf(text, HS_COMPLAINT, "%s = byte %d; expected %s", name, (unsigned char)found->value, found->expected);
     else
-        snprintf(text, sizeof text, "%" PRId64 "; expected %s %" PRId64, found->value, found->expected, found->bound);
-    fprintf(stderr, "hsumma: %s on process (%d,%d): %s = %s\n", hs_pgemm_name(call->type), args->coord[0],
-            args->coord[1], name, text);
+        snprintf(text, HS_COMPLAINT, "%s = %" PRId64 "; expected %s %" PRId64, name, found->value, found->expected,
+                 found->bound);
 }
 
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis)
@@ -151,14 +153,16 @@ static void read_all(const struct hs_pgemm *call, struct hs_arguments *args)
     args->context = args->matrix[0].entry[HS_CTXT];
 }
 
-int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
+int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args, char *complaint)
 {
     /* The dimensions of op(A), op(B) and C. */
     static const int dims[3][2] = {{ARG_M, ARG_K}, {ARG_K, ARG_N}, {ARG_M, ARG_N}};
     struct complaint found = {.least = NOTHING_WRONG};
     read_all(call, args);
-    if (!hs_blacs_grid(args->context, args->shape, args->coord))
+    if (!hs_blacs_grid(args->context, args->shape, args->coord)) {
+        snprintf(complaint, HS_COMPLAINT, "DESCA[CTXT_] = %d; expected a context of the BLACS", args->context);
         return -(ARG_DESCA * SCALE + 1 + HS_CTXT);
+    }
     for (int x = 0; x < 2; x++)
         note(&found, !is_op(args->op[x]), (ARG_TRANSA + x) * SCALE, args->op[x], "N, T or C", 0);
     for (int x = 0; x < 3; x++) {
@@ -171,7 +175,7 @@ int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args)
     }
     if (found.least == NOTHING_WRONG)
         return 0;
-    say(call, args, &found);
+    say(call, &found, complaint);
     return -(found.least % SCALE ? found.least : found.least / SCALE);
 }
 

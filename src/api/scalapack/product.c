@@ -156,8 +156,11 @@ void hs_pgemm(const struct hs_pgemm *call)
     hs_blacs_find(call->caller, hs_pgemm_name(call->type));
     if (repeat(call))
         return;
-    int info = hs_arguments_read(call, &args);
+    char complaint[HS_COMPLAINT];
+    int info = hs_arguments_read(call, &args, complaint);
     if (info) {
+        fprintf(stderr, "hsumma: %s on process (%d,%d): %s\n", hs_pgemm_name(call->type), args.coord[0], args.coord[1],
+                complaint);
         hs_blacs_abort(args.context, hs_pgemm_name(call->type), info);
         return;
     }

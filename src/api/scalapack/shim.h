@@ -113,8 +113,10 @@ struct hs_arguments {
     } matrix[3];
 };
 
-/* Reads and checks the arguments. Returns 0, or the info for PBLAS's error exit. Local. */
-int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args);
+enum { HS_COMPLAINT = 160 };
+/* Reads and checks the arguments. Returns 0, or the info for PBLAS's error exit, and in COMPLAINT (HS_COMPLAINT bytes)
+ * what is wrong and what is expected. Local. */
+int hs_arguments_read(const struct hs_pgemm *call, struct hs_arguments *args, char *complaint);
 struct hs_axis hs_argument_axis(const struct hs_arguments *args, int x, int axis);
 
 /* This process's view of an operand. */

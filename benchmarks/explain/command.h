@@ -156,6 +156,8 @@ typedef struct explanation {
     product_bounds bounds;
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
+    int layers_wanted; /* the option `layers`, as it holds for a plan with these options */
+    int layers_taken;  /* number of layers of that plan; the explained plan has none */
     with_memory more;
     entering enters[ORDERS]; /* not counted if `order` is 0, for example on one node */
     int64_t workspace_max;   /* most bytes of a process; if not counted, by the search's formula */

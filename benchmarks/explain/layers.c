@@ -7,7 +7,41 @@
 /* Grids with more processes are not examined. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
-/* Prices all numbers of layers that divide the processes; omits those that the library refuses. */
+static hsumma_status add_price(explanation *e, const struct hs_request *request, int count)
+{
+    hsumma_status status = hs_layered_price(e->ctx, request, count, INT64_MAX >> 2, &e->layers[e->layers_count]);
+
+    e->layers_count += status == HSUMMA_OK;
+    return status;
+}
+
+static const struct hs_layered_price *price_of(const explanation *e, int count)
+{
+    for (int i = 0; i < e->layers_count; i++)
+        if (e->layers[i].count == count)
+            return &e->layers[i];
+    return NULL;
+}
+
+/* Sets e->layers_taken as a plan would. */
+static hsumma_status take_layers(explanation *e, const struct hs_request *request, int processes)
+{
+    const struct hs_prediction *one = &e->plan->choice.prediction;
+    struct hs_settings settings = e->ctx->options.settings;
+    hsumma_status status = HSUMMA_OK;
+
+    settings.layers = e->layers_wanted;
+    if (settings.layers > 1)
+        e->layers_taken = settings.layers < processes ? settings.layers : processes;
+    else if (hs_layered_may_choose(e->ctx, &settings))
+        status = hs_layered_choose(e->ctx, request, &settings, (struct hs_layered_rival){one->seconds, one->gemm, 0},
+                                   &e->layers_taken);
+    if (!status && e->layers_taken > 1 && !price_of(e, e->layers_taken))
+        status = add_price(e, request, e->layers_taken);
+    return status;
+}
+
+/* Prices all numbers of layers that divide the processes, and that of a plan; omits those that the library refuses. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
     const arguments *args = &e->args->common;
@@ -16,26 +50,25 @@ hsumma_status explain_layers(explanation *e, struct hs_message *message)
                                  .op = {args->transa, args->transb, 'N'},
                                  .extent = {args->m, args->n, args->k},
                                  .desc = {&e->desc[0], &e->desc[1], &e->desc[2]}};
+    hsumma_status status = HSUMMA_OK;
 
+    e->layers_taken = 1;
     if (e->node->parts == 1 || processes > LAYERS_PROCESSES)
         return HSUMMA_OK;
-    e->layers = calloc((size_t)processes, sizeof *e->layers);
+    e->layers = calloc((size_t)processes + 1, sizeof *e->layers);
     if (!e->layers)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the prices of layers");
-    for (int count = 2; count <= processes && count <= args->k; count++) {
-        if (processes % count)
-            continue;
-        hsumma_status status = hs_layered_price(e->ctx, &request, count, INT64_MAX >> 2, &e->layers[e->layers_count]);
-        if (status == HSUMMA_ERR_MEMORY)
-            return hs_fail(message, status, "no memory for the prices of layers");
-        e->layers_count += status == HSUMMA_OK;
-    }
-    return HSUMMA_OK;
+    for (int count = 2; count <= processes && count <= args->k && status != HSUMMA_ERR_MEMORY; count++)
+        if (processes % count == 0)
+            status = add_price(e, &request, count);
+    if (status != HSUMMA_ERR_MEMORY)
+        status = take_layers(e, &request, processes);
+    return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "no memory for the prices of layers") : HSUMMA_OK;
 }
 
 void explain_print_layers(const explanation *e, FILE *file)
 {
-    const struct hs_layered_price *best = NULL;
+    const struct hs_layered_price *taken = price_of(e, e->layers_taken), *best = taken;
     const char *unit;
     char bytes[32];
 
@@ -44,20 +77,23 @@ void explain_print_layers(const explanation *e, FILE *file)
             best = &e->layers[i];
     if (!best)
         return;
-    double scale = report_time_unit(best->seconds, &unit);
+    const struct hs_layered_price *shown = taken ? taken : best;
+    double scale = report_time_unit(shown->seconds, &unit);
     fprintf(file,
-            "layers      best layers=%d of %d x %d: %.4g %s, %.2f of the time without layers; moving A and B %.3g, C "
-            "%.3g %s; "
-            "workspace %s\n",
-            best->count, best->extent[0], best->extent[1], best->seconds * scale, unit,
-            e->info.predicted_seconds > 0 ? best->seconds / e->info.predicted_seconds : 1,
-            (best->move[0] + best->move[1]) * scale, best->move[2] * scale, unit,
-            report_bytes(bytes, sizeof bytes, best->workspace_bytes));
+            "layers      %s layers=%d of %d x %d: %.4g %s, %.2f of the time without layers; moving A and B %.3g, C "
+            "%.3g %s; workspace %s\n",
+            taken ? "a plan takes" : "best", shown->count, shown->extent[0], shown->extent[1], shown->seconds * scale,
+            unit, e->info.predicted_seconds > 0 ? shown->seconds / e->info.predicted_seconds : 1,
+            (shown->move[0] + shown->move[1]) * scale, shown->move[2] * scale, unit,
+            report_bytes(bytes, sizeof bytes, shown->workspace_bytes));
+    if (taken)
+        fprintf(file, "            (all other lines: without layers, as with layers=1)\n");
     struct hs_settings settings = e->ctx->options.settings;
     settings.layers = HS_LAYERS_AUTO;
-    if (best->seconds < HS_LAYERS_CLEARLY * e->info.predicted_seconds && hs_layered_may_choose(e->ctx, &settings))
-        fprintf(file, "            layers=auto workspace_limit=%" PRId64 "M would choose them\n",
-                (best->workspace_bytes >> 20) + 1);
+    if (best != taken && best->seconds < HS_LAYERS_CLEARLY * (taken ? taken->seconds : e->info.predicted_seconds) &&
+        hs_layered_may_choose(e->ctx, &settings))
+        fprintf(file, "            layers=%d workspace_limit=%" PRId64 "M would take %.4g %s\n", best->count,
+                (best->workspace_bytes >> 20) + 1, best->seconds * scale, unit);
 }
 
 json_t *explain_layers_json(const explanation *e)

@@ -217,7 +217,9 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     struct imagined all;
     hsumma_status status = imagine(ctx, &request, extent, 0, &all);
     if (!status)
-        status = hs_layered_choose(ctx, &request, settings, (struct hs_layered_rival){seconds, 1}, count);
+        status = hs_layered_choose(ctx, &request, settings, (struct hs_layered_rival){seconds, 0, 1}, count);
+    if (*count == 0)
+        *count = 1;
     hs_put(&ctx->memory, all.rank);
     return status;
 }
@@ -288,6 +290,8 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     if (!status)
         status = hs_check_guard(ctx, &words.settings, &ctx->message);
     struct hs_settings *settings = &words.settings;
+    if (words.said_by[HS_OPT_LAYERS] == HS_BY_DEFAULT)
+        settings->layers = 1; /* so that C has the layout of A in the next product */
     if (status || settings->layers <= 1) {
         int count = 1;
         if (!status)

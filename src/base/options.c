@@ -484,6 +484,12 @@ int hs_options_plan_said(const struct hs_options *options)
     return 0;
 }
 
+int hs_options_layers(const struct hs_options *options)
+{
+    int said = options->said_by[HS_OPT_LAYERS] > HS_BY_DEFAULT;
+    return said || !hs_options_plan_said(options) ? options->settings.layers : 1;
+}
+
 extern char **environ;
 
 /* The name of known variable i: of an option, of other programs and tests, of module systems and CMake; NULL after the

@@ -3,6 +3,7 @@ the counts of a real run, errors; and the pictures of doc/algorithms.md.
 
 Environment: that of launch.py.
 """
+import json
 import math
 import os
 import subprocess
@@ -730,11 +731,24 @@ def test_layers():
         ok(all(math.isclose(row["predicted_s"], row["a_s"] + row["b_s"] + row["c_s"] + row["product_s"]) for row in rows.values()),
            "  predicted together", rows)
         ok(rows[16]["workspace_bytes"] >= 2 * part + m * m * 8, "  workspace", rows[16]["workspace_bytes"])
+        alone, one = explain(line + " --nodes 16"), explain(line + " --nodes 1")
         text = table(line + " --nodes 16 --show plan").stdout
-        ok(f"\nlayers      best layers={best['layers']} of {best['nprow']} x {best['npcol']}: " in text, "  the best in the table", text)
-        faster = best["predicted_s"] < 0.9 * explain(line + " --nodes 16")["predicted_s"]
-        ok(("\n            layers=auto workspace_limit=" in text) == faster, "  the options that choose it, if it is clearly faster", text)
-        ok(explain(line + " --nodes 1")["layers"] == [], "  none on one node")
+        ok(alone["layers_taken"] == best["layers"] and best["predicted_s"] < 0.9 * alone["predicted_s"], "  a plan takes the best", alone["layers_taken"], best)
+        ok(f"\nlayers      a plan takes layers={best['layers']} of {best['nprow']} x {best['npcol']}: " in text, "  in the table", text)
+        ok(not alone["plan"].startswith("layers") and "without layers, as with layers=1" in text, "  the explained plan has none", alone["plan"])
+        small = line + " --nodes 16 --workspace-limit 64k"
+        text = table(small + " --show plan").stdout
+        ok(explain(small)["layers_taken"] == 1 and f"\nlayers      best layers={best['layers']} of " in text and
+           f"\n            layers={best['layers']} workspace_limit=" in text, "  with little memory a plan takes none; the options that do", text)
+        ok(explain(line + " --nodes 16 --lookahead 1")["layers_taken"] == 1, "  none if other options describe the product")
+        ok(one["layers"] == [] and one["layers_taken"] == 1, "  none on one node")
+        for settings, taken in (("HSUMMA_LAYERS=1", 1), ("HSUMMA_LAYERS=3", 3)):
+            process = bench(0, "explain " + line + " --nodes 16 --format json", settings=[settings])
+            ok(process.returncode == 0 and json.loads(process.stdout)["layers_taken"] == taken, f"  {settings}", *said(process))
+        four = f"-m {m} -n {m} -k {k} --grid 2x2 --nb 16 --profile {profile}"
+        taken = explain(four + " --nodes 4")["layers_taken"]
+        ran = report_of(4, "gemm " + four + " --topology nodes:4")
+        ok(taken > 1 and ran["plan"].startswith(f"layers={taken} "), "  as many as a plan has in the same place", taken, ran["plan"])
 
 
 def test_more_memory():

@@ -220,26 +220,14 @@ static struct most look_at_owner(struct exchange_look *exchange, double weight)
     return most;
 }
 
-/* The seconds, per byte of the operand, for which the busiest link works for all owners; if only some were examined,
- * the loads are assumed to be even among the links of one kind around the nodes. */
+/* The seconds, per byte of the operand, for which the busiest link works for all owners. */
 static double all_routes(struct exchange_look *exchange, int count, double parts)
 {
-    const struct hs_fabric_traffic *traffic = exchange->traffic;
-    const struct hs_fabric *fabric = exchange->lines->topology->fabric;
-    int links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
-    double sum[HS_FABRIC_LINK_KINDS] = {0}, most = 0, around = (double)exchange->nodes / fabric->positions;
     for (int i = 0; i < count; i++)
         add_routes(exchange, choose_owner(exchange, i, count, parts));
-    for (int i = 0; i < traffic->links; i++) {
-        int all, kind = hs_fabric_link_kind(fabric, traffic->link[i], &all);
-        links[kind] = all;
-        loaded[kind]++;
-        sum[kind] += traffic->load[traffic->link[i]];
-    }
-    for (int kind = 0; kind < HS_FABRIC_LINK_KINDS; kind++)
-        if (loaded[kind])
-            raise_to(&most, sum[kind] / fmax(loaded[kind], links[kind] * around));
-    most = count == exchange->role->looped->nprocs ? hs_busiest_link(traffic) : most;
+    double most = count == exchange->role->looped->nprocs
+                      ? hs_busiest_link(exchange->traffic)
+                      : hs_even_link(exchange->traffic, exchange->lines->topology->fabric, exchange->nodes);
     hs_link_clear(exchange->traffic);
     return most * exchange->network;
 }

@@ -2,6 +2,7 @@
 
 #include "coll/model/flows.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The walks along all lines of an axis, which are found once (hs_line_table.walks); NULL if there is no memory. */
@@ -99,6 +100,22 @@ double hs_busiest_link(const struct hs_fabric_traffic *traffic)
     double most = 0;
     for (int i = 0; i < traffic->links; i++)
         most = traffic->load[traffic->link[i]] > most ? traffic->load[traffic->link[i]] : most;
+    return most;
+}
+
+double hs_even_link(const struct hs_fabric_traffic *traffic, const struct hs_fabric *fabric, int nodes)
+{
+    int links[HS_FABRIC_LINK_KINDS], loaded[HS_FABRIC_LINK_KINDS] = {0};
+    double sum[HS_FABRIC_LINK_KINDS] = {0}, most = 0, around = (double)nodes / fabric->positions;
+    for (int i = 0; i < traffic->links; i++) {
+        int all, kind = hs_fabric_link_kind(fabric, traffic->link[i], &all);
+        links[kind] = all;
+        loaded[kind]++;
+        sum[kind] += traffic->load[traffic->link[i]];
+    }
+    for (int kind = 0; kind < HS_FABRIC_LINK_KINDS; kind++)
+        if (loaded[kind])
+            most = fmax(most, sum[kind] / fmax(loaded[kind], links[kind] * around));
     return most;
 }
 

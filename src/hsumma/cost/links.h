@@ -55,6 +55,9 @@ hsumma_status hs_links_together(const struct hs_line_table *lines, const struct 
 struct hs_fabric_traffic *hs_link_scratch(const struct hs_line_table *lines, const struct hs_allocator *memory);
 /* The largest load; 0 if there is none. */
 double hs_busiest_link(const struct hs_fabric_traffic *traffic);
+/* The load of the busiest link if the loads are those of a sample of the traffic among `nodes` nodes: they are assumed
+ * to be even among the links of one kind around the nodes. */
+double hs_even_link(const struct hs_fabric_traffic *traffic, const struct hs_fabric *fabric, int nodes);
 /* Sets all loads to 0. */
 void hs_link_clear(struct hs_fabric_traffic *traffic);
 

@@ -125,7 +125,9 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
         layered->count = settings->layers > 1 ? settings->layers : request->layers > 1 ? request->layers : 1;
         layered->mine = -1;
         if (settings->layers == HS_LAYERS_AUTO && !request->layers)
-            status = hs_layered_choose(ctx, request, settings, (struct hs_layered_rival){-1, 0}, &layered->count);
+            status = hs_layered_choose(ctx, request, settings, (struct hs_layered_rival){-1, 0, 0}, &layered->count);
+        if (layered->count == 0)
+            layered->count = 1;
     }
     if (!status) {
         hs_layered_place(layered, request, processes);
@@ -192,7 +194,7 @@ static hsumma_status make_moves(hsumma_plan *plan, const struct hs_request *requ
                 hs_redistribution_init(&layered->move[x], &ctx->comm, channel[x], plan->problem.scalar, ends.source[x],
                                        ends.sources[x], ends.target[x], limit, &ctx->memory, needs);
     if (!status)
-        status = hs_layered_move_seconds(ctx, layered, &ends, plan->problem.scalar->size);
+        status = hs_layered_move_seconds(ctx, layered, &ends, plan->problem.scalar->size, limit);
     hs_layered_ends_free(&ends, &ctx->memory);
     return status;
 }

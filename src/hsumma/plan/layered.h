@@ -58,8 +58,10 @@ int hs_layered_together(const hsumma_context *ctx, const struct hs_request *requ
 /* The layout of a view of a matrix on a grid. */
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
 
-/* Implemented in layered_places.c, as are the functions up to hs_layered_ends_free: chooses P x Q and the axes for
- * layered->count layers. */
+/* Implemented in layered_places.c, as are the functions up to hs_layered_ends_free: chooses P x Q for layered->count
+ * layers, with as many processes as possible and the fewest elements that a process receives, and returns these. */
+int64_t hs_layered_extent(struct hs_layered *layered, const struct hs_request *request, int processes);
+/* Chooses P x Q and the axes. */
 void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
 /* The stored axis of A or B on which k lies. */
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
@@ -98,24 +100,27 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
  * are priced less accurately. */
 #define HS_LAYERS_CLEARLY 0.9
 
-/* The alternative to several layers: one layer.  seconds: its predicted time; -1 if there is none.  free: 1 if several
- * layers are priced with A, B and C in the layouts of hs_layered_layouts instead of their present layouts. */
+/* The alternative to several layers: one layer.  seconds: its predicted time, -1 if there is none; gemm: that of its
+ * local products.  free: 1 if several layers are priced with A, B and C in the layouts of hs_layered_layouts instead of
+ * their present layouts. */
 struct hs_layered_rival {
-    double seconds;
+    double seconds, gemm;
     int free;
 };
 /*
- * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers, a divisor of the number of
- * processes, with the least predicted time among those whose memory fits into the workspace limit.  If `one` has a
- * time, *count is 1 unless more layers are clearly faster.  *count is equal on all processes that return HSUMMA_OK.
+ * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers with the least predicted time
+ * among those whose memory fits into the workspace limit.  Numbers are priced that engage nearly all processes and,
+ * by the bytes that a process receives, are the best.  If `one` has a time, *count is 1 unless more layers are clearly
+ * faster; it is 0 if a lower bound on their time excludes that, which needs no memory and therefore never fails.
+ * *count is equal on all processes that return HSUMMA_OK.
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count);
 /* Whether the options and the context permit a choice of layers. */
 int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *settings);
-/* Sets layered->move_seconds. */
+/* Sets layered->move_seconds.  limit: of the bytes of the buffers of one redistribution. */
 hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
-                                      const struct hs_layered_ends *ends, size_t size);
+                                      const struct hs_layered_ends *ends, size_t size, int64_t limit);
 
 /* The predicted cost of layers. */
 struct hs_layered_price {

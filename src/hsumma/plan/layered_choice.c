@@ -3,17 +3,20 @@
 #include "hsumma/plan/plan.h"
 #include "hsumma/search/search_cells.h"
 
+#include <math.h>
+
 hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *layered,
-                                      const struct hs_layered_ends *ends, size_t size)
+                                      const struct hs_layered_ends *ends, size_t size, int64_t limit)
 {
     int processes = layered->extent[0] * layered->extent[1] * layered->count;
     int known = ctx->comm.topology.size >= processes;
     hsumma_status status = HSUMMA_OK;
     for (int x = 0; x < 3 && !status; x++)
         if (!layered->in_place[x])
-            status = hs_redistribution_seconds(
-                &ctx->profile, known ? &ctx->comm.topology : NULL, known ? ctx->comm.topology.size : processes,
-                ends->source[x], ends->sources[x], ends->target[x], size, &ctx->memory, &layered->move_seconds[x]);
+            status = hs_redistribution_seconds(&ctx->profile, known ? &ctx->comm.topology : NULL,
+                                               known ? ctx->comm.topology.size : processes, ends->source[x],
+                                               ends->sources[x], ends->target[x], size, limit, &ctx->memory,
+                                               &layered->move_seconds[x]);
     return status;
 }
 
@@ -66,7 +69,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
     if (!status && question->free) /* the memory for A's rank table is unused, and serves C */
         ends.given[HS_C] = hs_layered_free_layout(layered, request, HS_C, ends.rank[HS_A]);
     if (!status)
-        status = hs_layered_move_seconds(ctx, layered, &ends, size);
+        status = hs_layered_move_seconds(ctx, layered, &ends, size, (question->limit - result->part_bytes) / 2);
     hs_layered_ends_free(&ends, &ctx->memory);
     for (int x = 0; x < 3; x++)
         result->seconds += result->move[x] = layered->move_seconds[x];
@@ -126,12 +129,56 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
            !(settings->guard & HS_GUARD_PANELS) && !hs_named_row_of_mpi(settings, &ctx->own);
 }
 
+/* A number of layers, and the seconds by which numbers are ordered before they are priced. */
+struct entrant {
+    int count;
+    double seconds;
+};
+enum { ENTRANTS = 16, PRICED = 4 };
+
+/* Fills entrant[] with the best numbers of layers in the order of their seconds, and returns how many. */
+static int find_entrants(const hsumma_context *ctx, const struct question *question, struct hs_layered_rival one,
+                         struct entrant entrant[ENTRANTS])
+{
+    enum { ANY = 64 }; /* larger numbers must divide the processes */
+    const double engaged = 0.9;
+    const struct hs_request *request = question->request;
+    const struct hs_machine *machine = &ctx->profile.machine;
+    const int *shape = request->desc[HS_A]->grid->grid.extent;
+    const int64_t *extent = request->extent;
+    const int processes = shape[0] * shape[1], known = ctx->comm.topology.size >= processes;
+    const int together = known ? hs_division_largest(&ctx->comm.topology.division[HS_NODE]) : 1;
+    const double byte = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    const double size = (double)question->problem->scalar->size;
+    const double moved = question->free ? 0 : (double)(extent[HS_M] + extent[HS_N]) * (double)extent[HS_K] / processes;
+    int found = 0;
+    for (int layers = one.seconds < 0 ? 1 : 2; layers <= processes && layers <= extent[HS_K]; layers++) {
+        struct hs_layered layered = {.count = layers};
+        int used = processes / layers * layers;
+        if (used < engaged * processes || (used < processes && (layers > ANY || one.gemm <= 0)))
+            continue;
+        double received = (double)hs_layered_extent(&layered, request, processes) * size;
+        double gemm = one.gemm * processes / used;
+        double least = fmax(gemm, received * fmax(byte / together, machine->inject));
+        struct entrant next = {layers, gemm + (received + moved * size) * byte};
+        if (question->enough >= 0 && least >= question->enough)
+            continue;
+        int at = found < ENTRANTS ? found++ : ENTRANTS - 1;
+        if (entrant[at].count && entrant[at].seconds <= next.seconds)
+            continue;
+        for (; at > 0 && entrant[at - 1].seconds > next.seconds; at--)
+            entrant[at] = entrant[at - 1];
+        entrant[at] = next;
+    }
+    return found;
+}
+
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count)
 {
-    const int *extent = request->desc[HS_A]->grid->grid.extent;
     struct hs_problem problem;
     struct hs_scalar scalar;
+    struct entrant entrant[ENTRANTS] = {{0, 0}};
     hs_plan_problem(request, settings, &scalar, &problem);
     struct question question = {.request = request,
                                 .settings = settings,
@@ -140,18 +187,18 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
                                     hs_workspace_limit(&settings->workspace, problem.view, 3, problem.scalar->size),
                                 .enough = one.seconds < 0 ? -1 : HS_LAYERS_CLEARLY * one.seconds,
                                 .free = one.free};
-    *count = 1;
-    for (int layers = one.seconds < 0 ? 1 : 2, processes = extent[0] * extent[1]; layers <= processes; layers++) {
+    int entrants = find_entrants(ctx, &question, one, entrant);
+    *count = entrants > 0;
+    for (int e = 0, priced = 0; e < entrants && priced < PRICED; e++) {
         struct hs_layered_price price;
-        if (processes % layers || layers > request->extent[HS_K])
-            continue;
-        hsumma_status status = price_count(ctx, &question, layers, &price);
+        hsumma_status status = price_count(ctx, &question, entrant[e].count, &price);
         if (hs_is_own_failure(status))
             return status;
+        priced += !status;
         if (status || (question.enough >= 0 && price.seconds >= question.enough))
             continue;
         question.enough = price.seconds;
-        *count = layers;
+        *count = entrant[e].count;
     }
     return HSUMMA_OK;
 }

@@ -9,9 +9,7 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand)
     return request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
 }
 
-/* Chooses P x Q for each layer.  Uses as many processes as possible, and minimises the elements that a process
- * receives. */
-static void choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
+int64_t hs_layered_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
     int64_t extent[3], least = -1;
     int each = processes / layered->count;
@@ -27,6 +25,7 @@ static void choose_extent(struct hs_layered *layered, const struct hs_request *r
             layered->extent[1] = each / p;
         }
     }
+    return least;
 }
 
 /* An axis over `parts` processes with one block each. */
@@ -61,7 +60,7 @@ static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
 
 void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
-    choose_extent(layered, request, processes);
+    hs_layered_extent(layered, request, processes);
     int64_t k = share_of_k(layered, request->extent[HS_K]);
     for (int x = 0; x < 3; x++)
         for (int a = 0; a < 2; a++) {

@@ -106,8 +106,13 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
     if (plan->layered || plan->by_node || plan->remembered || request->layers || request->alone || request->choice ||
         !hs_layered_may_choose(plan->ctx, settings))
         return HSUMMA_OK;
-    hsumma_status status = hs_layered_choose(plan->ctx, request, settings,
-                                             (struct hs_layered_rival){plan->choice.prediction.seconds, 0}, count);
+    const struct hs_prediction *one = &plan->choice.prediction;
+    hsumma_status status =
+        hs_layered_choose(plan->ctx, request, settings, (struct hs_layered_rival){one->seconds, one->gemm, 0}, count);
+    if (*count == 0) { /* on all processes */
+        *count = 1;
+        return HSUMMA_OK;
+    }
     struct hs_given chosen = {"layers", .number = *count, .chosen = 1};
     struct hs_verdict verdict =
         hs_context_agree(plan->ctx, (struct hs_vote){.status = status, .hash = status ? 0 : *count});
@@ -364,6 +369,9 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
         status = hs_check_guard(ctx, &options.settings, &mine);
+    options.settings.layers = hs_options_layers(&options);
+    if (request->alone && options.said_by[HS_OPT_LAYERS] == HS_BY_DEFAULT)
+        options.settings.layers = 1; /* so that no process waits for others */
     if (request->alone && !request->priced) /* of p?gemm: one word for grids of all sizes */
         options.settings.layers = hs_layered_at_most(request, options.settings.layers);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */

@@ -135,15 +135,11 @@ static int64_t copies(const struct hs_layout *source, const struct hs_layout *ta
     return target->axis[axis].nprocs == 1 ? (target->extent[axis] + replicas - 1) / replicas : 1;
 }
 
-/*
- * Sets the number of rounds, which is equal on all processes and large enough for the most bytes that any process could
- * have to send or receive.  In a round a transfer may have one element more than its share.
- */
-static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *source, const struct hs_layout *target,
-                         int memberships, int64_t limit, int64_t *needs)
+hsumma_status hs_redistribution_rounds(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                       int memberships, int64_t size, int64_t limit, int64_t cut, int64_t *needs,
+                                       int64_t *rounds)
 {
-    int64_t size = (int64_t)r->scalar->size, in = r->sources, out = memberships, share, want, ins = r->sources,
-            outs = memberships;
+    int64_t in = sources, out = memberships, share, want, ins = sources, outs = memberships;
     for (int a = 0; a < 2; a++) {
         in = hs_bytes_of(in, hs_axis_count_max(&target->axis[a]), 1);
         out = hs_bytes_of(out, hs_axis_count_max(&source->axis[a]), copies(source, target, a));
@@ -156,8 +152,8 @@ static hsumma_status cut(struct hs_redistribution *r, const struct hs_layout *so
         return HSUMMA_ERR_WORKSPACE;
     share = limit / (2 * HS_ROUNDS_AT_A_TIME);
     want = transfers * MESSAGE_BYTES > ROUND_BYTES ? transfers * MESSAGE_BYTES : ROUND_BYTES;
-    want = hs_min(hs_min(want, share), r->comm->cut) - transfers * size;
-    r->rounds = bytes > want ? hs_cuts(bytes, want) : 1;
+    want = hs_min(hs_min(want, share), cut) - transfers * size;
+    *rounds = bytes > want ? hs_cuts(bytes, want) : 1;
     return HSUMMA_OK;
 }
 
@@ -231,7 +227,8 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *r, struct hs_comm
     r->from = hs_get(memory, (size_t)sources, sizeof *r->from);
     hsumma_status status = memberships < 0 || !r->source || !r->from ? HSUMMA_ERR_MEMORY : HSUMMA_OK;
     if (!status)
-        status = cut(r, source, target, memberships, limit, needs);
+        status = hs_redistribution_rounds(source, sources, target, memberships, (int64_t)scalar->size, limit, comm->cut,
+                                          needs, &r->rounds);
     if (!status)
         status = make_side(&r->target, target, source, comm->rank, memory);
     for (int s = 0; s < sources && !status; s++)
@@ -243,45 +240,29 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *r, struct hs_comm
     return status;
 }
 
-/* Adds the load of one direction of one source. */
-static hsumma_status add_load(struct hs_redistribution_load *load, const struct hs_side *side,
-                              const struct hs_layout *source, const struct hs_layout *target,
-                              const struct hs_topology *topology, int size, int rank, int sends,
-                              const struct hs_allocator *memory)
+hsumma_status hs_redistribution_transfers(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                          const struct hs_topology *topology, int size, int rank, int sends,
+                                          const struct hs_allocator *memory, struct hs_transfer **found, int *count)
 {
-    int count = list_side(topology, size, rank, side, source, target, 0, sends, NULL);
-    struct hs_transfer *transfer = hs_get(memory, (size_t)count + 1, sizeof *transfer);
-    if (!transfer)
-        return HSUMMA_ERR_MEMORY;
-    list_side(topology, size, rank, side, source, target, 0, sends, transfer);
-    for (int i = 0; i < count; i++) {
-        int between = transfer[i].far >= size || (topology->size == 0 && transfer[i].far > 0);
-        load->elements[sends][transfer[i].far == 0 ? HS_LOAD_HERE
-                              : between            ? HS_LOAD_BETWEEN
-                                                   : HS_LOAD_INSIDE] += transfer[i].elements;
-        load->messages[sends] += transfer[i].far > 0;
-    }
-    hs_put(memory, transfer);
-    return HSUMMA_OK;
-}
-
-hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
-                                      const struct hs_topology *topology, int size, int rank,
-                                      const struct hs_allocator *memory, struct hs_redistribution_load *load)
-{
-    struct hs_side to = {.coord = {-1, -1}};
-    hsumma_status status = make_side(&to, target, source, rank, memory);
-    *load = (struct hs_redistribution_load){.messages = {0, 0}};
+    const struct hs_layout *other = sends ? target : source;
+    int most = other->extent[0] * other->extent[1], listed = 0;
+    struct hs_transfer *transfer = NULL;
+    struct hs_side side = {.coord = {-1, -1}};
+    size_t capacity = 0;
+    hsumma_status status = HSUMMA_OK;
     for (int s = 0; s < sources && !status; s++) {
-        struct hs_side from = {.coord = {-1, -1}};
-        status = make_side(&from, &source[s], target, rank, memory);
+        if (sends || s == 0) { /* the sources differ only in their tables of ranks */
+            free_side(&side, memory);
+            status = make_side(&side, sends ? &source[s] : target, sends ? target : source, rank, memory);
+        }
+        if (!status && hs_grow(memory, (void **)&transfer, sizeof *transfer, &capacity, (size_t)(listed + most)))
+            status = HSUMMA_ERR_MEMORY;
         if (!status)
-            status = add_load(load, &from, &source[s], target, topology, size, rank, 1, memory);
-        if (!status)
-            status = add_load(load, &to, &source[s], target, topology, size, rank, 0, memory);
-        free_side(&from, memory);
+            listed += list_side(topology, size, rank, &side, &source[s], target, s, sends, transfer + listed);
     }
-    free_side(&to, memory);
+    free_side(&side, memory);
+    *found = transfer;
+    *count = status ? 0 : listed;
     return status;
 }
 

@@ -74,17 +74,22 @@ hsumma_status hs_redistribution_init(struct hs_redistribution *redistribution, s
                                      const struct hs_layout *target, int64_t limit, const struct hs_allocator *memory,
                                      int64_t *needs);
 
-/* The load of one process.  Its elements stay on it, move inside its node, or move between nodes. */
-enum { HS_LOAD_HERE, HS_LOAD_INSIDE, HS_LOAD_BETWEEN, HS_LOAD_KINDS };
-struct hs_redistribution_load {
-    int64_t elements[2][HS_LOAD_KINDS]; /* received [0] and sent [1]; elements that stay are counted in [0] */
-    int64_t messages[2];                /* number of messages per round, received [0] and sent [1] */
-};
-/* Counts the load of process `rank` in a communicator of `size` processes.  If topology->size is 0, every process
- * counts as a node.  HSUMMA_ERR_MEMORY. */
-hsumma_status hs_redistribution_count(const struct hs_layout *source, int sources, const struct hs_layout *target,
-                                      const struct hs_topology *topology, int size, int rank,
-                                      const struct hs_allocator *memory, struct hs_redistribution_load *load);
+/*
+ * Sets *rounds to the number of rounds, which is equal on all processes and large enough for the most bytes that any
+ * process could have to send or receive.  In a round a transfer may have one element more than its share.  memberships:
+ * the most sources of which one process is a member; size: bytes of an element; cut: maximum bytes of a message.
+ * HSUMMA_ERR_WORKSPACE: as above.
+ */
+hsumma_status hs_redistribution_rounds(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                       int memberships, int64_t size, int64_t limit, int64_t cut, int64_t *needs,
+                                       int64_t *rounds);
+
+/* Lists the transfers that process `rank` of a communicator of `size` processes sends (sends 1), or receives and keeps
+ * (0): their processes, distances and elements.  If topology->size is 0, every process counts as a node.  The caller
+ * frees *transfer, also after an error.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_redistribution_transfers(const struct hs_layout *source, int sources, const struct hs_layout *target,
+                                          const struct hs_topology *topology, int size, int rank, int sends,
+                                          const struct hs_allocator *memory, struct hs_transfer **transfer, int *count);
 
 /* Must not be called during an execution, nor after an MPI error in one. */
 void hs_redistribution_free(struct hs_redistribution *redistribution, const struct hs_allocator *memory);

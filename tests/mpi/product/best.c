@@ -69,13 +69,16 @@ struct traffic {
     int64_t nodes, processes;
 };
 
+/* Of the plan without layers, which most_moved counts. */
 static struct traffic traffic_of(hsumma_context *ctx, const struct gemm_case *c)
 {
     const struct hs_division *node = &ctx->comm.topology.division[HS_NODE];
     struct traffic found = {-1, -1};
     int alone[64], on_node[64];
     hsumma_plan *plan = NULL;
-    if (gemm_plan_create(ctx, c, &plan))
+    struct gemm_case one = *c;
+    one.options = c->options ? c->options : "layers=1";
+    if (gemm_plan_create(ctx, &one, &plan))
         return found;
     int stationary = plan_query(plan).stationary - 'A';
     for (int i = 0; i < size; i++)

@@ -189,6 +189,15 @@ static void test_auto(hsumma_context *ctx, const hsumma_grid *grid)
         if (!tap_ok(everywhere(info.line && !better && same), "layers=%d is not faster", layers))
             tap_diag("%g s, the choice %g s", info.predicted_seconds, seconds);
     }
+    c.options = NULL;
+    info = planned(ctx, &c, line);
+    tap_ok(everywhere(info.line && (layers_of(&info) > 1) == several), "without options: %d layers", layers_of(&info));
+    static const char *const words[] = {"layers=1", "lookahead=1", "stationary=C", "bcast=binomial"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        c.options = words[i];
+        info = planned(ctx, &c, line);
+        tap_ok(everywhere(info.line && layers_of(&info) == 1), "%s: none", words[i]);
+    }
     c.options = "layers=auto workspace_limit=20k";
     info = planned(ctx, &c, line);
     tap_ok(everywhere(info.line && layers_of(&info) == 1), "layers=auto, where their parts do not fit: none");

@@ -745,7 +745,7 @@ def test_layers():
         for settings, taken in (("HSUMMA_LAYERS=1", 1), ("HSUMMA_LAYERS=3", 3)):
             process = bench(0, "explain " + line + " --nodes 16 --format json", settings=[settings])
             ok(process.returncode == 0 and json.loads(process.stdout)["layers_taken"] == taken, f"  {settings}", *said(process))
-        four = f"-m {m} -n {m} -k {k} --grid 2x2 --nb 16 --profile {profile}"
+        four = f"-m {m} -n {m} -k {k} --grid 2x2 --nb 16 --workspace-limit 1G --profile {profile}"
         taken = explain(four + " --nodes 4")["layers_taken"]
         ran = report_of(4, "gemm " + four + " --topology nodes:4")
         ok(taken > 1 and ran["plan"].startswith(f"layers={taken} "), "  as many as a plan has in the same place", taken, ran["plan"])

@@ -43,6 +43,18 @@ static inline size_t hs_aligned(size_t bytes)
 {
     return (bytes + HS_ALIGN - 1) / HS_ALIGN * HS_ALIGN;
 }
+/* An arena divides one allocation into aligned pieces.  The code that takes the pieces runs twice: with base NULL to
+ * compute the total size, then with memory. */
+struct hs_arena {
+    char *base;
+    size_t used;
+};
+static inline void *hs_arena_take(struct hs_arena *arena, size_t bytes)
+{
+    char *piece = arena->base ? arena->base + arena->used : NULL;
+    arena->used += hs_aligned(bytes);
+    return piece;
+}
 /* Rounds up to whole pages. */
 static inline int64_t hs_in_pages(int64_t bytes)
 {

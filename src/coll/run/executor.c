@@ -8,28 +8,17 @@
 static size_t lay_out(struct hs_instance *instance, char *memory, int steps)
 {
     const size_t all = (size_t)(steps > 0 ? steps : 1), open = all < HS_STEP_WINDOW ? all : HS_STEP_WINDOW;
-    const size_t requests = 2 * open; /* a CRC is a message of its own */
-    size_t at = 0;
-    struct {
-        void **field;
-        size_t count, size;
-    } part[] = {
-        {(void **)&instance->moved, all, sizeof *instance->moved},
-        {(void **)&instance->traced, requests, sizeof *instance->traced},
-        {(void **)&instance->open.request, requests,
-         sizeof *instance->open.request}, /* messages in flight belong to steps of one window */
-        {(void **)&instance->crc, open, sizeof *instance->crc},
-        {(void **)&instance->request_step, requests, sizeof *instance->request_step},
-        {(void **)&instance->completed, requests, sizeof *instance->completed},
-        {(void **)&instance->state, all, sizeof *instance->state},
-        {(void **)&instance->pending, open, sizeof *instance->pending},
-    };
-    for (unsigned i = 0; i < sizeof part / sizeof *part; i++) {
-        if (memory)
-            *part[i].field = memory + at;
-        at += hs_aligned(part[i].count * part[i].size);
-    }
-    return at;
+    const size_t requests = 2 * open; /* messages in flight belong to steps of one window; a CRC is one of its own */
+    struct hs_arena arena = {memory, 0};
+    instance->moved = hs_arena_take(&arena, all * sizeof *instance->moved);
+    instance->traced = hs_arena_take(&arena, requests * sizeof *instance->traced);
+    instance->open.request = hs_arena_take(&arena, requests * sizeof *instance->open.request);
+    instance->crc = hs_arena_take(&arena, open * sizeof *instance->crc);
+    instance->request_step = hs_arena_take(&arena, requests * sizeof *instance->request_step);
+    instance->completed = hs_arena_take(&arena, requests * sizeof *instance->completed);
+    instance->state = hs_arena_take(&arena, all * sizeof *instance->state);
+    instance->pending = hs_arena_take(&arena, open * sizeof *instance->pending);
+    return arena.used;
 }
 
 size_t hs_instance_bytes(int steps)

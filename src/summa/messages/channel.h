@@ -8,7 +8,6 @@
 
 #include "coll/run/executor.h"
 #include "coll/schedule/list_cache.h"
-#include "summa/messages/arena.h"
 #include "summa/panels.h"
 
 struct hs_channel {

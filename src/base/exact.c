@@ -184,28 +184,23 @@ EXTREME(min_float, float, y < best || (y == best && signbit(y)))
 EXTREME(max_double, double, y > best || (y == best && signbit(best)))
 EXTREME(min_double, double, y < best || (y == best && signbit(y)))
 
-/* Integers, whose operators are exact. */
-#define FOLD(name, element, op)                                                   \
-    static void name(void *dst, const void *vectors, int operands, int64_t bytes) \
-    {                                                                             \
-        hs_combine *const combine = hs_operator_of(element, op);                  \
-        memcpy(dst, vectors, (size_t)bytes);                                      \
-        for (int j = 1; j < operands; j++)                                        \
-            combine(dst, dst, (const char *)vectors + j * bytes, bytes, NULL);    \
-    }
-FOLD(sum_int32, HSUMMA_INT32, HSUMMA_SUM)
-FOLD(max_int32, HSUMMA_INT32, HSUMMA_MAX)
-FOLD(min_int32, HSUMMA_INT32, HSUMMA_MIN)
-FOLD(sum_int64, HSUMMA_INT64, HSUMMA_SUM)
-FOLD(max_int64, HSUMMA_INT64, HSUMMA_MAX)
-FOLD(min_int64, HSUMMA_INT64, HSUMMA_MIN)
-
-hs_exact *hs_exact_of(hsumma_element element, hsumma_op op)
+int hs_reduce_exactly(hsumma_element element, hsumma_op op, void *dst, const void *vectors, int operands, int64_t bytes)
 {
-    static hs_exact *const table[][HSUMMA_MIN + 1] = {
-        [HSUMMA_FLOAT] = {sum_float, max_float, min_float}, [HSUMMA_DOUBLE] = {sum_double, max_double, min_double},
-        [HSUMMA_FLOAT_COMPLEX] = {sum_float, NULL, NULL},   [HSUMMA_DOUBLE_COMPLEX] = {sum_double, NULL, NULL},
-        [HSUMMA_INT32] = {sum_int32, max_int32, min_int32}, [HSUMMA_INT64] = {sum_int64, max_int64, min_int64},
+    static void (*const table[HSUMMA_DOUBLE_COMPLEX + 1][HS_OPS])(void *, const void *, int, int64_t) = {
+        [HSUMMA_FLOAT] = {sum_float, max_float, min_float},
+        [HSUMMA_DOUBLE] = {sum_double, max_double, min_double},
+        [HSUMMA_FLOAT_COMPLEX] = {sum_float},
+        [HSUMMA_DOUBLE_COMPLEX] = {sum_double},
     };
-    return (unsigned)element < sizeof table / sizeof *table && (unsigned)op <= HSUMMA_MIN ? table[element][op] : NULL;
+    hs_combine *const combine = hs_operator_of(element, op);
+    if (!combine)
+        return -1;
+    if (element <= HSUMMA_DOUBLE_COMPLEX) {
+        table[element][op](dst, vectors, operands, bytes);
+        return 0;
+    }
+    memcpy(dst, vectors, (size_t)bytes); /* operators of integers are exact */
+    for (int j = 1; j < operands; j++)
+        combine(dst, dst, (const char *)vectors + j * bytes, bytes, NULL);
+    return 0;
 }

@@ -27,10 +27,9 @@ hs_combine *hs_operator_of(hsumma_element element, hsumma_op op);
  * In MAX and MIN -0 is less than +0, and the result is that NaN if any operand is NaN.
  *
  * Combines `operands` (at least one) vectors of `bytes` bytes, which follow one another in memory, to dst, which must
- * not overlap them.
+ * not overlap them. Returns 0; or -1, and does nothing, if hs_operator_of has no such operator.
  */
-typedef void hs_exact(void *dst, const void *vectors, int operands, int64_t bytes);
-/* The reduction for an element type; NULL if there is none. */
-hs_exact *hs_exact_of(hsumma_element element, hsumma_op op);
+int hs_reduce_exactly(hsumma_element element, hsumma_op op, void *dst, const void *vectors, int operands,
+                      int64_t bytes);
 
 #endif

@@ -93,23 +93,18 @@ static int charge(const struct hs_compute *compute, const struct hs_step *step)
     return hs_compute_bytes(compute, copy, step->count);
 }
 
-static hsumma_status add_exactly(const hsumma_operator *op, const struct hs_step *step, void *dst, const void *left)
-{
-    hs_exact *reduce = op ? hs_exact_of(op->element, op->op) : NULL;
-    if (!reduce)
-        return HSUMMA_ERR_UNSUPPORTED;
-    reduce(dst, left, step->peer, step->count);
-    return HSUMMA_OK;
-}
-
 /* Executes a COPY, REDUCE or EXACT. */
 static hsumma_status copy_or_add(const struct hs_instance *instance, const struct hs_step *step)
 {
     if (instance->bound.compute && !charge(instance->bound.compute, step))
         return HSUMMA_OK;
     char *dst = hs_address(instance, step->dst), *left = hs_address(instance, step->left);
-    if (step->kind == HS_EXACT)
-        return add_exactly(instance->bound.operation, step, dst, left);
+    if (step->kind == HS_EXACT) {
+        const hsumma_operator *by = instance->bound.operation;
+        return by && !hs_reduce_exactly(by->element, by->op, dst, left, step->peer, step->count)
+                   ? HSUMMA_OK
+                   : HSUMMA_ERR_UNSUPPORTED;
+    }
     if (step->kind == HS_COPY && !left)
         return read_peer(instance, step->left, 0, dst, step->count);
     if (step->kind == HS_COPY) {

@@ -115,7 +115,7 @@ static int is_right(const struct exact_case *c, hsumma_context *ctx, int me, int
     if (!scatter && c->bytes == 0)
         part = 0;
     draw_vectors(c);
-    hs_exact_of(c->element, c->op)(want, vectors, c->vectors, c->bytes);
+    hs_reduce_exactly(c->element, c->op, want, vectors, c->vectors, c->bytes);
     contribute(c, me, c->in_place && gets ? out : in);
     hsumma_coll call = {.collective = c->collective,
                         .in = c->in_place && gets ? NULL : in,

@@ -152,7 +152,6 @@ static void draw_numbers(const struct type *type, enum kind kind, double *x, int
 static int sums_right(const struct type *type, enum kind kind, int n, int *diverse)
 {
     static double vectors[MOST * ELEMENTS], x[ELEMENTS][MOST], result[ELEMENTS], again[ELEMENTS];
-    hs_exact *sum = hs_exact_of(type->element, HSUMMA_SUM);
     int elements = 1 + draw(ELEMENTS), bytes;
     elements += elements % 2 && type->element >= HSUMMA_FLOAT_COMPLEX && elements < ELEMENTS;
     bytes = elements * type->size;
@@ -161,7 +160,7 @@ static int sums_right(const struct type *type, enum kind kind, int n, int *diver
         for (int j = 0; j < n; j++)
             put(type, vectors, (int64_t)j * elements + i, x[i][j]);
     }
-    sum(result, vectors, n, bytes);
+    hs_reduce_exactly(type->element, HSUMMA_SUM, result, vectors, n, bytes);
     for (int i = 0; i < elements; i++) {
         double r = get(type, result, i);
         if (!is_rounded(type, x[i], n, r))
@@ -174,7 +173,7 @@ static int sums_right(const struct type *type, enum kind kind, int n, int *diver
             put(type, vectors, (int64_t)j * elements + i, j == n / 2 ? -0.0 : x[i][j < n / 2 ? n - 1 - j : n - j]);
     const int mode[] = {FE_TONEAREST, FE_UPWARD, FE_TOWARDZERO};
     fesetround(mode[draw(3)]);
-    sum(again, vectors, n + 1, bytes);
+    hs_reduce_exactly(type->element, HSUMMA_SUM, again, vectors, n + 1, bytes);
     fesetround(FE_TONEAREST);
     return memcmp(again, result, (size_t)bytes) == 0;
 }
@@ -228,20 +227,21 @@ static void test_special(void)
             double x[3], r = -7;
             for (int j = 0; j < 3; j++)
                 x[j] = cases[c].x[(first + j) % 3];
-            hs_exact_of(HSUMMA_DOUBLE, cases[c].op)(&r, x, 3, sizeof r);
+            hs_reduce_exactly(HSUMMA_DOUBLE, cases[c].op, &r, x, 3, sizeof r);
             right &= bits_of(r) == bits_of(isnan(cases[c].want) ? (double)NAN : cases[c].want);
         }
         tap_ok(right, "%s, in any order", cases[c].what);
     }
     float nan = -NAN, r = 0;
     uint32_t bits;
-    hs_exact_of(HSUMMA_FLOAT, HSUMMA_SUM)(&r, &nan, 1, sizeof r);
+    hs_reduce_exactly(HSUMMA_FLOAT, HSUMMA_SUM, &r, &nan, 1, sizeof r);
     memcpy(&bits, &r, sizeof bits);
     tap_ok(bits == 0x7fc00000, "one float that is NaN gives the same NaN");
     int32_t i[3] = {INT32_MAX, 1, -5}, sum;
-    hs_exact_of(HSUMMA_INT32, HSUMMA_SUM)(&sum, i, 3, sizeof sum);
+    hs_reduce_exactly(HSUMMA_INT32, HSUMMA_SUM, &sum, i, 3, sizeof sum);
     tap_ok(sum == INT32_MAX - 4, "integers wrap");
-    tap_ok(!hs_exact_of(HSUMMA_FLOAT_COMPLEX, HSUMMA_MAX) && !hs_exact_of(HSUMMA_DOUBLE, HSUMMA_USER),
+    tap_ok(hs_reduce_exactly(HSUMMA_FLOAT_COMPLEX, HSUMMA_MAX, &r, &nan, 1, sizeof r) &&
+               hs_reduce_exactly(HSUMMA_DOUBLE, HSUMMA_USER, &r, &nan, 1, sizeof r),
            "no maximum of complex numbers, no operator of the caller");
 }
 

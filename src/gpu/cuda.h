@@ -22,8 +22,9 @@ struct hs_cublas {
     int (*set_stream)(void *handle, cudaStream_t stream);
     int (*set_workspace)(void *handle, void *workspace, size_t bytes);
     const char *(*name)(int status);
-    void *gemm[4]; /* indexed by hsumma_type */
-    int wide;      /* 1: gemm takes 64-bit sizes */
+    int (*gemm[4])(void *handle, int transa, int transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                   const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c,
+                   int64_t ldc); /* indexed by hsumma_type */
 };
 
 struct hs_cuda {

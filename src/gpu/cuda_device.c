@@ -109,10 +109,8 @@ static hsumma_status take_context(struct hs_cuda *cuda, struct hs_message *messa
         status = find("cuDeviceGet", &get_device, message);
     if (!status)
         status = find("cuDevicePrimaryCtxRetain", &retain, message);
-#if CUDART_VERSION >= 12000 /* before CUDA 12 the runtime initialises itself when it first uses the context */
     if (!status)
         status = hs_cuda_said(message, "cudaInitDevice", cudaInitDevice(cuda->number, 0, 0));
-#endif
     if (!status)
         status = driver_said(message, "cuDeviceGet", get_device(&device, cuda->number));
     if (!status)
@@ -132,11 +130,8 @@ static hsumma_status look(struct hs_cuda *cuda)
     tell_location(&is, cuda->device.location, sizeof cuda->device.location);
     cuda->pitch_most = is.memPitch;
     cuda->generation = is.major;
-    cuda->device.shares_events = 1;
-#if CUDART_VERSION >= 12000
     status = HS_CUDA_TRY(cuda, cudaDeviceGetAttribute, &cuda->device.shares_events, cudaDevAttrIpcEventSupport,
                          cuda->number);
-#endif
     if (!status) {
         status = hs_cuda_said(message, "kernels", hs_kernels_prepare(cuda->number, &cuda->kernels));
         if (status)

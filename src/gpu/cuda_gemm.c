@@ -7,16 +7,10 @@
 #include "gpu/cuda.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { OP_N = 0, OP_T = 1, OP_C = 2, ALLOC_FAILED = 3 };
-
-typedef int gemm_wide(void *handle, int transa, int transb, int64_t m, int64_t n, int64_t k, const void *alpha,
-                      const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
-typedef int gemm_narrow(void *handle, int transa, int transb, int m, int n, int k, const void *alpha, const void *a,
-                        int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
 
 static const char *const gemm_names[] = {"cublasSgemm_v2_64", "cublasDgemm_v2_64", "cublasCgemm_v2_64",
                                          "cublasZgemm_v2_64"};
@@ -55,17 +49,14 @@ hsumma_status hs_cublas_load(struct hs_cublas *blas, struct hs_message *message)
                   {"cublasDestroy_v2", &blas->destroy},
                   {"cublasSetStream_v2", &blas->set_stream},
                   {"cublasSetWorkspace_v2", &blas->set_workspace},
-                  {"cublasGetStatusName", &blas->name}};
+                  {"cublasGetStatusName", &blas->name},
+                  {gemm_names[HSUMMA_S], &blas->gemm[HSUMMA_S]},
+                  {gemm_names[HSUMMA_D], &blas->gemm[HSUMMA_D]},
+                  {gemm_names[HSUMMA_C], &blas->gemm[HSUMMA_C]},
+                  {gemm_names[HSUMMA_Z], &blas->gemm[HSUMMA_Z]}};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!(*(void **)wanted[i].function = dlsym(blas->library, wanted[i].name)))
             return hs_fail(message, HSUMMA_ERR_DEVICE, "cuBLAS has no %s", wanted[i].name);
-    blas->wide = dlsym(blas->library, gemm_names[0]) != NULL;
-    for (int t = 0; t < 4; t++) {
-        char name[32];
-        snprintf(name, sizeof name, "%.*s", blas->wide ? 17 : 14, gemm_names[t]);
-        if (!(blas->gemm[t] = dlsym(blas->library, name)))
-            return hs_fail(message, HSUMMA_ERR_DEVICE, "cuBLAS has no %s", name);
-    }
     return HSUMMA_OK;
 }
 
@@ -117,49 +108,26 @@ static int op_of(hsumma_type type, char trans)
     return trans == 'N' ? OP_N : trans == 'C' && hs_scalars[type].complex_type ? OP_C : OP_T;
 }
 
-static int fits(int64_t size)
-{
-    return size <= INT_MAX;
-}
-
 hsumma_status hs_cuda_gemm(struct hs_device *device, struct hs_stream *stream, hsumma_type type, char transa,
                            char transb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda,
                            const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
 {
     struct hs_cuda *cuda = hs_cuda_of(device);
-    int opa = op_of(type, transa), opb = op_of(type, transb), error;
+    int opa = op_of(type, transa), opb = op_of(type, transb);
     /* cuBLAS reads alpha and beta by aligned loads, and the caller's may lie anywhere */
     _Alignas(16) char factor[2][16];
     memcpy(factor[0], alpha, hs_scalars[type].size);
     memcpy(factor[1], beta, hs_scalars[type].size);
-    void *handle, *gemm = cuda->blas.gemm[type];
     struct hs_cuda_visit visit = hs_cuda_enter(device);
     if (!visit.status)
         visit.status = turn_to(cuda, stream);
-    hs_cuda_leave(&visit);
     if (visit.status || m <= 0 || n <= 0)
-        return visit.status;
-    if (k <= 0 || hs_scalars[type].is_zero(alpha))
-        return hs_cuda_update(device, stream, type, m, n, beta, c, ldc, NULL, 0);
-    if (!cuda->blas.wide && !(fits(m) && fits(n) && fits(k) && fits(lda) && fits(ldb) && fits(ldc)))
-        return hs_fail(&device->message, HSUMMA_ERR_UNSUPPORTED,
-                       "a product of %lld x %lld x %lld: this cuBLAS supports sizes and leading dimensions up to "
-                       "2^31-1; use CUDA 12 or later",
-                       (long long)m, (long long)n, (long long)k);
-    visit = hs_cuda_enter(device);
-    if (visit.status)
         return hs_cuda_leave(&visit);
-    handle = cuda->blas.handle;
-    if (cuda->blas.wide) {
-        gemm_wide *function;
-        memcpy(&function, &gemm, sizeof function);
-        error = function(handle, opa, opb, m, n, k, factor[0], a, lda, b, ldb, factor[1], c, ldc);
-    } else {
-        gemm_narrow *function;
-        memcpy(&function, &gemm, sizeof function);
-        error = function(handle, opa, opb, (int)m, (int)n, (int)k, factor[0], a, (int)lda, b, (int)ldb, factor[1], c,
-                         (int)ldc);
-    }
-    visit.status = said(cuda, gemm_names[type], error);
+    if (k <= 0 || hs_scalars[type].is_zero(alpha))
+        visit.status = hs_cuda_update(device, stream, type, m, n, beta, c, ldc, NULL, 0);
+    else
+        visit.status = said(
+            cuda, gemm_names[type],
+            cuda->blas.gemm[type](cuda->blas.handle, opa, opb, m, n, k, factor[0], a, lda, b, ldb, factor[1], c, ldc));
     return hs_cuda_leave(&visit);
 }

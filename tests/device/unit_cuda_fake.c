@@ -10,8 +10,6 @@
 #include "support/device/cases.h"
 #include "support/failing_memory.h"
 
-#include <limits.h>
-
 static struct device_neighbour neighbour;
 
 /* Returns 1 if no CUDA object and no error is left, and no CUDA call was invalid; closes the stand-in. */
@@ -30,11 +28,10 @@ static int nothing_left(const char *label)
     return good;
 }
 
-static void test_cases(const char *policy, int late, const char *no_symbol)
+static void test_cases(const char *policy, int late)
 {
     struct device_fixture fixture;
     fake_cuda_reset();
-    fake_cuda.no_symbol = no_symbol;
     if (!tap_ok(fixture_open(&fixture, &hs_device_cuda, policy), "%s: opens: %s", policy, fixture.message.text))
         return;
     device_test_all(&fixture, late);
@@ -388,24 +385,6 @@ static void test_events_of_its_own(void)
     tap_ok(!wrong && !shares && nothing_left("events"), "a device whose events cannot be shared has others");
 }
 
-/* Tests a cuBLAS without functions for 64-bit sizes. */
-static void test_narrow(void)
-{
-    struct device_fixture opened, *fixture = &opened;
-    double one = 1;
-    fake_cuda_reset();
-    fake_cuda.no_symbol = "_64";
-    int wrong = !fixture_open(fixture, &hs_device_cuda, "random");
-    char *memory = fixture_place(fixture, &one, sizeof one);
-    hsumma_status status = fixture->kind->gemm(fixture->device, fixture->stream, HSUMMA_D, 'N', 'N', 1, 1, 1, &one,
-                                               memory, (int64_t)INT_MAX + 1, memory, 1, &one, memory, 1);
-    fixture->kind->put(fixture->device, memory);
-    tap_ok(!wrong && status == HSUMMA_ERR_UNSUPPORTED, "sizes that an old cuBLAS has not: %s",
-           fixture->device->message.text);
-    fixture_close(fixture);
-    tap_ok(nothing_left("narrow"), "and nothing is left");
-}
-
 int main(void)
 {
     fake_cuda_reset();
@@ -415,13 +394,12 @@ int main(void)
     test_theirs();
     test_refusals();
     test_events_of_its_own();
-    test_narrow();
     test_scarce();
     test_failures(-1);
     test_failures(1);
-    test_cases("eager", 0, NULL);
-    test_cases("lazy,hold=3600000000", 1, NULL);
-    test_cases("random:4", 0, "_64");
+    test_cases("eager", 0);
+    test_cases("lazy,hold=3600000000", 1);
+    test_cases("random:4", 0);
     neighbour_end(&neighbour);
     return tap_done();
 }

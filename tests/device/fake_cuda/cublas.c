@@ -131,12 +131,6 @@ static int gemm(const char *call, hsumma_type type, void *handle, int transa, in
     {                                                                                                                  \
         return gemm("cublas" #letter "gemm_v2_64", type, handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, \
                     c, ldc);                                                                                           \
-    }                                                                                                                  \
-    static int narrow_##letter(void *handle, int transa, int transb, int m, int n, int k, const void *alpha,           \
-                               const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc)     \
-    {                                                                                                                  \
-        return gemm("cublas" #letter "gemm_v2", type, handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, \
-                    ldc);                                                                                              \
     }
 GEMM(S, HSUMMA_S)
 GEMM(D, HSUMMA_D)
@@ -151,9 +145,7 @@ static const struct {
                {"cublasSetStream_v2", ADDRESS(set_stream)}, {"cublasSetWorkspace_v2", ADDRESS(set_workspace)},
                {"cublasGetStatusName", ADDRESS(name)},      {"cublasSgemm_v2_64", ADDRESS(gemm_S)},
                {"cublasDgemm_v2_64", ADDRESS(gemm_D)},      {"cublasCgemm_v2_64", ADDRESS(gemm_C)},
-               {"cublasZgemm_v2_64", ADDRESS(gemm_Z)},      {"cublasSgemm_v2", ADDRESS(narrow_S)},
-               {"cublasDgemm_v2", ADDRESS(narrow_D)},       {"cublasCgemm_v2", ADDRESS(narrow_C)},
-               {"cublasZgemm_v2", ADDRESS(narrow_Z)}};
+               {"cublasZgemm_v2_64", ADDRESS(gemm_Z)}};
 
 void *fake_dlopen(const char *file, int flags)
 {
@@ -164,15 +156,13 @@ void *fake_dlopen(const char *file, int flags)
     return &handles;
 }
 
-/* Setting no_symbol to the suffix "_64" hides all functions with 64-bit sizes. */
 void *fake_dlsym(void *library, const char *wanted)
 {
     void *address = NULL;
     const char *no = fake_cuda.no_symbol;
-    size_t length = strlen(wanted);
     if (library != (void *)&handles)
         fake_fault("dlsym: no library");
-    if (no && (strcmp(no, wanted) == 0 || (strcmp(no, "_64") == 0 && length > 3 && !strcmp(wanted + length - 3, no))))
+    if (no && strcmp(no, wanted) == 0)
         return NULL;
     for (unsigned i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (strcmp(symbols[i].name, wanted) == 0)

@@ -110,13 +110,11 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     return fake_error(enabled[fake_cuda_current()][peer]++ ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
-#if CUDART_VERSION >= 12000
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     (void)device, (void)device_flags, (void)flags;
     return fake_ask("cudaInitDevice", cudaErrorInvalidDevice);
 }
-#endif
 
 #if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,

@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,34 +51,33 @@ static hsumma_status find_name(const struct spec_reading *reading, const char *n
                    meant[0] ? meant : "; expected one of: ", meant[0] ? "" : known);
 }
 
-enum key {
-    KEY_LEADERS,
-    KEY_PIECES,
-    KEY_THRESHOLD,
-    KEY_RINGS,
-    KEY_REST,
-    KEY_LEVEL,
-    KEY_OUTER,
-    KEY_INNER,
-    KEY_SEGMENT,
-    KEYS
-};
-static const struct {
+enum value_kind { VALUE_NUMBER, VALUE_BYTES, VALUE_WORD, VALUE_NAME }; /* int, int64_t, an enum, struct hs_alg * */
+enum { SPEC_WORDS = 4 };
+static const struct spec_key {
     const char *name;
     unsigned flag;
-    int64_t most; /* largest value of a number; 0 if the value is a number of bytes or a name */
+    enum value_kind kind;
+    size_t at;    /* offset in struct hs_alg_spec */
+    int64_t most; /* largest number */
     const char *expected;
-} keys[KEYS] = {
-    [KEY_LEADERS] = {"l", HS_USES_LEADERS, INT32_MAX, "l=N with N at least 1"},
-    [KEY_PIECES] = {"k", HS_USES_PIECES, 1 << 20, "k=N with N from 1 to 1048576"},
-    [KEY_THRESHOLD] = {"b", HS_USES_THRESHOLD, 0, "b=BYTES of at least 1"},
-    [KEY_RINGS] = {"rings", HS_USES_RINGS, INT32_MAX, "rings=N with N at least 1"},
-    [KEY_REST] = {"rest", HS_USES_RINGS, 0, "rest=ring, rest=elimination_32 or rest=elimination_21"},
-    [KEY_LEVEL] = {"level", HS_USES_LEVEL, 0, "level=node or level=socket"},
-    [KEY_OUTER] = {"outer", HS_USES_OUTER, 0, "outer=NAME"},
-    [KEY_INNER] = {"inner", HS_USES_INNER, 0, "inner=NAME"},
-    [KEY_SEGMENT] = {"segment", HS_USES_SEGMENT, 0, "segment=BYTES of at least 1"},
+    const char *word[SPEC_WORDS]; /* word[i] stands for i; 0 is not written */
+} keys[] = {
+#define AT(field) offsetof(struct hs_alg_spec, field)
+    {"l", HS_USES_LEADERS, VALUE_NUMBER, AT(with.leaders), INT32_MAX, .expected = "l=N with N at least 1"},
+    {"k", HS_USES_PIECES, VALUE_NUMBER, AT(with.pieces), 1 << 20, .expected = "k=N with N from 1 to 1048576"},
+    {"b", HS_USES_THRESHOLD, VALUE_BYTES, AT(with.threshold), INT64_MAX, .expected = "b=BYTES of at least 1"},
+    {"rings", HS_USES_RINGS, VALUE_NUMBER, AT(with.rings), INT32_MAX, .expected = "rings=N with N at least 1"},
+    {"rest", HS_USES_RINGS, VALUE_WORD, AT(with.rest),
+     .expected = "rest=ring, rest=elimination_32 or rest=elimination_21",
+     .word = {[HS_REST_RING] = "ring", [HS_REST_32] = "elimination_32", [HS_REST_21] = "elimination_21"}},
+    {"level", HS_USES_LEVEL, VALUE_WORD, AT(with.level), .expected = "level=node or level=socket",
+     .word = {[HS_NODE] = "node", [HS_SOCKET] = "socket"}},
+    {"outer", HS_USES_OUTER, VALUE_NAME, AT(with.outer), .expected = "outer=NAME"},
+    {"inner", HS_USES_INNER, VALUE_NAME, AT(with.inner), .expected = "inner=NAME"},
+    {"segment", HS_USES_SEGMENT, VALUE_BYTES, AT(segment), INT64_MAX, .expected = "segment=BYTES of at least 1"},
+#undef AT
 };
+enum { KEYS = sizeof keys / sizeof *keys };
 
 const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
 {
@@ -89,41 +89,26 @@ const char *hs_alg_parameters(const struct hs_alg *alg, char *text, size_t size)
     return text;
 }
 
-static const char *const rests[] = {
-    [HS_REST_CHOSEN] = "", [HS_REST_RING] = "ring", [HS_REST_32] = "elimination_32", [HS_REST_21] = "elimination_21"};
-
 /* Sets a parameter of *spec to the value `text`. */
-static hsumma_status set(const struct spec_reading *reading, enum key key, const char *text, struct hs_alg_spec *spec)
+static hsumma_status set(const struct spec_reading *reading, const struct spec_key *key, const char *text,
+                         struct hs_alg_spec *spec)
 {
+    void *field = (char *)spec + key->at;
+    char name[HS_NAME_TEXT];
     int64_t number = 0;
-    if (key == KEY_LEVEL) {
-        spec->with.level = strcmp(text, "socket") == 0 ? HS_SOCKET : HS_NODE;
-        return spec->with.level == HS_SOCKET || strcmp(text, "node") == 0
-                   ? HSUMMA_OK
-                   : bad(reading, text, strlen(text), keys[key].expected);
-    }
-    if (key == KEY_REST) {
-        for (int i = HS_REST_RING; i <= HS_REST_21; i++)
-            if (strcmp(text, rests[i]) == 0)
-                spec->with.rest = (enum hs_rest)i;
-        return spec->with.rest ? HSUMMA_OK : bad(reading, text, strlen(text), keys[key].expected);
-    }
-    if (key == KEY_OUTER || key == KEY_INNER) {
-        char name[HS_NAME_TEXT];
-        if (name_text(text, strlen(text), name))
-            return bad(reading, text, strlen(text), keys[key].expected);
-        return find_name(reading, name, 1, key == KEY_OUTER ? &spec->with.outer : &spec->with.inner);
-    }
-    if (hs_size_text(text, 1, &number) || (keys[key].most && number > keys[key].most))
-        return bad(reading, text, strlen(text), keys[key].expected);
-    if (key == KEY_LEADERS)
-        spec->with.leaders = (int)number;
-    else if (key == KEY_PIECES)
-        spec->with.pieces = (int)number;
-    else if (key == KEY_RINGS)
-        spec->with.rings = (int)number;
+    if (key->kind == VALUE_NAME && !name_text(text, strlen(text), name))
+        return find_name(reading, name, 1, field);
+    for (int i = 0; i < SPEC_WORDS; i++)
+        if (key->word[i] && strcmp(text, key->word[i]) == 0) {
+            *(int *)field = i;
+            return HSUMMA_OK;
+        }
+    if (hs_size_text(text, 1, &number) || number > key->most) /* most: 0 for words and names */
+        return bad(reading, text, strlen(text), key->expected);
+    if (key->kind == VALUE_BYTES)
+        *(int64_t *)field = number;
     else
-        *(key == KEY_THRESHOLD ? &spec->with.threshold : &spec->segment) = number;
+        *(int *)field = (int)number;
     return HSUMMA_OK;
 }
 
@@ -145,7 +130,7 @@ static hsumma_status parameter(const struct spec_reading *reading, const char *t
         *given |= 1u << k;
         memcpy(value, equals + 1, more);
         value[more] = 0;
-        return set(reading, (enum key)k, value, spec);
+        return set(reading, &keys[k], value, spec);
     }
     if (spec->alg && !hs_alg_parameters(spec->alg, list, sizeof list)[0])
         return hs_fail(reading->message, HSUMMA_ERR_OPTION, "%s: \"%.*s\": %s has no parameters", reading->sayer,
@@ -190,24 +175,18 @@ hsumma_status hs_alg_spec_check(const char *text, size_t length, const char *say
     return read_spec(&reading, text, length, &spec);
 }
 
-static int value_of(const struct hs_alg_spec *spec, enum key key, char *text, size_t size)
+static int value_of(const struct hs_alg_spec *spec, const struct spec_key *key, char *text, size_t size)
 {
-    const struct hs_alg *alg = key == KEY_OUTER ? spec->with.outer : spec->with.inner;
-    int64_t number[KEYS] = {[KEY_LEADERS] = spec->with.leaders,
-                            [KEY_PIECES] = spec->with.pieces,
-                            [KEY_THRESHOLD] = spec->with.threshold,
-                            [KEY_RINGS] = spec->with.rings,
-                            [KEY_SEGMENT] = spec->segment};
-    if (key == KEY_REST)
-        snprintf(text, size, "%s", rests[spec->with.rest]);
-    else if (key == KEY_LEVEL)
-        snprintf(text, size, "%s", spec->with.level == HS_SOCKET ? "socket" : "");
-    else if (key == KEY_OUTER || key == KEY_INNER)
-        snprintf(text, size, "%s", alg ? alg->name : "");
-    else if (number[key])
-        hs_size_write(number[key], text, size);
-    else
-        text[0] = 0;
+    const void *field = (const char *)spec + key->at;
+    const struct hs_alg *alg = key->kind == VALUE_NAME ? *(const struct hs_alg *const *)field : NULL;
+    int64_t number = key->kind == VALUE_BYTES  ? *(const int64_t *)field
+                     : key->kind != VALUE_NAME ? *(const int *)field
+                                               : 0;
+    text[0] = 0;
+    if (alg || (number && key->kind == VALUE_WORD))
+        snprintf(text, size, "%s", alg ? alg->name : key->word[number]);
+    else if (number)
+        hs_size_write(number, text, size);
     return text[0] != 0;
 }
 
@@ -216,8 +195,7 @@ void hs_alg_spec_write(const struct hs_alg_spec *spec, char *text, size_t size)
     char value[HS_NAME_TEXT];
     int used = snprintf(text, size, "%s", spec->alg ? spec->alg->name : "auto"), first = 1;
     for (int k = 0; spec->alg && k < KEYS; k++)
-        if (spec->alg->flags & keys[k].flag && value_of(spec, (enum key)k, value, sizeof value) &&
-            (size_t)used < size) {
+        if (spec->alg->flags & keys[k].flag && value_of(spec, &keys[k], value, sizeof value) && (size_t)used < size) {
             used += snprintf(text + used, size - (size_t)used, "%s%s=%s", first ? "(" : ",", keys[k].name, value);
             first = 0;
         }

@@ -62,6 +62,9 @@ int parse_grid(const char *text, int *rows, int *cols);
 /* The position of a text of `length` characters in "table|csv|json"; -1 if it is not there. */
 int parse_word(const char *words, const char *text, size_t length);
 
+/* A list such as "csv,table" of at most 31 of these words: bit i for the word at position i; -1 if one is not there. */
+int parse_words(const char *words, const char *text);
+
 /* NULL if `ranks` ranks can form the grid; otherwise the reason why not, written to `text`. */
 const char *grid_refused(const char *option, int rows, int cols, int ranks, char *text, size_t size);
 

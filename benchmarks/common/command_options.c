@@ -161,6 +161,19 @@ int parse_word(const char *words, const char *text, size_t length)
     return -1;
 }
 
+int parse_words(const char *words, const char *text)
+{
+    int bits = 0;
+
+    for (size_t length; bits >= 0 && *text; text += length + (text[length] == ',')) {
+        length = strcspn(text, ",");
+        int number = parse_word(words, text, length);
+        if (length)
+            bits = number < 0 ? -1 : bits | 1 << number;
+    }
+    return bits;
+}
+
 /* Stores the position of the given word in row->words, counted from row->least, as an int (also for an enum). */
 int argument_word(const argument_given *given, void *at)
 {

@@ -80,20 +80,10 @@ static void print_help(void)
 /* Reads "plan,map". */
 static int read_show(const argument_given *given, void *at)
 {
-    int *show = at;
+    int show = parse_words(given->row->words, given->text);
 
-    *show = 0;
-    for (const char *text = given->text;; text++) {
-        size_t length = strcspn(text, ",");
-        int i = parse_word(given->row->words, text, length);
-
-        if (i < 0)
-            return 0;
-        *show |= 1 << i;
-        text += length;
-        if (!*text)
-            return 1;
-    }
+    *(int *)at = show;
+    return show > 0;
 }
 
 #define AT(member) .field = offsetof(explain_arguments, member)

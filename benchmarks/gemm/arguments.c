@@ -102,18 +102,10 @@ static int read_link(const argument_given *given, void *at)
 /* Reads "shared,scalapack". */
 static int read_compare(const argument_given *given, void *at)
 {
-    char *copy = strdup(given->text), *rest = copy;
-    int *compare = at, bad = !copy || !*copy;
+    int bits = parse_words(given->row->words, given->text);
 
-    for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
-        int i = parse_word(given->row->words, word, strlen(word));
-
-        bad = i < 0;
-        if (!bad)
-            compare[i] = 1;
-    }
-    free(copy);
-    return !bad;
+    *(int *)at |= bits > 0 ? bits : 0;
+    return bits > 0;
 }
 
 #define AT(member) .field = offsetof(gemm_arguments, member)
@@ -139,11 +131,11 @@ static const argument own_arguments[] = {
 /* An argument that needs ScaLAPACK; NULL if none does. */
 static const char *foreign_word(const gemm_arguments *args)
 {
-    return args->compare[COMPARE_SCALAPACK] ? "compare scalapack"
-           : args->compare[COMPARE_PDGEMM]  ? "compare pdgemm"
-           : args->how == API_PDGEMM        ? "api pdgemm"
-           : args->how == API_SCALAPACK     ? "api scalapack"
-                                            : NULL;
+    return args->compare & 1 << COMPARE_SCALAPACK ? "compare scalapack"
+           : args->compare & 1 << COMPARE_PDGEMM  ? "compare pdgemm"
+           : args->how == API_PDGEMM              ? "api pdgemm"
+           : args->how == API_SCALAPACK           ? "api scalapack"
+                                                  : NULL;
 }
 
 /* Checks combinations of arguments, and exports the library's options for p?gemm, which reads the environment. */
@@ -172,7 +164,7 @@ static int finish(void *of, command_options *options)
                               "--%s: this hsumma was built without ScaLAPACK; install it (Debian: "
                               "libscalapack-mpich-dev or libscalapack-openmpi-dev) and build again",
                               foreign);
-    if (args->how == API_PDGEMM || args->compare[COMPARE_PDGEMM])
+    if (args->how == API_PDGEMM || (args->compare & 1 << COMPARE_PDGEMM))
         return command_options_export(options);
     return 0;
 }

@@ -56,7 +56,8 @@ static int add_contender(contest *r, const char *name, api how, const problem *p
  * matrices cannot be made, this is an error only if --compare asked for the contender. */
 static int add_resident(contest *r)
 {
-    int asked = r->args->compare[COMPARE_SHARED], code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
+    int asked = (r->args->compare & 1 << COMPARE_SHARED) != 0,
+        code = problem_share(&r->shared, &r->p, SHARE_ALL, !asked);
 
     if (code)
         problem_unshare(&r->shared);
@@ -140,7 +141,7 @@ static int place(contest *r)
     int device = problem_on_device(&r->p), code = COMMAND_OK;
     gemm_memory memory = args->memory ? args->memory : device ? MEMORY_DEVICE : MEMORY_HOST;
 
-    if (command_fail(r->p.comm, !device && (memory != MEMORY_HOST || args->compare[COMPARE_DEVICE]),
+    if (command_fail(r->p.comm, !device && (memory != MEMORY_HOST || (args->compare & 1 << COMPARE_DEVICE)),
                      "--%s %s: the context has no device; give --device, e.g. --device cuda",
                      memory != MEMORY_HOST ? "memory" : "compare",
                      memory != MEMORY_HOST ? memory_names[memory] : compared_names[COMPARE_DEVICE]) ||
@@ -172,7 +173,7 @@ static int warm_up(contest *r)
     for (int i = 0; i < COMPARE_COUNT && !code; i++) {
         int before = r->count;
 
-        if (args->compare[i] || (i == COMPARE_SHARED && r->floored))
+        if ((args->compare & 1 << i) || (i == COMPARE_SHARED && r->floored))
             code = add_compared(r, (compared)i);
         if (!code && r->count > before)
             code = first_turn(r);

@@ -36,13 +36,13 @@ extern const char *const memory_names[MEMORY_COUNT];
 typedef struct gemm_arguments {
     arguments common;
     api how;
-    gemm_memory memory;         /* default: device memory, if there is a device */
-    int compare[COMPARE_COUNT]; /* nonzero for each contender to run */
-    int calls;                  /* consecutive calls in each repetition */
-    int gemm_threads;           /* BLAS threads of the GEMM rate; 0: one per rank of a node, at most one per core */
-    int gemm_local;             /* 1: the GEMM rate is that of rank 0's part of C */
-    double link;                /* bits per second that a node's link carries each way; 0: --link not given */
-    int plant;                  /* 1: add an error to C, as a test of the check */
+    gemm_memory memory; /* default: device memory, if there is a device */
+    int compare;        /* bit 1 << COMPARE_... for each contender to run */
+    int calls;          /* consecutive calls in each repetition */
+    int gemm_threads;   /* BLAS threads of the GEMM rate; 0: one per rank of a node, at most one per core */
+    int gemm_local;     /* 1: the GEMM rate is that of rank 0's part of C */
+    double link;        /* bits per second that a node's link carries each way; 0: --link not given */
+    int plant;          /* 1: add an error to C, as a test of the check */
     double plant_value;
     int64_t plant_row, plant_col;
 } gemm_arguments;

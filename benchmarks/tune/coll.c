@@ -276,7 +276,7 @@ static int carry_out(tuning *run)
     if (command_fail(run->coll.comm, !run->point, "tune: no memory"))
         return COMMAND_INTERNAL;
     for (int c = 0; c < TUNE_COLLECTIVES; c++)
-        run->points += run->args->chosen[c] ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
+        run->points += run->args->chosen & 1 << c ? sizes_of(run, (hsumma_collective)c, bytes) : 0;
     if (run->coll.rank == 0) {
         int nodes = run->topology->division[HS_NODE].parts, sockets = run->topology->division[HS_SOCKET].parts;
         printf("hsumma tune: collectives on %d rank%s, %d node%s, %d socket%s; loss: by how much the model's choice is "
@@ -287,7 +287,7 @@ static int carry_out(tuning *run)
     }
     run->begin = MPI_Wtime();
     for (int c = 0; c < TUNE_COLLECTIVES && !code; c++)
-        if (run->args->chosen[c])
+        if (run->args->chosen & 1 << c)
             code = tune_one(run, (hsumma_collective)c);
     if (run->coll.rank == 0 && !code)
         printf("\n%.1f s; written to %s\n", MPI_Wtime() - run->begin, run->path);

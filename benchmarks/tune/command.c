@@ -1,10 +1,8 @@
 /* hsumma tune: measures candidates, and remembers the fastest. */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/options.h"
-#include "coll/costs.h"
 #include "hsumma/tuned/tuned.h"
 #include "tune/command.h"
 
@@ -40,19 +38,12 @@ static void print_help(void)
 /* Reads "bcast,reduce". */
 static int take_list(tune_arguments *args, command_options *options, const char *list)
 {
-    char *copy = strdup(list), *rest = copy;
-    int bad = !copy;
+    int chosen = parse_words("bcast|reduce|allreduce|allgather|reduce_scatter", list);
 
-    for (char *word; !bad && (word = strtok_r(rest, ",", &rest));) {
-        int c = coll_find(word);
-
-        bad = c >= TUNE_COLLECTIVES;
-        if (!bad)
-            args->chosen[c] = 1;
-    }
-    free(copy);
-    return bad && command_bad_value(options, "coll", list,
-                                    "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas between");
+    args->chosen |= chosen;
+    return chosen < 0 && command_bad_value(options, "coll", list,
+                                           "some of bcast, reduce, allreduce, allgather, reduce_scatter, with commas "
+                                           "between");
 }
 
 /* Reads "8-4M". */
@@ -73,14 +64,12 @@ static int read_sizes(const argument_given *given, void *at)
 /* Reads the remaining operands as part of --coll's LIST; an empty list means all collectives. */
 static int finish_coll(tune_arguments *args, command_options *options)
 {
-    int any = 0, bad = 0;
+    int bad = 0;
 
     while (!bad && optind < options->argc)
         bad = take_list(args, options, options->argv[optind++]);
-    for (int c = 0; c < TUNE_COLLECTIVES; c++)
-        any |= args->chosen[c];
-    for (int c = 0; !any && c < TUNE_COLLECTIVES; c++)
-        args->chosen[c] = 1;
+    if (!args->chosen)
+        args->chosen = (1 << TUNE_COLLECTIVES) - 1;
     return bad || (args->set.file &&
                    command_refuse(options, "--coll and --cases %s: expected only one of them", args->set.file));
 }

@@ -11,7 +11,7 @@ typedef struct tune_arguments {
     product_cases set;
     const char *file; /* -o; NULL: not given */
     int coll;         /* --coll: collectives instead of products */
-    int chosen[TUNE_COLLECTIVES];
+    int chosen;       /* bit 1 << HSUMMA_... for each collective */
     int64_t from, to;
     double seconds;
 } tune_arguments;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/context_parts.h"
 #include "common/command.h"
 #include "explain/command.h"
 #include "hsumma/context/tiling.h"
@@ -125,33 +126,20 @@ static void adopt(hsumma_context *ctx, const struct hs_profile *profile)
 /* Reads the profile that the user named, if the context ignored it because it is of another machine. */
 static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *message)
 {
-    enum { LONGEST = 1 << 16 };
-
     const char *name = ctx->texts.profile;
     struct hs_profile profile = hs_profile_builtin;
     struct hs_message why = {""};
-    hsumma_status status;
 
     if (!strcmp(name, "auto") || !strcmp(name, "builtin") || strcmp(ctx->profile.source, profile.source))
         return HSUMMA_OK;
-    FILE *file = fopen(name, "r");
-    if (!file)
-        return hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name, strerror(errno));
-    char *text = calloc(LONGEST + 1, 1);
-    size_t length = text ? fread(text, 1, LONGEST + 1, file) : 0;
-    int unread = ferror(file);
-    fclose(file);
+    char *text = hs_read_file(&hs_heap, name);
     if (!text)
-        status = hs_fail(message, HSUMMA_ERR_MEMORY, "no memory to read profile=%s", name);
-    else if (unread || length > LONGEST)
-        status = hs_fail(message, HSUMMA_ERR_OPTION, "profile=%s: %s", name,
-                         unread ? "the file cannot be read"
-                                : "the file is larger than any profile; hsumma calibrate writes one");
-    else if ((status = hs_profile_read(text, NULL, &profile, &why)))
-        hs_fail(message, status, "profile=%s: %s", name, why.text);
-    free(text);
+        return hs_fail(message, errno == ENOMEM ? HSUMMA_ERR_MEMORY : HSUMMA_ERR_OPTION, "profile=%s: %s", name,
+                       strerror(errno));
+    hsumma_status status = hs_profile_read(text, NULL, &profile, &why);
+    hs_put(&hs_heap, text);
     if (status)
-        return status;
+        return hs_fail(message, status, "profile=%s: %s", name, why.text);
     size_t end = strlen(name), most = sizeof profile.source - 1; /* keep the end of a long name */
     memcpy(profile.source, name + (end > most ? end - most : 0), (end > most ? most : end) + 1);
     adopt(ctx, &profile);

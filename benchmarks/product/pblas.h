@@ -8,6 +8,7 @@
 int Csys2blacs_handle(MPI_Comm comm);
 void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int *context, int *ranks, int ld, int nprow, int npcol);
+void Cblacs_gridinit(int *context, const char *order, int nprow, int npcol);
 void Cblacs_gridexit(int context);
 
 typedef struct pblas {

@@ -288,7 +288,7 @@ static int run(const void *given, const char *options, MPI_Comm comm)
     if (!code && !args->alone && !refused)
         count = MOVE_MAKERS;
     if (!code && count > 1)
-        code = gemr2d_create(&g, &m);
+        gemr2d_create(&g, &m);
     if (!code)
         code = measure(&m, &g, count, seconds, rows);
     if (!code)

@@ -1,6 +1,5 @@
 /* Calls ScaLAPACK's p?gemr2d. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hsumma_scalapack.h"
@@ -24,39 +23,23 @@ const char *gemr2d_refuses(const move *m)
     return NULL;
 }
 
-static int make_context(const gemr2d *g, int nprow, int npcol, int *context)
+void gemr2d_create(gemr2d *g, const move *m)
 {
-    int *map = malloc((size_t)nprow * (size_t)npcol * sizeof *map);
-
-    if (!map)
-        return 0;
-    for (int i = 0; i < nprow; i++)
-        for (int j = 0; j < npcol; j++)
-            map[i + j * nprow] = i * npcol + j;
-    *context = g->handle;
-    Cblacs_gridmap(context, map, nprow, nprow, npcol);
-    free(map);
-    return 1;
-}
-
-int gemr2d_create(gemr2d *g, const move *m)
-{
-    int good;
-
     memset(g, 0, sizeof *g);
     g->handle = Csys2blacs_handle(m->comm);
     g->made = 1;
-    good = make_context(g, 1, m->ranks, &g->context[2]);
+    for (int c = 0; c < 3; c++)
+        g->context[c] = g->handle;
+    Cblacs_gridinit(&g->context[2], "R", 1, m->ranks);
     for (int e = 0; e < 2; e++) {
         const placement *at = &m->args->end[e];
         const hsumma_desc *desc = &m->end[e].desc;
 
-        good &= make_context(g, at->nprow, at->npcol, &g->context[e]);
+        Cblacs_gridinit(&g->context[e], "R", at->nprow, at->npcol);
         const int fields[9] = {1,          g->context[e], (int)desc->m, (int)desc->n, (int)desc->mb, (int)desc->nb,
                                desc->rsrc, desc->csrc,    (int)desc->ld};
         memcpy(g->desc[e], fields, sizeof fields);
     }
-    return command_fail(m->comm, !good, "no memory for ScaLAPACK's process grids");
 }
 
 void gemr2d_free(gemr2d *g)
@@ -92,11 +75,10 @@ const char *gemr2d_refuses(const move *m)
     return "this hsumma was built without it; install it and build again";
 }
 
-int gemr2d_create(gemr2d *g, const move *m)
+void gemr2d_create(gemr2d *g, const move *m)
 {
     (void)m;
     memset(g, 0, sizeof *g);
-    return COMMAND_INTERNAL;
 }
 
 void gemr2d_free(gemr2d *g)

@@ -48,8 +48,8 @@ typedef struct gemr2d {
 
 /* The reason why ScaLAPACK cannot make the move; NULL if it can. The same on all ranks. */
 const char *gemr2d_refuses(const move *m);
-/* Collective. Returns an exit status after printing an error; always undo with gemr2d_free. */
-int gemr2d_create(gemr2d *g, const move *m);
+/* Collective; undo with gemr2d_free. */
+void gemr2d_create(gemr2d *g, const move *m);
 void gemr2d_free(gemr2d *g);
 /* Collective. */
 void gemr2d_run(const gemr2d *g, const move *m);

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from command import (bench, csv_rows, draws, helps, number, options_of, prints, read, refuses, report_of, said, words_of,
-                     write)
+from command import (bench, csv_rows, draws, has_scalapack, helps, number, options_of, prints, read, refuses, report_of, said,
+                     words_of, write)
 from launch import BUILD, MPIEXEC
 from tap import must, ok, run, skip
 
@@ -107,10 +107,6 @@ def is_found(report, place, where):
     check = report["check"]
     ok(report["passed"] is False and [check.get("row"), check.get("col")] == [int(x) for x in place.split(",")],
        f"  a wrong entry is found {where}", check)
-
-
-def has_scalapack():
-    return "with ScaLAPACK" in bench(1, "--version").stdout
 
 
 def test_replicated():

@@ -2,14 +2,14 @@
 import json
 import sys
 
-from command import bench, csv_rows, helps, positive, prints, refuses, said
+from command import bench, csv_rows, has_scalapack, helps, positive, prints, refuses, said
 from tap import ok, run
 
 MOVE = "redistribute -m 90 -n 70 --from 2x2,mb=8,nb=4,rsrc=1 --to 1x3,checkerboard,i=3,pad=2 --check --reps 3"
 
 
 def makers():
-    return ["hsumma"] + ["ScaLAPACK"] * ("with ScaLAPACK" in bench(1, "--version").stdout)
+    return ["hsumma"] + ["ScaLAPACK"] * has_scalapack()
 
 
 def test_forms():

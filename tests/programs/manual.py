@@ -10,24 +10,15 @@ import subprocess
 import sys
 import tempfile
 
-from command import read
+from command import bench, commands, read, said
 from launch import BUILD, ROOT
 from tap import must, ok, run, skip
-
-
-
-def hsumma(*words):
-    return subprocess.run([os.path.join(BUILD, "hsumma"), *words], capture_output=True, text=True, timeout=60).stdout
 
 
 def manual(kind, where, tree=ROOT):
     """Runs scripts/manual KIND WHERE of a tree."""
     return subprocess.run([sys.executable, os.path.join(tree, "scripts", "manual"), kind, where], capture_output=True,
                           text=True, env={**os.environ, "BUILD": BUILD})
-
-
-def said(process):
-    return [f"exit code {process.returncode}", process.stdout[-2000:], process.stderr[-2000:]]
 
 
 def plain(page):
@@ -39,12 +30,12 @@ def test_man():
     with tempfile.TemporaryDirectory() as where:
         process = manual("man", where)
         must(process.returncode == 0, "man pages are built", *said(process))
-        commands = re.findall(r"^  ([a-z]\w*) +\S", hsumma("--help").split("hsumma COMMAND --help")[0], re.MULTILINE)
-        missing = [name for name in commands if not read(where, "man1", f"hsumma-{name}.1")]
-        ok(commands and not missing and read(where, "man1", "hsumma.1"), "there is one for each command", *missing)
-        for name in commands:
+        names = commands()
+        missing = [name for name in names if not read(where, "man1", f"hsumma-{name}.1")]
+        ok(names and not missing and read(where, "man1", "hsumma.1"), "there is one for each command", *missing)
+        for name in names:
             page = plain(read(where, "man1", f"hsumma-{name}.1"))
-            own = hsumma(name, "--help").split("options of the library")[0].split("Options of the library")[0]
+            own = bench(0, f"{name} --help").stdout.split("options of the library")[0].split("Options of the library")[0]
             lines = re.findall(r"^  (-\S+(?:, --?\S+)*)", own, re.MULTILINE)
             missing = [line for line in lines if f".B {line}" not in page]
             ok(lines and not missing and ".SH SYNOPSIS" in page and ".SH EXIT STATUS" in page and "(null)" not in page,

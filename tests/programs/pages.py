@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import python_venv
+from command import commands, has_scalapack, read, said
 from launch import BUILD, MPI, MPIEXEC, ROOT
 from tap import ok, run, skip
 
@@ -41,8 +42,7 @@ exec {shutil.which("mpifort." + MPI) or "mpifort"} "$@"
 
 
 def page(name):
-    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-        return file.read()
+    return read(ROOT, name)
 
 
 def pages():
@@ -73,8 +73,7 @@ def tree(scratch):
 
 
 def lacks_scalapack():
-    said = subprocess.run([os.path.join(BUILD, "hsumma"), "--version"], capture_output=True, text=True, timeout=60)
-    return "" if "with ScaLAPACK" in said.stdout else "no ScaLAPACK"
+    return "" if has_scalapack() else "no ScaLAPACK"
 
 
 def lacks_fortran():
@@ -91,7 +90,7 @@ def lacks_python():
 
 
 # Requirements of blocks that match an expression; the costly ones are checked only once.
-NEEDS = {re.compile("scalapack"): functools.cache(lacks_scalapack), re.compile("mpifort"): lacks_fortran,
+NEEDS = {re.compile("scalapack"): lacks_scalapack, re.compile("mpifort"): lacks_fortran,
          re.compile(r"\b(?:python3|pip)\b"): functools.cache(lacks_python)}
 
 
@@ -116,8 +115,7 @@ def test_commands():
                 process = subprocess.run(["bash", "-e", "-c", commands], cwd=scratch, env=environment,
                                          capture_output=True, text=True)
                 ok(process.returncode == 0 and re.search(expected, process.stdout + process.stderr, re.MULTILINE),
-                   f"{name}: {first}", f"expected {expected}", f"exit code {process.returncode}", process.stdout,
-                   process.stderr)
+                   f"{name}: {first}", f"expected {expected}", *said(process))
 
 
 def anchors(name):
@@ -166,10 +164,8 @@ def test_figure():
 
 def test_complete():
     """Lists written by hand are complete."""
-    said = subprocess.run([os.path.join(BUILD, "hsumma"), "--help"], capture_output=True, text=True, timeout=60).stdout
-    commands = re.findall(r"^  ([a-z]\w*) +\S", said.split("hsumma COMMAND --help")[0], re.MULTILINE)
-    missing = [name for name in commands if f"`hsumma {name}`" not in page("doc/command.md")]
-    ok(commands and not missing, "doc/command.md has all commands", *missing, said)
+    missing = [name for name in commands() if f"`hsumma {name}`" not in page("doc/command.md")]
+    ok(commands() and not missing, "doc/command.md has all commands", *missing)
     sources = glob.glob(os.path.join(ROOT, "src", "**", "*.[ch]"), recursive=True)
     sources += glob.glob(os.path.join(ROOT, "benchmarks", "**", "*.c"), recursive=True)
     names = {name for source in sources for name in re.findall(r'hs_environment\("(\w+)"\)', page(source))}

@@ -4,10 +4,12 @@ Environment: that of launch.py.
 """
 import contextlib
 import csv
+import functools
 import io
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -60,6 +62,16 @@ def explain(line="", *args):
 def table(line="", *args):
     """Runs explain as explain() does, with its usual output, a table; returns the process."""
     return bench(0, "explain " + line, *args, env=PLAIN)
+
+
+def commands():
+    """The names of the commands."""
+    return re.findall(r"^  ([a-z]\w*) +\S", bench(0, "--help").stdout.split("hsumma COMMAND --help")[0], re.MULTILINE)
+
+
+@functools.cache
+def has_scalapack():
+    return "with ScaLAPACK" in bench(0, "--version").stdout
 
 
 def helps(ranks, command, *words):

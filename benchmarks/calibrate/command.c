@@ -1,13 +1,11 @@
 /* hsumma calibrate: measures the machine and writes a profile. */
 #include "calibrate/command.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/wait.h"
 #include "report/output.h"
@@ -63,41 +61,24 @@ static int finish(void *of, command_options *options)
     return command_operands(options);
 }
 
-/* --- the file, written whole or not at all ----------------------------------------------------------------------- */
-
-/* Creates the missing parent directories. */
-static int make_parents(const char *path, npy_error *error)
-{
-    char *copy = strdup(path);
-    int bad = copy ? 0 : npy_fail(error, "no memory");
-
-    for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash && !bad; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(copy, 0777) && errno != EEXIST)
-            bad = npy_fail(error, "cannot make the directory %s: %s", copy, strerror(errno));
-        *slash = '/';
-    }
-    free(copy);
-    return bad ? -1 : 0;
-}
-
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the profile's path and, if it is the default one, creates its directories. Called on rank 0. Nonzero, with an
- * error, if there is no path or the file cannot be written. */
-static int find_file(const char *given, char path[PATH_MAX], npy_error *error)
+/* Finds the profile's path and, if it is the default one, creates its directories. Called on rank 0. Fails if there is
+ * no path or the file cannot be written. */
+static hsumma_status find_file(const char *given, char path[PATH_MAX], struct hs_message *message)
 {
     if (given && strlen(given) >= PATH_MAX)
-        return npy_fail(error, "the file name is too long: %zu characters; expected at most %d", strlen(given),
-                        PATH_MAX - 1);
+        return hs_fail(message, HSUMMA_ERR_OPTION, "the file name is too long: %zu characters; expected at most %d",
+                       strlen(given), PATH_MAX - 1);
     if (given) {
         strcpy(path, given);
-        return strcmp(given, "-") ? output_check(path, 1, error) : 0;
+        return strcmp(given, "-") ? output_check(path, 1, message) : 0;
     }
     *path = 0;
     if (hs_config_path("profile", path, PATH_MAX) < 0)
-        return npy_fail(error, "neither XDG_CONFIG_HOME nor HOME is set; give -o FILE");
-    return make_parents(path, error) || output_check(path, 1, error);
+        return hs_fail(message, HSUMMA_ERR_OPTION, "neither XDG_CONFIG_HOME nor HOME is set; give -o FILE");
+    hsumma_status status = hs_make_directories("", path, message);
+    return status ? status : output_check(path, 1, message);
 }
 
 static int measure_all(calibration *cal)
@@ -127,7 +108,7 @@ static int measure_all(calibration *cal)
 
 /* Writes the profile and, unless it goes to standard output, prints the report. Called on rank 0. Returns an error
  * message or NULL. */
-static const char *publish(const calibration *cal, const char *path, npy_error *error)
+static const char *publish(const calibration *cal, const char *path, struct hs_message *message)
 {
     char *text = calibrate_text(cal);
     output out;
@@ -140,12 +121,12 @@ static const char *publish(const calibration *cal, const char *path, npy_error *
         free(text);
         return written ? NULL : "the profile could not be written";
     }
-    written =
-        !output_open(&out, path, text, strlen(text), (int64_t)strlen(text), 1, error) && !output_finish(&out, error);
+    written = !output_open(&out, path, text, strlen(text), (int64_t)strlen(text), 1, message) &&
+              !output_finish(&out, message);
     output_close(&out);
     free(text);
     if (!written)
-        return error->text;
+        return message->text;
     written = cal->args->format == REPORT_JSON ? calibrate_json(cal, path, stdout) : calibrate_table(cal, path, stdout);
     return written ? NULL : "the report could not be written";
 }
@@ -154,11 +135,11 @@ static int carry_out(calibration *cal, const char *options)
 {
     char path[PATH_MAX] = "", message[512] = "", *all;
     const char *complaint = NULL;
-    npy_error error = {""};
+    struct hs_message why = {""};
     hsumma_status status;
-    int bad = cal->rank == 0 && find_file(cal->args->file, path, &error);
+    int bad = cal->rank == 0 && find_file(cal->args->file, path, &why);
 
-    if (command_fail(cal->comm, bad, "calibrate: %s: %s", path[0] ? path : "-o", error.text))
+    if (command_fail(cal->comm, bad, "calibrate: %s: %s", path[0] ? path : "-o", why.text))
         return COMMAND_BAD_INPUT;
     /* ignore an existing profile, which this run may replace, and the tuned file */
     bad = asprintf(&all, "%s profile=builtin tuned=none", options) < 0;
@@ -176,7 +157,7 @@ static int carry_out(calibration *cal, const char *options)
     cal->took = hs_now() - cal->begun;
     progress_end(&cal->bar);
     if (cal->rank == 0)
-        complaint = publish(cal, path, &error);
+        complaint = publish(cal, path, &why);
     return command_fail(cal->comm, complaint != NULL, "calibrate: %s: %s", path, complaint);
 }
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hsumma.h"
+#include "base/status.h"
 
 /* A two-dimensional array in a file. */
 typedef struct npy_header {
@@ -19,9 +19,7 @@ typedef struct npy_header {
     int64_t data;       /* offset of the first element, in bytes */
 } npy_header;
 
-typedef struct npy_error {
-    char text[400];
-} npy_error;
+typedef struct hs_message npy_error;
 
 /* Sets the message and returns -1. */
 int npy_fail(npy_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

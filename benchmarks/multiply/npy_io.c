@@ -341,5 +341,5 @@ int npy_create(output *out, const char *path, npy_header *header, int force, npy
     unsigned char head[NPY_WRITTEN];
     size_t length = npy_format(header, head);
 
-    return output_open(out, path, head, length, (int64_t)length + npy_data_size(header), force, error);
+    return output_open(out, path, head, length, (int64_t)length + npy_data_size(header), force, error) ? -1 : 0;
 }

@@ -39,36 +39,32 @@ static void guard(char *path)
 
 /* --- the file --------------------------------------------------------------------------------------------------- */
 
-static int fail_as(npy_error *error, const struct hs_message *message)
+hsumma_status output_check(const char *path, int force, struct hs_message *message)
 {
-    return npy_fail(error, "%s", message->text);
-}
-
-int output_check(const char *path, int force, npy_error *error)
-{
-    struct hs_message message = {""};
     struct stat status;
     const char *slash = strrchr(path, '/');
 
     if (!(slash ? slash[1] : path[0]))
-        return npy_fail(error, "expected the name of a file, not of a directory");
+        return hs_fail(message, HSUMMA_ERR_OPTION, "expected the name of a file, not of a directory");
     if (!lstat(path, &status)) {
         if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-            return npy_fail(error, S_ISDIR(status.st_mode) ? "is a directory; give the name of a file"
-                                                           : "exists and is not a regular file; give another name");
+            return hs_fail(message, HSUMMA_ERR_OPTION,
+                           S_ISDIR(status.st_mode) ? "is a directory; give the name of a file"
+                                                   : "exists and is not a regular file; give another name");
         if (!force)
-            return npy_fail(error, "exists; --force replaces it");
+            return hs_fail(message, HSUMMA_ERR_OPTION, "exists; --force replaces it");
     } else if (errno == ENOENT || errno == ENOTDIR) {
         int length = slash ? (int)(slash - path + 1) : 0;
         char *directory = length ? strndup(path, (size_t)length) : strdup(".");
         int bad = !directory || stat(directory, &status) || !S_ISDIR(status.st_mode);
         if (bad)
-            npy_fail(error, directory ? "there is no directory %s; create it first" : "no memory", directory);
+            hs_fail(message, HSUMMA_ERR_OPTION, directory ? "there is no directory %s; create it first" : "no memory",
+                    directory);
         free(directory);
         if (bad)
-            return -1;
+            return HSUMMA_ERR_OPTION;
     }
-    return hs_new_file_try("", path, &message) ? fail_as(error, &message) : 0;
+    return hs_new_file_try("", path, message);
 }
 
 /* Reserves the space before hours of work, or sets the length if the file system cannot reserve. */
@@ -84,41 +80,39 @@ static int reserve(int file, int64_t size)
     return status;
 }
 
-int output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
-                npy_error *error)
+hsumma_status output_open(output *out, const char *path, const void *start, size_t length, int64_t size, int force,
+                          struct hs_message *message)
 {
-    struct hs_message message = {""};
-    hsumma_status status = hs_new_file_find(&out->file, "", path, &message), closed;
+    hsumma_status status = hs_new_file_find(&out->file, "", path, message), closed;
 
     out->size = size;
     out->file.keeps = !force;
     if (!status)
-        status = hs_new_file_open(&out->file, &message);
+        status = hs_new_file_open(&out->file, message);
     if (status)
-        return fail_as(error, &message);
+        return status;
     guard(out->file.name);
     if (size > 0 && reserve(out->file.file, size))
-        status = hs_fail(&message, HSUMMA_ERR_OPTION, "cannot write %" PRId64 " bytes: %s", size, strerror(errno));
+        status = hs_fail(message, HSUMMA_ERR_OPTION, "cannot write %" PRId64 " bytes: %s", size, strerror(errno));
     else
-        status = hs_new_file_write(&out->file, start, length, &message);
-    closed = hs_new_file_close(&out->file, status ? NULL : &message);
-    return status || closed ? fail_as(error, &message) : 0;
+        status = hs_new_file_write(&out->file, start, length, message);
+    closed = hs_new_file_close(&out->file, status ? NULL : message);
+    return status ? status : closed;
 }
 
-int output_finish(output *out, npy_error *error)
+hsumma_status output_finish(output *out, struct hs_message *message)
 {
-    struct hs_message message = {""};
     struct stat found;
-    hsumma_status status = hs_new_file_reopen(&out->file, &message);
+    hsumma_status status = hs_new_file_reopen(&out->file, message);
 
     if (!status && fstat(out->file.file, &found))
-        status = hs_file_fail("", "access", out->file.path, &message);
+        status = hs_file_fail("", "access", out->file.path, message);
     if (!status && found.st_size != out->size)
-        status = hs_fail(&message, HSUMMA_ERR_OPTION, "%" PRId64 " bytes were written instead of %" PRId64,
+        status = hs_fail(message, HSUMMA_ERR_OPTION, "%" PRId64 " bytes were written instead of %" PRId64,
                          (int64_t)found.st_size, out->size);
-    status = hs_new_file_end(&out->file, status, &message);
+    status = hs_new_file_end(&out->file, status, message);
     guard(NULL);
-    return status ? fail_as(error, &message) : 0;
+    return status;
 }
 
 void output_close(output *out)

@@ -203,6 +203,23 @@ hsumma_status hs_new_file_end(struct hs_new_file *target, hsumma_status status, 
     return status;
 }
 
+hsumma_status hs_make_directories(const char *before, const char *path, struct hs_message *message)
+{
+    char directory[PATH_MAX];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        struct stat found;
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+        if (mkdir(directory, 0777)) {
+            int reason = errno;
+            /* another process may just have made it; if it is not a directory, opening the file fails */
+            if (stat(directory, &found))
+                return hs_fail(message, HSUMMA_ERR_OPTION, "%scannot make the directory %s: %s", before, directory,
+                               strerror(reason));
+        }
+    }
+    return HSUMMA_OK;
+}
+
 hsumma_status hs_new_file_try(const char *before, const char *path, struct hs_message *message)
 {
     struct hs_new_file file;

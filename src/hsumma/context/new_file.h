@@ -44,6 +44,8 @@ hsumma_status hs_new_file_reopen(struct hs_new_file *target, struct hs_message *
  */
 hsumma_status hs_new_file_end(struct hs_new_file *target, hsumma_status status, struct hs_message *message);
 
+/* Makes the missing directories on the path of a file. */
+hsumma_status hs_make_directories(const char *before, const char *path, struct hs_message *message);
 /* Checks that the file could be created now; leaves nothing. */
 hsumma_status hs_new_file_try(const char *before, const char *path, struct hs_message *message);
 

@@ -178,25 +178,6 @@ struct target {
     int lock;
 };
 
-/* Makes the missing directories on the path of the file. */
-static hsumma_status make_directories(const char *path, struct hs_message *message)
-{
-    char directory[PATH_MAX];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        struct stat found;
-        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
-        if (mkdir(directory, 0777)) {
-            int reason = errno;
-            /* another process may just have made it; if it is not a directory, opening the file fails */
-            if (stat(directory, &found) == 0)
-                continue;
-            errno = reason;
-            return cannot("make the directory", directory, message);
-        }
-    }
-    return HSUMMA_OK;
-}
-
 static void nap(int times)
 {
     nanosleep(&(struct timespec){.tv_nsec = times * LOCK_SLEEP_NS}, NULL);
@@ -209,7 +190,7 @@ static hsumma_status lock(struct target *target, struct hs_message *message)
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC; /* some file systems only lock writable files */
     target->lock = open(name, flags, 0666);
     if (target->lock < 0 && errno == ENOENT) {
-        hsumma_status status = make_directories(target->new.path, message);
+        hsumma_status status = hs_make_directories(option, target->new.path, message);
         if (status)
             return status;
         target->lock = open(name, flags, 0666);

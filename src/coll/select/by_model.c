@@ -81,12 +81,6 @@ static const struct hs_price *find(const struct hs_selector *selector, const str
     return NULL;
 }
 
-/* A spec and its modelled seconds; spec.alg is NULL if there is none yet. */
-struct entrant {
-    struct hs_alg_spec spec;
-    double seconds;
-};
-
 const struct hs_machine *hs_select_machine(const struct hs_selector *selector, const struct hs_question *question)
 {
     const struct hs_shape *shape = question->shape;
@@ -99,9 +93,9 @@ const struct hs_machine *hs_select_machine(const struct hs_selector *selector, c
     return question->on_device && selector->device_machine ? selector->device_machine : selector->machine;
 }
 
-static double least_seconds(const struct hs_alg_spec *spec, double seconds)
+static double seconds_of(const struct hs_entrant *entrant)
 {
-    return spec->alg ? seconds : HUGE_VAL;
+    return entrant->spec.alg ? entrant->seconds : HUGE_VAL;
 }
 
 /* Seconds from which on a row is of no interest: it is neither the best nor the second best.  A row that takes
@@ -109,8 +103,7 @@ static double least_seconds(const struct hs_alg_spec *spec, double seconds)
 static double too_long(const struct hs_price *price)
 {
     enum { FAR_BEHIND = 4 };
-    return fmin(least_seconds(&price->next, price->next_seconds),
-                FAR_BEHIND * least_seconds(&price->best, price->seconds));
+    return fmin(seconds_of(&price->next), FAR_BEHIND * seconds_of(&price->best));
 }
 
 /* Estimates the time of a row, including copies to and from host memory if the row works there (HS_ON_HOST). */
@@ -136,11 +129,11 @@ static hsumma_status estimate(struct hs_selector *selector, const struct hs_ques
 
 /* Prices a spec if the clock can; it becomes *best if it is faster than *best and price->next. */
 static hsumma_status try_spec(struct hs_selector *selector, const struct hs_question *question,
-                              const struct hs_alg_spec *spec, const struct hs_price *price, struct entrant *best)
+                              const struct hs_alg_spec *spec, const struct hs_price *price, struct hs_entrant *best)
 {
     struct hs_clock_estimate result;
     struct hs_shape shape = *question->shape;
-    double enough = fmin(least_seconds(&best->spec, best->seconds), too_long(price));
+    double enough = fmin(seconds_of(best), too_long(price));
     struct hs_alg_spec complete = *spec;
     hs_alg_spec_complete(&complete, &shape, hs_select_machine(selector, question));
     shape.with = complete.with;
@@ -149,13 +142,13 @@ static hsumma_status try_spec(struct hs_selector *selector, const struct hs_ques
         return HSUMMA_OK;
     hsumma_status status = estimate(selector, question, spec->alg, &shape, enough, &result);
     if (!status && result.seconds < enough)
-        *best = (struct entrant){*spec, result.seconds};
+        *best = (struct hs_entrant){*spec, result.seconds};
     return status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
 }
 
 /* Tries a spec with the segment that the caller specified, or with the row's default and several others. */
 static hsumma_status try_segments(struct hs_selector *selector, const struct hs_question *question,
-                                  struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+                                  struct hs_alg_spec spec, const struct hs_price *price, struct hs_entrant *best)
 {
     hsumma_status status = try_spec(selector, question, &spec, price, best);
     int varies = spec.alg->flags & HS_USES_SEGMENT && !question->shape->segment && !is_long_on_devices(question);
@@ -175,7 +168,7 @@ static int has_stages(const struct hs_shape *shape)
 
 /* Tries the default row between nodes and, if ranks are few and some share a node, each that ignores nodes. */
 static hsumma_status try_outer(struct hs_selector *selector, const struct hs_question *question,
-                               struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+                               struct hs_alg_spec spec, const struct hs_price *price, struct hs_entrant *best)
 {
     const unsigned others = HS_BY_MPI | HS_ON_HOST | HS_EXACT_SUMS | HS_FOR_DEVICES | HS_KNOWS_NODES;
     const struct hs_alg *row;
@@ -196,11 +189,11 @@ static hsumma_status try_outer(struct hs_selector *selector, const struct hs_que
  * tried is kept.
  */
 static hsumma_status try_level(struct hs_selector *selector, const struct hs_question *question,
-                               struct hs_alg_spec spec, const struct hs_price *price, struct entrant *best)
+                               struct hs_alg_spec spec, const struct hs_price *price, struct hs_entrant *best)
 {
     const struct hs_topology *topology = question->shape->topology;
     int ranks = topology ? hs_division_largest(&topology->division[spec.with.level]) : 1, leads = 0;
-    struct entrant here = {.spec = {.alg = NULL}};
+    struct hs_entrant here = {.spec = {.alg = NULL}};
     hsumma_status status = HSUMMA_OK;
     while (!status && leads < ranks) {
         leads = leads == 0 ? 1 : leads < MOST_TRIED_LEADERS && 2 * leads < ranks ? 2 * leads : ranks;
@@ -220,17 +213,17 @@ static hsumma_status try_level(struct hs_selector *selector, const struct hs_que
         spec = here.spec;
     if (!status)
         status = try_outer(selector, question, spec, price, &here);
-    if (here.spec.alg && here.seconds < least_seconds(&best->spec, best->seconds))
+    if (here.spec.alg && here.seconds < seconds_of(best))
         *best = here;
     return status;
 }
 
-/* Tries a row with different parameters, and updates price->best and price->next, which are of different rows. */
+/* Tries a row with different parameters, and updates price->best and price->next. */
 static hsumma_status try_row(struct hs_selector *selector, const struct hs_question *question, const struct hs_alg *alg,
                              struct hs_price *price)
 {
     const struct hs_topology *topology = question->shape->topology;
-    struct entrant best = {.spec = {.alg = NULL}};
+    struct hs_entrant best = {.spec = {.alg = NULL}};
     struct hs_alg_spec spec = {.alg = alg};
     hsumma_status status = try_level(selector, question, spec, price, &best);
     spec.with.level = HS_SOCKET;
@@ -239,20 +232,17 @@ static hsumma_status try_row(struct hs_selector *selector, const struct hs_quest
         status = try_level(selector, question, spec, price, &best);
     if (status || !best.spec.alg)
         return status;
-    if (best.seconds < least_seconds(&price->best, price->seconds)) {
+    if (best.seconds < seconds_of(&price->best)) {
         price->next = price->best;
-        price->next_seconds = price->seconds;
-        price->best = best.spec;
-        price->seconds = best.seconds;
-    } else if (best.seconds < least_seconds(&price->next, price->next_seconds)) {
-        price->next = best.spec;
-        price->next_seconds = best.seconds;
+        price->best = best;
+    } else if (best.seconds < seconds_of(&price->next)) {
+        price->next = best;
     }
     return HSUMMA_OK;
 }
 
 /* The index of the untried row with the smallest lower bound, -1 if none is left. */
-static int most_promising(const struct entrant *row, int rows)
+static int most_promising(const struct hs_entrant *row, int rows)
 {
     int first = -1;
     for (int i = 0; i < rows; i++)
@@ -262,7 +252,7 @@ static int most_promising(const struct entrant *row, int rows)
 }
 
 /* Tries rows in ascending order of a lower bound on their time, so that most of the later ones need not be tried. */
-static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct entrant *row,
+static hsumma_status try_rows(struct hs_selector *selector, const struct hs_question *question, struct hs_entrant *row,
                               struct hs_price *price)
 {
     const struct hs_alg *alg;
@@ -271,7 +261,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
     for (; !status && (alg = hs_alg_at(rows)); rows++) {
         struct hs_clock_estimate least = {.seconds = 0};
         struct hs_alg_spec spec = {.alg = alg};
-        row[rows] = (struct entrant){.spec = {.alg = NULL}};
+        row[rows] = (struct hs_entrant){.spec = {.alg = NULL}};
         if (!is_candidate(alg, question) || hs_alg_spec_unfit(&spec, question))
             continue;
         struct hs_shape shape = *question->shape;
@@ -279,7 +269,7 @@ static hsumma_status try_rows(struct hs_selector *selector, const struct hs_ques
         shape.with = spec.with;
         status = estimate(selector, question, alg, &shape, 0, &least);
         if (!status)
-            row[rows] = (struct entrant){spec, least.seconds};
+            row[rows] = (struct hs_entrant){spec, least.seconds};
         status = status == HSUMMA_ERR_MEMORY ? status : HSUMMA_OK;
     }
     while (!status && (i = most_promising(row, rows)) >= 0) {
@@ -314,10 +304,10 @@ hsumma_status hs_select_price(struct hs_selector *selector, const struct hs_ques
     asked.machine = hs_select_machine(selector, question); /* of the bytes before they are rounded up */
     while (hs_alg_at(rows))
         rows++;
-    struct entrant *row = hs_get(selector->memory, (size_t)rows, sizeof *row);
+    struct hs_entrant *row = hs_get(selector->memory, (size_t)rows, sizeof *row);
     hsumma_status status = row ? try_rows(selector, &asked, row, &price) : HSUMMA_ERR_MEMORY;
     hs_put(selector->memory, row);
-    if (status || !price.best.alg)
+    if (status || !price.best.spec.alg)
         return status;
     void *array = selector->price;
     if (hs_grow(selector->memory, &array, sizeof price, &selector->price_capacity, (size_t)selector->prices + 1))

@@ -132,15 +132,15 @@ static hsumma_status select_spec(struct hs_selector *selector, const struct hs_q
     status = hs_select_price(selector, question, &price);
     if (status)
         return hs_fail(message, status, "no memory for choosing an algorithm");
-    if (price && !hs_alg_spec_unfit(&price->best, question)) {
+    if (price && !hs_alg_spec_unfit(&price->best.spec, question)) {
         answer->by = HS_CHOSEN_BY_MODEL;
-        answer->spec = price->best;
-        answer->next = price->next;
+        answer->spec = price->best.spec;
+        answer->next = price->next.spec;
         /* Beyond the longest priced vector, time is assumed to be proportional to length. */
         double times =
             question->shape->bytes > price->bytes ? (double)question->shape->bytes / (double)price->bytes : 1;
-        answer->seconds = price->seconds * times;
-        answer->next_seconds = price->next_seconds * times;
+        answer->seconds = price->best.seconds * times;
+        answer->next_seconds = price->next.seconds * times;
         return HSUMMA_OK;
     }
     answer->by = HS_CHOSEN_BY_DEFAULT;

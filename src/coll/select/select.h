@@ -114,13 +114,18 @@ struct hs_answer {
     double seconds, next_seconds;
 };
 
+/* A spec and its modelled seconds; spec.alg is NULL if there is none. */
+struct hs_entrant {
+    struct hs_alg_spec spec;
+    double seconds;
+};
+
 /* A memoised answer of the model, for a number of bytes rounded up to a power of two and limited (by_model.c). */
 struct hs_price {
     enum hs_collective collective;
     int ordered, on_device;
     int64_t bytes, unit;
-    struct hs_alg_spec best, next;
-    double seconds, next_seconds;
+    struct hs_entrant best, next; /* of different rows */
 };
 
 /* Classes of long broadcasts in host memory, which may have prices of their own (coll/team/measure.c): above 16 KiB,

@@ -131,16 +131,16 @@ static void test_choices(void)
         double chosen = NAN, best = best_of_all(&question, selector.machine);
         if (!status && price) {
             struct hs_shape with = shape;
-            with.with = price->best.with;
-            with.segment = price->best.segment;
-            chosen = price_of(price->best.alg, &with, selector.machine, NULL);
+            with.with = price->best.spec.with;
+            with.segment = price->best.spec.segment;
+            chosen = price_of(price->best.spec.alg, &with, selector.machine, NULL);
             worst = chosen / best > worst ? chosen / best : worst;
         }
         if (!(chosen <= 1.05 * best)) {
             bad++;
             tap_diag("%s of %lld bytes on %d ranks, %d of a node: %s takes %g s, the best %g s",
                      hs_collective_name(question.collective), (long long)shape.bytes, size, ranks,
-                     price ? price->best.alg->name : "nothing", chosen, best);
+                     price ? price->best.spec.alg->name : "nothing", chosen, best);
         }
         hs_selector_free(&selector);
         hs_topology_free(&topology, &hs_heap);
@@ -208,12 +208,12 @@ static void test_parameters(void)
         struct hs_selector selector = {.memory = &hs_heap, .machine = &machine};
         const struct hs_price *price = NULL;
         bad += hs_select_price(&selector, &question, &price) || !price;
-        if (price && price->best.alg == dpml) {
-            leaders += price->best.with.leaders > 16;
-            pieces += price->best.with.pieces > 1;
-            sockets += price->best.with.level == HS_SOCKET;
+        if (price && price->best.spec.alg == dpml) {
+            leaders += price->best.spec.with.leaders > 16;
+            pieces += price->best.spec.with.pieces > 1;
+            sockets += price->best.spec.with.level == HS_SOCKET;
         }
-        bad += price && price->best.alg == price->next.alg;
+        bad += price && price->best.spec.alg == price->next.spec.alg;
         hs_selector_free(&selector);
         hs_topology_free(&topology, &hs_heap);
     }

@@ -27,6 +27,11 @@ void hs_put(const struct hs_allocator *to, void *memory);
 /* Tells LeakSanitizer that memory, and what it points to, is kept on purpose: MPI may access it after an error. */
 void hs_keep(const void *memory);
 
+static inline int64_t hs_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* a * b * c bytes, for factors that are not negative.  Saturates at 2^58, more than any machine has; a few such values
  * can be added without overflow. */
 static inline int64_t hs_bytes_of(int64_t a, int64_t b, int64_t c)

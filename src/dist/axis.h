@@ -43,9 +43,4 @@ static inline int64_t hs_cuts(int64_t indices, int64_t most)
     return (indices + most - 1) / most;
 }
 
-static inline int64_t hs_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 #endif

@@ -235,7 +235,7 @@ static int by_stages(struct dpml *d)
 {
     int64_t *part = hs_builder_get(d->builder, (size_t)d->on.members + 1, sizeof *part), scratch = 0;
     for (int i = 0; part && i <= d->on.members; i++)
-        part[i] = hs_part_equal(d->shape->bytes, d->shape->unit, d->leaders, hs_least(i, d->leaders));
+        part[i] = hs_part_equal(d->shape->bytes, d->shape->unit, d->leaders, hs_min(i, d->leaders));
     int64_t own = part ? part[d->on.me + 1] - part[d->on.me] : 0;
     struct hs_stage sum = {.collective = HS_REDUCE_SCATTER,
                            .rank = d->on.member,

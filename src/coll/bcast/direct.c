@@ -18,7 +18,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
         return;
     }
     int64_t pieces =
-        hs_least(hs_least((shape->bytes - 1) / DIRECT_PIECE + 1, MOST_DIRECT_PIECES), shape->bytes / shape->unit);
+        hs_min(hs_min((shape->bytes - 1) / DIRECT_PIECE + 1, MOST_DIRECT_PIECES), shape->bytes / shape->unit);
     int last = hs_emit_wait(builder, shape->root, 1);
     for (int64_t i = 0; i < pieces; i++) {
         struct hs_span span = hs_span_equal(shape->bytes, shape->unit, pieces, i);

@@ -15,7 +15,7 @@ static int segments_of(const struct hs_shape *shape, const struct hs_two_levels 
 {
     if (shape->segment == 0 || on->nodes == 1 || on->nodes == shape->size)
         return 1;
-    return (int)hs_least(hs_segments(shape), MOST_STAGE_SEGMENTS);
+    return (int)hs_min(hs_segments(shape), MOST_STAGE_SEGMENTS);
 }
 
 static void build(struct hs_builder *builder, const struct hs_shape *shape)

@@ -19,15 +19,15 @@ static struct hs_pipe pipeline_of(struct hs_builder *builder, const struct hs_sh
     struct hs_pipe pipe = {.builder = builder, .shape = shape, .places = 1};
     int64_t elements = shape->bytes / shape->unit, shared_bytes = shape->topology->shared_bytes / shape->unit;
     int64_t longest = (shape->segment ? shape->segment : SHARED_SEGMENT) / shape->unit;
-    longest = hs_least(longest > 0 ? longest : 1, elements);
-    longest = hs_least(longest, elements > longest && shared_bytes > 1 ? shared_bytes / 2 : shared_bytes);
+    longest = hs_min(longest > 0 ? longest : 1, elements);
+    longest = hs_min(longest, elements > longest && shared_bytes > 1 ? shared_bytes / 2 : shared_bytes);
     if (longest < 1)
         return pipe;
     pipe.segments = (elements + longest - 1) / longest;
     pipe.pitch = hs_pipe_span(&pipe, 0).count;
-    int64_t kept = hs_least(shape->topology->shared_bytes, RING_BYTES) / pipe.pitch;
-    int64_t least = hs_least(2, shape->topology->shared_bytes / pipe.pitch);
-    pipe.slots = hs_least(kept > least ? kept : least, pipe.segments);
+    int64_t kept = hs_min(shape->topology->shared_bytes, RING_BYTES) / pipe.pitch;
+    int64_t least = hs_min(2, shape->topology->shared_bytes / pipe.pitch);
+    pipe.slots = hs_min(kept > least ? kept : least, pipe.segments);
     return pipe;
 }
 

@@ -23,14 +23,14 @@ struct hs_pipe hs_pipe_cut(const struct hs_shape *shape, int64_t bytes, int64_t 
     int64_t room = shape->topology->shared_bytes / places, unit = shape->unit;
     if (most < bytes || hs_place_bytes(most, unit) > room) {
         cut.slots = needed || room / HS_PIPE_SLOTS >= unit ? HS_PIPE_SLOTS : 1;
-        most = hs_least(most, hs_place_within(room / cut.slots, unit));
+        most = hs_min(most, hs_place_within(room / cut.slots, unit));
     }
     if (most == 0)
         return cut;
     cut.segments = (bytes + most - 1) / most;
     if (needed && cut.segments == 1)
         cut.slots = 1; /* no segment would follow in the second slot */
-    cut.pitch = hs_least(hs_place_bytes(most, unit), room / cut.slots / unit * unit);
+    cut.pitch = hs_min(hs_place_bytes(most, unit), room / cut.slots / unit * unit);
     return cut;
 }
 

@@ -202,7 +202,7 @@ static int cut(struct sum *sum)
     const struct hs_shape *shape = sum->shape;
     int64_t shared_bytes = shape->topology->shared_bytes, elements = shape->bytes / shape->unit;
     int64_t wanted = CHUNK_BYTES / shape->unit;
-    int64_t longest = hs_least(wanted > 0 ? wanted : 1, shared_bytes / SUM_SLOTS / shape->unit);
+    int64_t longest = hs_min(wanted > 0 ? wanted : 1, shared_bytes / SUM_SLOTS / shape->unit);
     if (elements <= wanted && shape->bytes <= shared_bytes)
         longest = elements;
     if (longest < 1)
@@ -226,7 +226,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
     sum.work = hs_builder_get(builder, (size_t)shape->size + 6, sizeof *sum.work);
     if (!sum.ready || !sum.work)
         return;
-    if (shape->bytes <= hs_least(whole, shared_bytes)) {
+    if (shape->bytes <= hs_min(whole, shared_bytes)) {
         sum_whole(&sum);
         return;
     }

@@ -55,7 +55,7 @@ static struct shared_tree tree_of(const struct hs_alg *alg, const struct hs_shap
     if (alg->flags & HS_USES_SEGMENT && shape->segment && shape->segment < most)
         most = shape->segment < shape->unit ? shape->unit : shape->segment / shape->unit * shape->unit;
     for (int64_t stride = 1; stride < shape->size; stride *= tree.radix)
-        places += hs_least(tree.radix - 1, (shape->size - 1) / stride);
+        places += hs_min(tree.radix - 1, (shape->size - 1) / stride);
     tree.pipe = hs_pipe_cut(shape, shape->bytes, most, places, 0);
     return tree;
 }

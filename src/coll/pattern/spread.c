@@ -21,8 +21,8 @@ static int64_t segments_of(const struct hs_shape *shape)
     enum { MOST_CHAIN_STEPS = 1 << 18, MOST_PIECES = 4, PIECE_BYTES = 256 * 1024 };
     int64_t longest = hs_part_at(shape, 1), segments = shape->with.pieces;
     if (segments < 1)
-        segments = hs_least(longest / PIECE_BYTES, MOST_PIECES);
-    segments = hs_least(hs_least(segments, longest / shape->unit), MOST_CHAIN_STEPS / shape->size);
+        segments = hs_min(longest / PIECE_BYTES, MOST_PIECES);
+    segments = hs_min(hs_min(segments, longest / shape->unit), MOST_CHAIN_STEPS / shape->size);
     return segments > 1 ? segments : 1;
 }
 
@@ -35,8 +35,7 @@ static struct hs_pipe through_shared(const struct hs_shape *shape)
     pipe.segments = (longest + pipe.pitch - 1) / pipe.pitch;
     if (pipe.segments < wanted)
         pipe.segments = wanted;
-    pipe.pitch =
-        hs_least(pipe.pitch, hs_place_bytes(hs_part_equal(longest, shape->unit, pipe.segments, 1), shape->unit));
+    pipe.pitch = hs_min(pipe.pitch, hs_place_bytes(hs_part_equal(longest, shape->unit, pipe.segments, 1), shape->unit));
     return pipe;
 }
 

@@ -60,14 +60,13 @@ static int64_t share_of(const struct hs_shape *shape, int stages)
     if (!shape->topology || !stages)
         return 0;
     int64_t enough = hs_bytes_of(hs_place_bytes(shape->bytes, shape->unit), HS_PIPE_SLOTS, shape->size + 1);
-    return hs_least(shape->topology->shared_bytes / stages, enough) / grain * grain;
+    return hs_min(shape->topology->shared_bytes / stages, enough) / grain * grain;
 }
 
 /* Emits a stage of one rank, whose contribution is the result. */
 static int emit_alone(struct hs_builder *builder, const struct hs_stage *stage)
 {
-    int same = stage->in.slot == stage->out.slot && stage->in.at == stage->out.at;
-    if (stage->collective == HS_BCAST || same)
+    if (stage->collective == HS_BCAST || hs_same_ref(stage->in, stage->out))
         return stage->after;
     int copy = hs_emit_copy(builder, stage->out, stage->in, stage->bytes, stage->after);
     return copy < 0 ? stage->after : copy;

@@ -66,10 +66,3 @@ int rt_rank(const struct rt_plan *plan, int z, int group, int index)
     }
     return group;
 }
-
-int rt_first_rank(const struct rt_plan *plan, int z, int group)
-{
-    while (z-- > 0)
-        group = rt_first(&plan->level[z], group);
-    return group;
-}

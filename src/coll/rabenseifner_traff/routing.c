@@ -130,8 +130,8 @@ struct range {
 static struct range need(const struct rt_state *state, const struct rt_visit *visit, int place)
 {
     const struct hs_shape *shape = state->shape;
-    int first = rt_first_rank(state->plan, visit->z, visit->first + place);
-    int end = rt_first_rank(state->plan, visit->z, visit->first + place + 1);
+    int first = rt_rank(state->plan, visit->z, visit->first + place, 0);
+    int end = rt_rank(state->plan, visit->z, visit->first + place + 1, 0);
 
     if (state->collective == HS_REDUCE_SCATTER)
         return (struct range){hs_part_at(shape, first), hs_part_at(shape, end)};

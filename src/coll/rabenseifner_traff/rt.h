@@ -67,9 +67,8 @@ void rt_complete(const struct hs_shape *shape, const struct hs_prices *prices, s
  */
 int rt_cluster(const struct rt_level *level, int group, int *place);
 int rt_first(const struct rt_level *level, int cluster);
-/* The rank of active member `index` of a group before level z; the lowest rank that the group represents. */
+/* The rank of active member `index` of a group before level z; that of member 0 is the lowest of the group. */
 int rt_rank(const struct rt_plan *plan, int z, int group, int index);
-int rt_first_rank(const struct rt_plan *plan, int z, int group);
 
 /* True if a piece is cut: longer than b (shape->with.threshold or its default), with at least `ways` elements. */
 int rt_cuts(const struct hs_shape *shape, int64_t bytes, int ways);

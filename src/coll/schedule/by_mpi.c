@@ -10,7 +10,7 @@ static void build(struct hs_builder *builder, const struct hs_shape *shape)
                     : shape->unit < MOST_NATIVE_BYTES ? MOST_NATIVE_BYTES / shape->unit * shape->unit
                                                       : shape->unit;
     for (int64_t at = 0; at < shape->bytes; at += piece) /* all posted at once, in the same order on all ranks */
-        hs_emit_mpi(builder, shape->rank, shape->size, shape->root, at, hs_least(piece, shape->bytes - at));
+        hs_emit_mpi(builder, shape->rank, shape->size, shape->root, at, hs_min(piece, shape->bytes - at));
 }
 
 #define BY_MPI(of, symbol, function, more) \

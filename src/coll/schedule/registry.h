@@ -152,11 +152,6 @@ const char *hs_collective_name(enum hs_collective collective);
 hsumma_status hs_build(const struct hs_alg *alg, const struct hs_shape *shape, const struct hs_allocator *memory,
                        struct hs_list *list);
 
-static inline int64_t hs_least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static inline void hs_raise_to(int64_t *most, int64_t value)
 {
     if (*most < value)
@@ -198,7 +193,7 @@ static inline struct hs_parts hs_parts_of(const struct hs_shape *shape)
 }
 static inline int64_t hs_parts_at(const struct hs_parts *parts, int64_t i)
 {
-    return parts->at ? parts->at[i] : (i * parts->each + hs_least(i, parts->longer)) * parts->unit;
+    return parts->at ? parts->at[i] : (i * parts->each + hs_min(i, parts->longer)) * parts->unit;
 }
 static inline struct hs_span hs_parts_span(const struct hs_parts *parts, int64_t i)
 {

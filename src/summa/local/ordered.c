@@ -1,6 +1,6 @@
 #include "summa/local/ordered.h"
 
-#include "dist/axis.h"
+#include "base/memory.h"
 
 #include <complex.h>
 #include <math.h>

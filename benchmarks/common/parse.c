@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scalar.h"
+
 int parse_int64(const char *text, int64_t *value)
 {
     char *end;
@@ -134,20 +136,13 @@ const char *grid_refused(const char *option, int rows, int cols, int ranks, char
     return text;
 }
 
-static const struct {
-    const char letter, *name;
-    size_t size;
-} types[] = {
-    [HSUMMA_S] = {'s', "float32", 4},
-    [HSUMMA_D] = {'d', "float64", 8},
-    [HSUMMA_C] = {'c', "complex64", 8},
-    [HSUMMA_Z] = {'z', "complex128", 16},
-};
+static const char *const type_names[] = {
+    [HSUMMA_S] = "float32", [HSUMMA_D] = "float64", [HSUMMA_C] = "complex64", [HSUMMA_Z] = "complex128"};
 
 int parse_type(const char *text, hsumma_type *type)
 {
     for (int i = HSUMMA_S; i <= HSUMMA_Z; i++)
-        if ((tolower((unsigned char)text[0]) == types[i].letter && !text[1]) || !strcmp(text, types[i].name)) {
+        if ((tolower((unsigned char)text[0]) == hs_scalars[i].letter && !text[1]) || !strcmp(text, type_names[i])) {
             *type = (hsumma_type)i;
             return 1;
         }
@@ -161,17 +156,17 @@ int argument_type(const argument_given *given, void *at)
 
 const char *type_name(hsumma_type type)
 {
-    return types[type].name;
+    return type_names[type];
 }
 
 size_t type_size(hsumma_type type)
 {
-    return types[type].size;
+    return hs_scalars[type].size;
 }
 
 int type_is_complex(hsumma_type type)
 {
-    return type == HSUMMA_C || type == HSUMMA_Z;
+    return hs_scalars[type].complex_type;
 }
 
 void store_scalar(hsumma_type type, const double value[2], void *element)

@@ -148,10 +148,10 @@ static void print_csv(const contest *run, FILE *file)
     fputs("contender,type,m,n,k,transa,transb,nprow,npcol,ranks,reps,calls,", file);
     report_csv_head(columns, file);
     for (int c = 0; c < run->count; c++) {
-        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,", run->contenders[c].name, "sdcz"[args->type],
-                (long long)args -> m, (long long)args -> n, (long long)args -> k, args -> transa, args -> transb,
-                run -> measured -> nprow, run -> measured -> npcol, run -> measured -> ranks, args -> reps,
-                run -> args -> calls);
+        fprintf(file, "%s,%c,%lld,%lld,%lld,%c,%c,%d,%d,%d,%d,%d,", run->contenders[c].name,
+                hs_scalars[args->type].letter, (long long)args->m, (long long)args->n, (long long)args->k, args->transa,
+                args->transb, run->measured->nprow, run->measured->npcol, run->measured->ranks, args->reps,
+                run->args->calls);
         report_csv_row(columns, &run->contenders[c], REPORT_ALL, file);
     }
 }
@@ -227,8 +227,8 @@ static void print_routine(const contest *run, FILE *file)
 
     if (run->args->how == API_CALL || run->args->how == API_PDGEMM)
         fprintf(file, "api        hsumma_%s%cgemm%s; the plan below is made from the same arguments\n",
-                run->args->how == API_PDGEMM ? "p" : "", "sdcz"[run->args->common.type],
-                run -> args -> how == API_PDGEMM ? "_" : "");
+                run->args->how == API_PDGEMM ? "p" : "", hs_scalars[run->args->common.type].letter,
+                run->args->how == API_PDGEMM ? "_" : "");
     fprintf(file, "%-10s %s\n", run->args->how == API_SCALAPACK ? "scalapack" : "plan", ours->plan);
     if (ours->info.why && ours->info.why[0])
         fprintf(file, "why        %s\n", ours->info.why);

@@ -79,8 +79,8 @@ int pblas_create(pblas *b, const problem *p)
         return COMMAND_BAD_INPUT;
     snprintf(b->how, sizeof b->how,
              "p%cgemm of %.60s, same grid, same distribution, same A and B, own C; %s with %d thread%s per rank",
-             "sdcz"[args->type], library_of(routines[PBLAS_SCALAPACK][args->type]), hs_threads_library(), threads,
-             threads > 1 ? "s" : "");
+             hs_scalars[args->type].letter, library_of(routines[PBLAS_SCALAPACK][args->type]), hs_threads_library(),
+             threads, threads > 1 ? "s" : "");
     return COMMAND_OK;
 }
 

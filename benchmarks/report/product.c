@@ -98,7 +98,8 @@ json_t *report_arguments_json(const arguments *args, const char *command)
         {"m", REPORT_VALUE(arguments, m)},           {"n", REPORT_VALUE(arguments, n)},
         {"k", REPORT_VALUE(arguments, k)},           {"transa", REPORT_VALUE(arguments, transa)},
         {"transb", REPORT_VALUE(arguments, transb)}, REPORT_END};
-    json_t *object = json_pack("{s:s,s:s}", "command", command, "type", (const char[]){"sdcz"[args->type], 0});
+    json_t *object =
+        json_pack("{s:s,s:s}", "command", command, "type", (const char[]){hs_scalars[args->type].letter, 0});
 
     report_add(object, columns, args, REPORT_ALL);
     return object;

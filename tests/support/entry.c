@@ -1,8 +1,10 @@
 #include "support/entry.h"
 
+#include "base/scalar.h"
+
 size_t gemm_element_size(hsumma_type type)
 {
-    return type == HSUMMA_S ? 4 : type == HSUMMA_Z ? 16 : 8;
+    return hs_scalars[type].size;
 }
 
 void gemm_store(hsumma_type type, void *at, int64_t index, double complex v)

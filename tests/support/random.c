@@ -7,19 +7,14 @@ void draw_seed(uint64_t seed)
     program_state = seed;
 }
 
-uint64_t draw_bits_of(uint64_t *state)
-{
-    return hs_random(state);
-}
-
 uint64_t draw_bits(void)
 {
-    return draw_bits_of(&program_state);
+    return hs_random(&program_state);
 }
 
 int draw_of(uint64_t *state, int below)
 {
-    return (int)(draw_bits_of(state) % (uint64_t)below);
+    return (int)(hs_random(state) % (uint64_t)below);
 }
 
 int draw(int below)

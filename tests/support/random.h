@@ -1,6 +1,6 @@
 /*
  * The tests' random generator (splitmix64). A program has one sequence, which draw_seed starts; code that needs
- * another sequence keeps its own 64-bit state and calls the functions with suffix _of.
+ * another sequence keeps its own 64-bit state for draw_of and hs_random.
  */
 #ifndef HS_TESTS_SUPPORT_RANDOM_H
 #define HS_TESTS_SUPPORT_RANDOM_H
@@ -11,7 +11,6 @@
 
 void draw_seed(uint64_t seed);
 uint64_t draw_bits(void);
-uint64_t draw_bits_of(uint64_t *state);
 
 /* A random integer from 0 to below - 1. */
 int draw(int below);

@@ -82,7 +82,7 @@ static void draw_vectors(const struct exact_case *c)
     int is_float = c->element == HSUMMA_FLOAT || c->element == HSUMMA_FLOAT_COMPLEX;
     if (c->element >= HSUMMA_INT32)
         for (int64_t i = 0; i < all / 4; i++)
-            ((uint32_t *)vectors)[i] = (uint32_t)draw_bits_of(&state);
+            ((uint32_t *)vectors)[i] = (uint32_t)hs_random(&state);
     else
         for (int64_t i = 0; i < all / (is_float ? 4 : 8); i++) {
             double x = draw_number(c, &state);

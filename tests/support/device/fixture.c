@@ -22,15 +22,10 @@ void fixture_close(struct device_fixture *fixture)
     fixture->device = NULL;
 }
 
-int64_t fixture_draw(struct device_fixture *fixture, int64_t below)
-{
-    return (int64_t)(draw_bits_of(&fixture->draw) % (uint64_t)below);
-}
-
 void fixture_noise(struct device_fixture *fixture, void *to, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)to)[i] = (unsigned char)fixture_draw(fixture, 256);
+        ((unsigned char *)to)[i] = (unsigned char)draw_of(&fixture->draw, 256);
 }
 
 void fixture_store(struct device_fixture *fixture, void *memory, const void *from, size_t bytes)

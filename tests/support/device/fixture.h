@@ -25,7 +25,6 @@ struct device_fixture {
 /* Opens a device. `policy` becomes the value of HSUMMA_HOST_DEVICE, and the label. */
 int fixture_open(struct device_fixture *fixture, const struct hs_device_kind *kind, const char *policy);
 void fixture_close(struct device_fixture *fixture);
-int64_t fixture_draw(struct device_fixture *fixture, int64_t below);
 void fixture_noise(struct device_fixture *fixture, void *to, size_t bytes);
 void fixture_store(struct device_fixture *fixture, void *memory, const void *from, size_t bytes);
 

@@ -45,10 +45,11 @@ static int one_copy(struct device_fixture *fixture, struct place *place, int to,
 {
     static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 255, 256, 1000, 4096, 4099};
     int wrong = 0;
-    size_t bytes = sizes[fixture_draw(fixture, sizeof sizes / sizeof *sizes)];
-    size_t columns = block ? (size_t)fixture_draw(fixture, 9) + 1 : 1;
-    size_t dst_pitch = bytes + (size_t)fixture_draw(fixture, 40), src_pitch = bytes + (size_t)fixture_draw(fixture, 40);
-    size_t dst = (size_t)fixture_draw(fixture, 33), src = (size_t)fixture_draw(fixture, 33);
+    size_t bytes = sizes[draw_of(&fixture->draw, sizeof sizes / sizeof *sizes)];
+    size_t columns = block ? (size_t)draw_of(&fixture->draw, 9) + 1 : 1;
+    size_t dst_pitch = bytes + (size_t)draw_of(&fixture->draw, 40),
+           src_pitch = bytes + (size_t)draw_of(&fixture->draw, 40);
+    size_t dst = (size_t)draw_of(&fixture->draw, 33), src = (size_t)draw_of(&fixture->draw, 33);
     struct place *at = &place[to], *of = &place[from];
     if (to == from) /* source and target of a copy within one place must not overlap */
         src += PLACE_BYTES / 2;

@@ -50,9 +50,9 @@ static void operand_fill(struct device_fixture *fixture, hsumma_element element,
     }
     int64_t reals = count * size / (is_float ? 4 : 8);
     for (int64_t i = 0; i < reals; i++) {
-        double x = ((double)fixture_draw(fixture, 2000001) - 1e6) / (double)(fixture_draw(fixture, 997) + 1);
-        if (fixture_draw(fixture, 8) == 0)
-            x = odd[fixture_draw(fixture, op == HSUMMA_SUM ? 6 : 8)];
+        double x = ((double)draw_of(&fixture->draw, 2000001) - 1e6) / (double)(draw_of(&fixture->draw, 997) + 1);
+        if (draw_of(&fixture->draw, 8) == 0)
+            x = odd[draw_of(&fixture->draw, op == HSUMMA_SUM ? 6 : 8)];
         if (is_float)
             ((float *)to)[i] = (float)x;
         else
@@ -74,7 +74,7 @@ static int one_combine(struct device_fixture *fixture, const struct lent *lent, 
     hs_combine *function = hs_operator_of(element, op);
     for (int i = 0; i <= operands; i++) {
         operand_fill(fixture, element, op, host[i], COMBINE_COUNT + COMBINE_SLACK);
-        at[i] = (size_t)fixture_draw(fixture, COMBINE_SLACK) * unit;
+        at[i] = (size_t)draw_of(&fixture->draw, COMBINE_SLACK) * unit;
         fixture_store(fixture, device[i], host[i], bytes);
         if (i < operands)
             operand[i] = device[i] + at[i];
@@ -105,7 +105,7 @@ static void test_combine(struct device_fixture *fixture)
                 continue;
             for (int operands = 1; operands <= HS_COMBINE_MOST; operands++, cases++)
                 wrong += !one_combine(fixture, &lent, (hsumma_element)element, (hsumma_op)op, operands,
-                                      counts[(operands + op) % COUNTS], (int)fixture_draw(fixture, operands + 1) - 1);
+                                      counts[(operands + op) % COUNTS], (int)draw_of(&fixture->draw, operands + 1) - 1);
             for (int alias = -1; alias < 5; alias++)
                 for (int i = 0; i < COUNTS; i++, cases++)
                     wrong += !one_combine(fixture, &lent, (hsumma_element)element, (hsumma_op)op, 5, counts[i], alias);
@@ -126,7 +126,7 @@ static void test_combine(struct device_fixture *fixture)
 static void matrix_fill(struct device_fixture *fixture, hsumma_type type, void *to, int64_t elements)
 {
     for (int64_t i = 0; i < elements; i++)
-        gemm_store(type, to, i, (double)fixture_draw(fixture, 9) - 4 + ((double)fixture_draw(fixture, 9) - 4) * I);
+        gemm_store(type, to, i, (double)draw_of(&fixture->draw, 9) - 4 + ((double)draw_of(&fixture->draw, 9) - 4) * I);
 }
 
 static void matrix_nan(hsumma_type type, void *to, int64_t rows, int64_t cols, int64_t ld)
@@ -141,7 +141,7 @@ static int one_update(struct device_fixture *fixture, const struct lent *lent, h
 {
     static _Alignas(16) char c[MATRIX_MOST * 16], s[MATRIX_MOST * 16];
     const size_t size = hs_scalars[type].size;
-    int64_t ldc = rows + fixture_draw(fixture, 4), lds = rows + fixture_draw(fixture, 4);
+    int64_t ldc = rows + draw_of(&fixture->draw, 4), lds = rows + draw_of(&fixture->draw, 4);
     union hs_value beta;
     int wrong = 0;
     gemm_store(type, &beta, 0, factor + (factor > 1 ? 2 * I : 0));
@@ -176,7 +176,7 @@ static void test_update(struct device_fixture *fixture)
         for (int factor = 0; factor < 4; factor++)
             for (int with_s = 0; with_s < 2; with_s++)
                 for (int i = 0; i < 6; i++, cases++)
-                    wrong += !one_update(fixture, &lent, (hsumma_type)type, sizes[i], sizes[fixture_draw(fixture, 6)],
+                    wrong += !one_update(fixture, &lent, (hsumma_type)type, sizes[i], sizes[draw_of(&fixture->draw, 6)],
                                          factor, with_s);
         tap_ok(wrong == 0, "%s: %d updates of type %c, nothing read where beta is 0: %d wrong", fixture->label, cases,
                hs_scalars[type].letter, wrong);
@@ -221,9 +221,9 @@ static int one_product(struct device_fixture *fixture, const struct lent *lent, 
     const size_t size = hs_scalars[p->type].size;
     int64_t rows_a = p->transa == 'N' ? p->m : p->k, cols_a = p->transa == 'N' ? p->k : p->m;
     int64_t rows_b = p->transb == 'N' ? p->k : p->n, cols_b = p->transb == 'N' ? p->n : p->k;
-    p->lda = (rows_a ? rows_a : 1) + fixture_draw(fixture, 3);
-    p->ldb = (rows_b ? rows_b : 1) + fixture_draw(fixture, 3);
-    p->ldc = p->m + fixture_draw(fixture, 3);
+    p->lda = (rows_a ? rows_a : 1) + draw_of(&fixture->draw, 3);
+    p->ldb = (rows_b ? rows_b : 1) + draw_of(&fixture->draw, 3);
+    p->ldc = p->m + draw_of(&fixture->draw, 3);
     size_t bytes_a = (size_t)(p->lda * cols_a) * size, bytes_b = (size_t)(p->ldb * cols_b) * size;
     size_t bytes_c = (size_t)(p->ldc * p->n) * size;
     union hs_value alpha, beta;

@@ -54,7 +54,7 @@ static int64_t run_cases(uint64_t number, int64_t *runs, enum network_lie messag
             run++;
         }
         for (int i = 0; good && i < (fails ? 1 : OF_A_CASE) && run < *runs; i++, run++) {
-            const char *what = schedule_run(&scene, draw_bits_of(&random), message_lie);
+            const char *what = schedule_run(&scene, hs_random(&random), message_lie);
             good = !what;
             wrong += what != NULL;
             if (what && !until_wrong && wrong <= TOLD)

@@ -171,7 +171,7 @@ static int run(const void *args, const char *options, MPI_Comm comm)
     machine_init(&cal.mach, comm);
     code = carry_out(&cal, options);
     progress_end(&cal.bar);
-    free(cal.sample);
+    hs_put(&hs_heap, cal.sample);
     hsumma_free(&cal.ctx);
     machine_free(&cal.mach);
     return code;

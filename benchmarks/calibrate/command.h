@@ -58,7 +58,8 @@ typedef struct calibration {
     struct hs_profile profile;
     fit_error error[FITS]; /* indexed by calibrate_fit; NaN if the built-in value is kept */
     calibrate_sample *sample;
-    int samples, capacity;
+    int samples;
+    size_t capacity;
     int out_of_memory;     /* 1: no memory for a sample */
     double device_rate[2]; /* flop/s of the device's GEMM, in double and in single precision; 0: no device */
     int device_turned;     /* 1: the cost of switching a device between processes (turn) was measured */

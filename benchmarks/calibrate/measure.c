@@ -95,20 +95,14 @@ double calibrate_together(calibration *cal, calibrate_trial *trial, void *state,
 
 void calibrate_note(calibration *cal, const char *name, int numbers, const int64_t number[3], double seconds)
 {
-    calibrate_sample *s;
+    void *array = cal->sample;
 
-    if (cal->samples == cal->capacity) {
-        int more = cal->capacity ? 2 * cal->capacity : 256;
-        calibrate_sample *grown = realloc(cal->sample, (size_t)more * sizeof *grown);
-
-        if (!grown) {
-            cal->out_of_memory = 1;
-            return;
-        }
-        cal->sample = grown;
-        cal->capacity = more;
+    if (hs_grow(&hs_heap, &array, sizeof *cal->sample, &cal->capacity, (size_t)cal->samples + 1)) {
+        cal->out_of_memory = 1;
+        return;
     }
-    s = &cal->sample[cal->samples++];
+    cal->sample = array;
+    calibrate_sample *s = &cal->sample[cal->samples++];
     *s = (calibrate_sample){.name = name, .numbers = numbers, .seconds = seconds};
     for (int i = 0; i < numbers; i++)
         s->number[i] = number[i];

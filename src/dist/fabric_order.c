@@ -1,6 +1,7 @@
 /* The order of the nodes of a line in a fabric. */
 #include "dist/fabric.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct ploughing {
@@ -201,23 +202,18 @@ static int digit_sum(int number, int base)
     return sum;
 }
 
-/* Orders all members by position, and those at one position by number (Shell's sort). */
+static int by_position(const void *x, const void *y, void *position)
+{
+    const int a = *(const int *)x, b = *(const int *)y, *at = position;
+    return at[a] != at[b] ? (at[a] > at[b] ? 1 : -1) : (a > b) - (a < b);
+}
+
+/* Orders all members by position, and those at one position by number. */
 static void order_by_position(const int *position, int count, int *order)
 {
-    int gap = 1;
     for (int i = 0; i < count; i++)
         order[i] = i;
-    while (gap < count / 3)
-        gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3)
-        for (int i = gap; i < count; i++) {
-            int member = order[i], j = i;
-            for (; j >= gap && (position[order[j - gap]] > position[member] ||
-                                (position[order[j - gap]] == position[member] && order[j - gap] > member));
-                 j -= gap)
-                order[j] = order[j - gap];
-            order[j] = member;
-        }
+    qsort_r(order, (size_t)count, sizeof *order, by_position, (void *)position);
 }
 
 void hs_fabric_order(const struct hs_fabric *fabric, const int *position, int count, struct hs_fabric_line line,

@@ -27,7 +27,7 @@ static void look(doctor_job *j)
     network->expects = !j->ctx->measures; /* else the context has just measured the network itself */
     network->expected = j->ctx->profile.machine.network;
     for (int trial = 0; trial < TRIALS && (trial == 0 || is_slow(network)); trial++) {
-        if (hs_network_measure(&j->ctx->comm, budget, &hs_heap, &now, &seconds))
+        if (hs_network_measure(&j->ctx->comm, budget, NULL, 0, &hs_heap, &now, &seconds))
             return;
         if (trial == 0 || now.between.alpha < network->found.alpha)
             network->found.alpha = now.between.alpha;

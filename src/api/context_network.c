@@ -104,7 +104,9 @@ hsumma_status hs_context_measure_network(hsumma_context *ctx)
     char source[64];
     if (!ctx->measures || ctx->comm.topology.division[HS_NODE].parts == 1)
         return HSUMMA_OK;
-    hsumma_status status = hs_network_measure(&ctx->comm, budget, &ctx->memory, &network, &seconds);
+    hsumma_status status =
+        hs_network_measure(&ctx->comm, budget, hs_compute_is_real(ctx->compute) ? hs_gemm_to_measure() : NULL,
+                           ctx->threads, &ctx->memory, &network, &seconds);
     if (status)
         return hs_fail(&ctx->message, status, "measuring the network between the nodes failed: %s",
                        hsumma_status_string(status));

@@ -29,6 +29,8 @@ hsumma_status hs_context_find_fabric(hsumma_context *ctx);
  * remembers it. Needs the topology. Collective; every rank returns the same status.
  */
 hsumma_status hs_context_measure_network(hsumma_context *ctx);
+/* multiply.c: the local GEMM of doubles; NULL in libhsumma_pmpi.so. */
+hs_gemm *hs_gemm_to_measure(void);
 /* Returns 1 and the network if an earlier context of this process has measured it between the same hosts. */
 int hs_network_known(uint64_t key, struct hs_network *network);
 

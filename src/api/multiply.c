@@ -1,8 +1,14 @@
 /* The public calls on plans, and the one-call routines, which use cached plans. */
+#include "api/context_parts.h"
 #include "api/plan_cache.h"
 #include "dist/bound.h"
 
 #include <string.h>
+
+hs_gemm *hs_gemm_to_measure(void)
+{
+    return hs_scalars[HSUMMA_D].gemm;
+}
 
 hsumma_status hsumma_plan_create(hsumma_context *ctx, hsumma_type type, char transa, char transb, int64_t m, int64_t n,
                                  int64_t k, const hsumma_desc *a, const hsumma_desc *b, const hsumma_desc *c,

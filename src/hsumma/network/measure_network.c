@@ -7,6 +7,7 @@
  */
 #include "hsumma/network/network.h"
 
+#include "base/threads.h"
 #include "base/wait.h"
 #include "coll/node/agree_mpi.h"
 #include "hsumma/network/link_fit.h"
@@ -191,8 +192,41 @@ static void measure_inside(struct network_bench *b, struct hs_network *network)
     hs_fit_line(bytes, seconds, step.sizes, &network->inside);
 }
 
-hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const struct hs_allocator *memory,
-                                 struct hs_network *network, double *seconds)
+/* Times the local GEMM on all ranks at the same time, so that it counts if ranks share cores.  in, out: memory for
+ * three matrices. */
+static void measure_gemm(struct network_bench *b, hs_gemm *gemm, int threads, char *in, char *out,
+                         struct hs_network *network)
+{
+    enum { N = 128, TRIALS = 3, MOST_CALLS = 1 << 10 };
+    const double one = 1, enough = 2e-3;
+    char *second = out + N * N * sizeof(double);
+    double seconds[STEP_SIZES + 1] = {-1e9}, model; /* negative: the maximum is that of the fastest rank */
+    if (b->left <= 0)
+        return;
+    int before = hs_threads_set(threads), used = threads > 0 ? threads : hs_threads_now();
+    for (int t = 0; t <= TRIALS; t++) { /* the first one does not count */
+        double start = hs_now();
+        gemm('N', 'N', N, N, N, &one, out, N, second, N, &one, in, N);
+        seconds[0] = fmax(seconds[0], t ? start - hs_now() : -1e9);
+    }
+    double left = b->left;
+    agree(b, seconds, 1);
+    const double fastest = fmax(-seconds[0], 1e-9), sharing = fmax((left - b->left) / ((1 + TRIALS) * fastest), 1);
+    int calls = (int)fmin(fmax(fmin(enough, b->left / 2 / sharing) / fastest, 1), MOST_CALLS);
+    if (b->left > 0) {
+        double start = hs_now();
+        for (int i = 0; i < calls; i++)
+            gemm('N', 'N', N, N, N, &one, out, N, second, N, &one, in, N);
+        seconds[0] = (hs_now() - start) / calls;
+        agree(b, seconds, 1);
+        model = hs_gemm_seconds(&hs_profile_builtin, sizeof(double), 0, used > 0 ? used : 1, N, N, N);
+        network->gemm = fmin(fmax(seconds[0] / model, 1e-3), 1e3);
+    }
+    hs_threads_restore(before);
+}
+
+hsumma_status hs_network_measure(struct hs_comm *comm, double budget, hs_gemm *gemm, int threads,
+                                 const struct hs_allocator *memory, struct hs_network *network, double *seconds)
 {
     struct hs_rank_pairs pairs = hs_rank_pairs_of(&comm->topology, HS_BETWEEN_NODES, comm->rank);
     size_t most = pairs.peer >= 0 && pairs.place == 0 ? STREAM : STREAM / 2;
@@ -211,6 +245,8 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const stru
     if (!status) {
         measure_between(&b, &pairs, network);
         measure_inside(&b, network);
+        if (gemm)
+            measure_gemm(&b, gemm, threads, in, out, network);
         status = hs_agreed(comm->comm, b.status, comm->watch);
     }
     *seconds = budget - b.left;
@@ -234,6 +270,13 @@ void hs_network_use(const struct hs_network *network, const char *source, struct
     machine->inject = device->inject = network->inject;
     if (network->inside.alpha > 0)
         machine->node = network->inside;
+    for (int i = 0; i < 2 && network->gemm > 0; i++) {
+        struct hs_gemm_cost *cost = &profile->gemm[i];
+        cost->flop *= network->gemm;
+        cost->c *= network->gemm;
+        cost->ab *= network->gemm;
+        cost->call *= network->gemm;
+    }
     memset(profile->source, 0, sizeof profile->source);
     memcpy(profile->source, source, strlen(source));
 }

@@ -1,6 +1,6 @@
 /*
- * The network between the nodes of a context.  If neither a profile nor an earlier measurement describes it, it is
- * measured when the context is created, in less than a tenth of a second, and stored.
+ * The network between the nodes of a context, and the rate of its processes.  If neither a profile nor an earlier
+ * measurement describes it, it is measured when the context is created, in less than a tenth of a second, and stored.
  *
  * It is stored as a line of the tuned file, one per set of hosts:
  *   network KEY eager=BYTES alpha=S ...
@@ -8,6 +8,7 @@
 #ifndef HS_HSUMMA_NETWORK_NETWORK_H
 #define HS_HSUMMA_NETWORK_NETWORK_H
 
+#include "base/scalar.h"
 #include "coll/node/comm.h"
 #include "coll/select/select.h"
 #include "hsumma/cost/profile.h"
@@ -16,15 +17,17 @@ struct hs_network {
     struct hs_link between; /* messages between nodes */
     double inject;          /* seconds per byte that leaves a node, over all its ranks; 0 if no limit was seen */
     struct hs_link inside; /* messages inside a node; alpha and beta are 0 if no node has two ranks or time was short */
+    double gemm; /* the time of the local GEMM, divided by that of the built-in profile; 0 if time was short */
 };
 
 /*
- * Measures messages between nodes, and inside them.  Steps after the first are skipped if they would exceed `budget`
- * seconds; *seconds is the time used.  comm must have several nodes and a known topology.  Collective, with the same
- * status, figures and seconds on all ranks.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
+ * Measures messages between nodes and inside them, and the local GEMM of doubles, on all ranks at the same time, with
+ * `threads` BLAS threads (0: as many as the BLAS uses; gemm NULL: not).  Steps after the first are skipped if they
+ * would exceed `budget` seconds; *seconds is the time used.  comm must have several nodes and a known topology.
+ * Collective, with the same status, figures and seconds on all ranks.  HSUMMA_ERR_MEMORY, HSUMMA_ERR_MPI.
  */
-hsumma_status hs_network_measure(struct hs_comm *comm, double budget, const struct hs_allocator *memory,
-                                 struct hs_network *network, double *seconds);
+hsumma_status hs_network_measure(struct hs_comm *comm, double budget, hs_gemm *gemm, int threads,
+                                 const struct hs_allocator *memory, struct hs_network *network, double *seconds);
 
 /* Puts the figures into a profile; source: the profile's new source text. */
 void hs_network_use(const struct hs_network *network, const char *source, struct hs_profile *profile);

@@ -71,9 +71,9 @@ static void drop_comm(struct hs_comm *comm)
 static int is_sane(const struct hs_network *network)
 {
     const struct hs_link *link = &network->between;
-    const double figure[] = {link->alpha,           link->beta,          link->gap,
-                             link->alpha_long,      link->beta_long,     network->inject,
-                             network->inside.alpha, network->inside.beta};
+    const double figure[] = {link->alpha,           link->beta,           link->gap,
+                             link->alpha_long,      link->beta_long,      network->inject,
+                             network->inside.alpha, network->inside.beta, network->gemm};
     for (unsigned i = 0; i < sizeof figure / sizeof *figure; i++)
         if (!isfinite(figure[i]) || figure[i] < 0)
             return 0;
@@ -90,16 +90,18 @@ static void test_shapes(void)
             continue;
         sent();
         bytes = 0;
-        hsumma_status status = hs_network_measure(&comm, plenty, &hs_heap, &network, &seconds);
+        hsumma_status status =
+            hs_network_measure(&comm, plenty, hs_scalars[HSUMMA_D].gemm, 1, &hs_heap, &network, &seconds);
         int good = everywhere(status == HSUMMA_OK && is_sane(&network)) && same_on_all(&network, sizeof network) &&
                    same_on_all(&seconds, sizeof seconds);
         int inside =
             everywhere((network.inside.alpha > 0) == (hs_division_largest(&comm.topology.division[HS_NODE]) > 1));
         int64_t most = world_reduce(bytes, MPI_MAX), count = sent();
+        inside = inside && everywhere(network.gemm > 0);
         tap_ok(good && inside && count > 20 && count <= MOST_MESSAGES && most > (1 << 20) && most <= MOST_BYTES,
                "%s: good figures, alike on all, by %d messages and %d bytes of a rank", shape_names[shape], (int)count,
                (int)most);
-        status = hs_network_measure(&comm, 0, &hs_heap, &network, &seconds);
+        status = hs_network_measure(&comm, 0, hs_scalars[HSUMMA_D].gemm, 1, &hs_heap, &network, &seconds);
         count = sent();
         good = everywhere(status == HSUMMA_OK && is_sane(&network)) && same_on_all(&network, sizeof network);
         tap_ok(good && count <= FEWEST_MESSAGES, "%s: without a budget %d messages", shape_names[shape], (int)count);
@@ -119,19 +121,21 @@ static void test_failures(void)
         for (int call = 0; call < 2; call++) {
             struct failing_memory scarce = {0, rank == victim ? call : -1, 0, 0};
             struct hs_allocator memory = {failing_memory_get, failing_memory_put, &scarce};
-            hsumma_status status = hs_network_measure(&comm, 0, &memory, &network, &seconds);
+            hsumma_status status =
+                hs_network_measure(&comm, 0, hs_scalars[HSUMMA_D].gemm, 1, &memory, &network, &seconds);
             bad += !everywhere(status == HSUMMA_ERR_MEMORY && scarce.out == 0);
         }
     tap_ok(bad == 0, "memory fails on one rank: the same status on all, nothing left behind");
     bad = 0;
     sent();
-    hs_network_measure(&comm, 0, &hs_heap, &network, &seconds);
+    hs_network_measure(&comm, 0, hs_scalars[HSUMMA_D].gemm, 1, &hs_heap, &network, &seconds);
     int64_t all = messages;
     MPI_Bcast(&all, 1, MPI_INT64_T, size - 1, MPI_COMM_WORLD);
     for (int64_t at = 0; at < all; at += 3) {
         messages = 0;
         fail_at = rank == size - 1 ? at : -1;
-        bad += !everywhere(hs_network_measure(&comm, 0, &hs_heap, &network, &seconds) == HSUMMA_ERR_MPI);
+        bad += !everywhere(hs_network_measure(&comm, 0, hs_scalars[HSUMMA_D].gemm, 1, &hs_heap, &network, &seconds) ==
+                           HSUMMA_ERR_MPI);
     }
     fail_at = -1;
     tap_ok(bad == 0, "MPI reports an error to one rank for each third of %d messages: the same status on all",

@@ -28,7 +28,7 @@ static struct links links_of(const struct hs_profile *profile)
 }
 
 /* What is moved. */
-struct job {
+struct move_job {
     const struct hs_layout *source, *target;
     int sources, size;
     double bytes;                       /* of an element */
@@ -36,12 +36,12 @@ struct job {
     int64_t rounds;
 };
 
-static int is_between(const struct job *job, const struct hs_transfer *transfer)
+static int is_between(const struct move_job *job, const struct hs_transfer *transfer)
 {
     return transfer->far >= job->size || (job->topology->size == 0 && transfer->far > 0);
 }
 
-static hsumma_status transfers_of(const struct job *job, int rank, int sends, const struct hs_allocator *memory,
+static hsumma_status transfers_of(const struct move_job *job, int rank, int sends, const struct hs_allocator *memory,
                                   struct hs_transfer **transfer, int *count)
 {
     return hs_redistribution_transfers(job->source, job->sources, job->target, job->topology, job->size, rank, sends,
@@ -50,7 +50,7 @@ static hsumma_status transfers_of(const struct job *job, int rank, int sends, co
 
 /* Sets *seconds to those of one process: its slower direction, plus its copies.  Adds the bytes that it receives [0]
  * and sends [1] between nodes to node_bytes. */
-static hsumma_status process_seconds(const struct job *job, int rank, const struct links *links, double copy,
+static hsumma_status process_seconds(const struct move_job *job, int rank, const struct links *links, double copy,
                                      double node_bytes[2], const struct hs_allocator *memory, double *seconds)
 {
     double copied = 0;
@@ -79,13 +79,13 @@ static hsumma_status process_seconds(const struct job *job, int rank, const stru
 
 /* Sets *bytes to those on the busiest link between nodes.  If there are many processes, some at even distances
  * represent all. */
-static hsumma_status busiest_link(const struct job *job, const struct hs_allocator *memory, double *bytes)
+static hsumma_status busiest_link(const struct move_job *job, const struct hs_allocator *memory, double *bytes)
 {
-    enum { AFFORDABLE = 1 << 14 };
+    enum { TRANSFERS_LISTED = 1 << 14 };
     const struct hs_fabric *fabric = job->topology->fabric;
     const struct hs_division *node = &job->topology->division[HS_NODE];
     size_t links = (size_t)hs_fabric_links(fabric);
-    int affordable = AFFORDABLE / job->size + 1, examined = job->size < affordable ? job->size : affordable;
+    int affordable = TRANSFERS_LISTED / job->size + 1, examined = job->size < affordable ? job->size : affordable;
     struct hs_fabric_traffic traffic = {.load = hs_get_zero(memory, links, sizeof *traffic.load),
                                         .link = hs_get(memory, links, sizeof *traffic.link)};
     hsumma_status status = traffic.load && traffic.link ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -122,15 +122,15 @@ hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const 
     if (!status)
         status =
             hs_redistribution_rounds(source, sources, target, 1, (int64_t)bytes, limit, INT64_MAX, &needs, &rounds);
-    const struct job job = {.source = source,
-                            .target = target,
-                            .sources = sources,
-                            .size = size,
-                            .bytes = (double)bytes,
-                            .rounds = rounds,
-                            .topology = topology            ? topology
-                                        : profile->one_node ? &together
-                                                            : &apart};
+    const struct move_job job = {.source = source,
+                                 .target = target,
+                                 .sources = sources,
+                                 .size = size,
+                                 .bytes = (double)bytes,
+                                 .rounds = rounds,
+                                 .topology = topology            ? topology
+                                             : profile->one_node ? &together
+                                                                 : &apart};
     const struct hs_division *nodes = topology ? &topology->division[HS_NODE] : NULL;
     *seconds = 0;
     for (int e = 0; e < 4 && !status; e++) {

@@ -192,36 +192,32 @@ static void measure_inside(struct network_bench *b, struct hs_network *network)
     hs_fit_line(bytes, seconds, step.sizes, &network->inside);
 }
 
-/* Times the local GEMM on all ranks at the same time, so that it counts if ranks share cores.  in, out: memory for
- * three matrices. */
+/* Times the local GEMM on all ranks at the same time, from the first to the last, so that it counts if ranks share
+ * cores.  in, out: memory for three matrices. */
 static void measure_gemm(struct network_bench *b, hs_gemm *gemm, int threads, char *in, char *out,
                          struct hs_network *network)
 {
-    enum { N = 128, TRIALS = 3, MOST_CALLS = 1 << 10 };
-    const double one = 1, enough = 2e-3;
+    enum { N = 96, MOST_GEMMS = 1 << 10 };
+    const double one = 1, enough = 1e-3;
     char *second = out + N * N * sizeof(double);
-    double seconds[STEP_SIZES + 1] = {-1e9}, model; /* negative: the maximum is that of the fastest rank */
-    if (b->left <= 0)
-        return;
+    double seconds[STEP_SIZES + 1] = {-1e9}; /* negative: the maximum is that of the fastest rank */
     int before = hs_threads_set(threads), used = threads > 0 ? threads : hs_threads_now();
-    for (int t = 0; t <= TRIALS; t++) { /* the first one does not count */
+    for (int t = 0; t < 2; t++) { /* the first one does not count */
         double start = hs_now();
         gemm('N', 'N', N, N, N, &one, out, N, second, N, &one, in, N);
-        seconds[0] = fmax(seconds[0], t ? start - hs_now() : -1e9);
+        seconds[0] = start - hs_now();
     }
-    double left = b->left;
     agree(b, seconds, 1);
-    const double fastest = fmax(-seconds[0], 1e-9), sharing = fmax((left - b->left) / ((1 + TRIALS) * fastest), 1);
-    int calls = (int)fmin(fmax(fmin(enough, b->left / 2 / sharing) / fastest, 1), MOST_CALLS);
-    if (b->left > 0) {
-        double start = hs_now();
-        for (int i = 0; i < calls; i++)
-            gemm('N', 'N', N, N, N, &one, out, N, second, N, &one, in, N);
-        seconds[0] = (hs_now() - start) / calls;
-        agree(b, seconds, 1);
-        model = hs_gemm_seconds(&hs_profile_builtin, sizeof(double), 0, used > 0 ? used : 1, N, N, N);
-        network->gemm = fmin(fmax(seconds[0] / model, 1e-3), 1e3);
-    }
+    const double fastest = fmax(-seconds[0], 1e-9), warm = b->left;
+    int calls = (int)fmin(fmax(enough / fastest, 1), MOST_GEMMS);
+    agree(b, seconds, 0); /* how long an agreement takes */
+    const double agreement = warm - b->left, begin = b->left;
+    for (int i = 0; i < calls; i++)
+        gemm('N', 'N', N, N, N, &one, out, N, second, N, &one, in, N);
+    agree(b, seconds, 0);
+    double call = fmax((begin - b->left - agreement) / calls, fastest);
+    double model = hs_gemm_seconds(&hs_profile_builtin, sizeof(double), 0, used > 0 ? used : 1, N, N, N);
+    network->gemm = fmin(fmax(call / model, 1e-3), 1e3);
     hs_threads_restore(before);
 }
 
@@ -230,14 +226,15 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, hs_gemm *g
 {
     struct hs_rank_pairs pairs = hs_rank_pairs_of(&comm->topology, HS_BETWEEN_NODES, comm->rank);
     size_t most = pairs.peer >= 0 && pairs.place == 0 ? STREAM : STREAM / 2;
+    const double messages = 0.8; /* their part of the budget; the local GEMM takes the rest */
     char *out = hs_get_zero(memory, most, 1), *in = hs_get_zero(memory, most, 1);
     struct network_bench b = {
         .comm = comm,
         .trial =
             {.comm = comm->comm, .watch = comm->watch, .peer = pairs.peer, .first = pairs.first, .out = out, .in = in},
         .begun = hs_now(),
-        .budget = budget,
-        .left = budget,
+        .budget = gemm ? messages * budget : budget,
+        .left = gemm ? messages * budget : budget,
         .place = pairs.peer < 0 ? -1 : pairs.place,
     };
     *network = (struct hs_network){.inject = 0};
@@ -245,11 +242,11 @@ hsumma_status hs_network_measure(struct hs_comm *comm, double budget, hs_gemm *g
     if (!status) {
         measure_between(&b, &pairs, network);
         measure_inside(&b, network);
-        if (gemm)
+        if (gemm && budget > 0)
             measure_gemm(&b, gemm, threads, in, out, network);
         status = hs_agreed(comm->comm, b.status, comm->watch);
     }
-    *seconds = budget - b.left;
+    *seconds = b.budget - b.left;
     if (hs_status_is_final(status)) {
         hs_keep(in);
         hs_keep(out);

@@ -202,6 +202,8 @@ void explain_entering_json(const explanation *e, json_t *object);
 
 /* layers.c: the predicted cost with layers over k (layers=L), for comparison with the explained plan. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message);
+/* Sets e->layers_taken as a plan would. */
+hsumma_status explain_take_layers(explanation *e);
 void explain_print_layers(const explanation *e, FILE *file);
 json_t *explain_layers_json(const explanation *e);
 

@@ -4,7 +4,7 @@
 
 #include "explain/command.h"
 
-/* Grids with more processes are not examined. */
+/* On grids with more processes only the number is priced that a plan takes. */
 enum { LAYERS_PROCESSES = 1 << 12 };
 
 static hsumma_status add_price(explanation *e, const struct hs_request *request, int count)
@@ -23,46 +23,55 @@ static const struct hs_layered_price *price_of(const explanation *e, int count)
     return NULL;
 }
 
-/* Sets e->layers_taken as a plan would. */
-static hsumma_status take_layers(explanation *e, const struct hs_request *request, int processes)
+static struct hs_request request_of(const explanation *e)
+{
+    const arguments *args = &e->args->common;
+
+    return (struct hs_request){.type = args->type,
+                               .op = {args->transa, args->transb, 'N'},
+                               .extent = {args->m, args->n, args->k},
+                               .desc = {&e->desc[0], &e->desc[1], &e->desc[2]}};
+}
+
+hsumma_status explain_take_layers(explanation *e)
 {
     const struct hs_prediction *one = &e->plan->choice.prediction;
+    const struct hs_request request = request_of(e);
+    const int processes = e->whole[0] * e->whole[1];
     struct hs_settings settings = e->ctx->options.settings;
     hsumma_status status = HSUMMA_OK;
 
+    e->layers_taken = 1;
     settings.layers = e->layers_wanted;
     if (settings.layers > 1)
         e->layers_taken = settings.layers < processes ? settings.layers : processes;
     else if (hs_layered_may_choose(e->ctx, &settings))
-        status = hs_layered_choose(e->ctx, request, &settings, (struct hs_layered_rival){one->seconds, one->gemm, 0},
+        status = hs_layered_choose(e->ctx, &request, &settings, (struct hs_layered_rival){one->seconds, one->gemm, 0},
                                    &e->layers_taken);
-    if (!status && e->layers_taken > 1 && !price_of(e, e->layers_taken))
-        status = add_price(e, request, e->layers_taken);
+    e->layers_taken = e->layers_taken > 1 ? e->layers_taken : 1;
     return status;
 }
 
 /* Prices all numbers of layers that divide the processes, and that of a plan; omits those that the library refuses. */
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
-    const arguments *args = &e->args->common;
-    int processes = e->whole[0] * e->whole[1];
-    struct hs_request request = {.type = args->type,
-                                 .op = {args->transa, args->transb, 'N'},
-                                 .extent = {args->m, args->n, args->k},
-                                 .desc = {&e->desc[0], &e->desc[1], &e->desc[2]}};
+    const struct hs_request request = request_of(e);
+    int processes = e->whole[0] * e->whole[1], most = processes > LAYERS_PROCESSES ? 0 : processes;
     hsumma_status status = HSUMMA_OK;
 
     e->layers_taken = 1;
-    if (e->node->parts == 1 || processes > LAYERS_PROCESSES)
+    if (e->node->parts == 1)
         return HSUMMA_OK;
-    e->layers = calloc((size_t)processes + 1, sizeof *e->layers);
+    e->layers = calloc((size_t)most + 1, sizeof *e->layers);
     if (!e->layers)
         return hs_fail(message, HSUMMA_ERR_MEMORY, "no memory for the prices of layers");
-    for (int count = 2; count <= processes && count <= args->k && status != HSUMMA_ERR_MEMORY; count++)
+    for (int count = 2; count <= most && count <= request.extent[HS_K] && status != HSUMMA_ERR_MEMORY; count++)
         if (processes % count == 0)
             status = add_price(e, &request, count);
     if (status != HSUMMA_ERR_MEMORY)
-        status = take_layers(e, &request, processes);
+        status = explain_take_layers(e);
+    if (!status && e->layers_taken > 1 && !price_of(e, e->layers_taken))
+        status = add_price(e, &request, e->layers_taken);
     return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "no memory for the prices of layers") : HSUMMA_OK;
 }
 

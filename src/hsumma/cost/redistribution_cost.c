@@ -27,6 +27,9 @@ static struct links links_of(const struct hs_profile *profile)
     return links;
 }
 
+/* About as many transfers are listed at most; fewer processes represent all if there are more. */
+enum { TRANSFERS_LISTED = 1 << 14 };
+
 /* What is moved. */
 struct move_job {
     const struct hs_layout *source, *target;
@@ -81,7 +84,6 @@ static hsumma_status process_seconds(const struct move_job *job, int rank, const
  * represent all. */
 static hsumma_status busiest_link(const struct move_job *job, const struct hs_allocator *memory, double *bytes)
 {
-    enum { TRANSFERS_LISTED = 1 << 14 };
     const struct hs_fabric *fabric = job->topology->fabric;
     const struct hs_division *node = &job->topology->division[HS_NODE];
     size_t links = (size_t)hs_fabric_links(fabric);
@@ -137,14 +139,15 @@ hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const 
         int last = ends[e]->extent[0] * ends[e]->extent[1] - 1;
         int end = hs_rank_in(ends[e]->rank, e % 2 ? last : 0), part = nodes ? hs_part_of(nodes, end) : 0;
         int count = nodes ? hs_division_size(nodes, part) : 1; /* the processes on its node, if nodes are known */
+        int affordable = TRANSFERS_LISTED / size + 1, examined = count < affordable ? count : affordable;
         double node_bytes[2] = {0, 0};
-        for (int i = 0; i < count && !status; i++) {
+        for (int i = 0; i < examined && !status; i++) {
             double process;
             int rank = nodes ? hs_part_rank(nodes, part, i) : end;
             status = process_seconds(&job, rank, &links, machine->copy, node_bytes, memory, &process);
             *seconds = fmax(*seconds, process);
         }
-        *seconds = fmax(*seconds, fmax(node_bytes[0], node_bytes[1]) * machine->inject);
+        *seconds = fmax(*seconds, fmax(node_bytes[0], node_bytes[1]) * machine->inject * count / examined);
     }
     if (!status && topology && topology->fabric && hs_fabric_links(topology->fabric) > 0) {
         double most = 0;

@@ -59,10 +59,9 @@ int hs_layered_together(const hsumma_context *ctx, const struct hs_request *requ
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view);
 
 /* Implemented in layered_places.c, as are the functions up to hs_layered_ends_free: chooses P x Q for layered->count
- * layers, with as many processes as possible and the fewest elements that a process receives, and returns these. */
-int64_t hs_layered_extent(struct hs_layered *layered, const struct hs_request *request, int processes);
-/* Chooses P x Q and the axes. */
-void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
+ * layers, with as many processes as possible and the fewest elements that a process receives, and the axes.  Returns
+ * these elements. */
+int64_t hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes);
 /* The stored axis of A or B on which k lies. */
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
 /* The descriptor of an operand in the plan of a layer. */

@@ -134,7 +134,13 @@ struct entrant {
     int count;
     double seconds;
 };
-enum { ENTRANTS = 16, PRICED = 4 };
+/* TRIES: numbers that are priced in vain before the search ends; one if there are many processes. */
+enum { ENTRANTS = 16, TRIES = 2, MANY_PROCESSES = 512 };
+
+static int has_axes(const struct hs_view *view, const struct hs_axis axis[2])
+{
+    return hs_axis_same(&view->axis[0], &axis[0]) && hs_axis_same(&view->axis[1], &axis[1]);
+}
 
 /* Fills entrant[] with the best numbers of layers in the order of their seconds, and returns how many. */
 static int find_entrants(const hsumma_context *ctx, const struct question *question, struct hs_layered_rival one,
@@ -157,7 +163,11 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
         int used = processes / layers * layers;
         if (used < engaged * processes || (used < processes && (layers > ANY || one.gemm <= 0)))
             continue;
-        double received = (double)hs_layered_extent(&layered, request, processes) * size;
+        double received = (double)hs_layered_place(&layered, request, processes) * size;
+        for (int x = 0; x < 2; x++) /* perhaps: the ranks are not compared yet */
+            layered.in_place[x] = question->free || has_axes(&question->problem->view[x], layered.axis[x]);
+        if (hs_layered_part_bytes(&layered, (size_t)size) >= question->limit)
+            continue;
         double gemm = one.gemm * processes / used;
         double least = fmax(gemm, received * fmax(byte / together, machine->inject));
         struct entrant next = {layers, gemm + (received + moved * size) * byte};
@@ -179,6 +189,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     struct hs_problem problem;
     struct hs_scalar scalar;
     struct entrant entrant[ENTRANTS] = {{0, 0}};
+    const int *shape = request->desc[HS_A]->grid->grid.extent;
     hs_plan_problem(request, settings, &scalar, &problem);
     struct question question = {.request = request,
                                 .settings = settings,
@@ -189,14 +200,19 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
                                 .free = one.free};
     int entrants = find_entrants(ctx, &question, one, entrant);
     *count = entrants > 0;
-    for (int e = 0, priced = 0; e < entrants && priced < PRICED; e++) {
+    /* each takes about as long as planning a product without layers */
+    int tries = shape[0] * shape[1] > MANY_PROCESSES ? 1 : TRIES;
+    for (int e = 0; e < entrants && tries > 0; e++) {
         struct hs_layered_price price;
         hsumma_status status = price_count(ctx, &question, entrant[e].count, &price);
         if (hs_is_own_failure(status))
             return status;
-        priced += !status;
-        if (status || (question.enough >= 0 && price.seconds >= question.enough))
+        if (status)
             continue;
+        if (question.enough >= 0 && price.seconds >= question.enough) {
+            tries--;
+            continue;
+        }
         question.enough = price.seconds;
         *count = entrant[e].count;
     }

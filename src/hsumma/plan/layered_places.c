@@ -9,7 +9,7 @@ int hs_layered_axis_of_k(const struct hs_request *request, int operand)
     return request->op[operand] == 'N' ? operand == HS_A : operand == HS_B;
 }
 
-int64_t hs_layered_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
+static int64_t choose_extent(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
     int64_t extent[3], least = -1;
     int each = processes / layered->count;
@@ -58,9 +58,9 @@ static int64_t share_of_k(const struct hs_layered *layered, int64_t k)
     return divided(divided(k, layered->count), unit) * unit;
 }
 
-void hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
+int64_t hs_layered_place(struct hs_layered *layered, const struct hs_request *request, int processes)
 {
-    hs_layered_extent(layered, request, processes);
+    int64_t received = choose_extent(layered, request, processes);
     int64_t k = share_of_k(layered, request->extent[HS_K]);
     for (int x = 0; x < 3; x++)
         for (int a = 0; a < 2; a++) {
@@ -70,6 +70,7 @@ void hs_layered_place(struct hs_layered *layered, const struct hs_request *reque
             layered->axis[x][a] = dim == HS_K ? one_block_each(n, k / parts, parts * layered->count)
                                               : one_block_each(n, divided(n, parts), parts);
         }
+    return received;
 }
 
 struct hs_layout hs_layout_of(const hsumma_grid *grid, const struct hs_view *view)

@@ -45,7 +45,7 @@ hsumma_status explain_take_layers(explanation *e)
     settings.layers = e->layers_wanted;
     if (settings.layers > 1)
         e->layers_taken = settings.layers < processes ? settings.layers : processes;
-    else if (hs_layered_may_choose(e->ctx, &settings))
+    else if (!e->plan->remembered && !e->plan->by_node && hs_layered_may_choose(e->ctx, &settings))
         status = hs_layered_choose(e->ctx, &request, &settings, (struct hs_layered_rival){one->seconds, one->gemm, 0},
                                    &e->layers_taken);
     e->layers_taken = e->layers_taken > 1 ? e->layers_taken : 1;

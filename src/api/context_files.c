@@ -146,7 +146,9 @@ static void recall_network(const hsumma_context *ctx, const char *tuned, struct 
     struct hs_network network;
     if (!found_files->measures)
         return;
-    if ((tuned && hs_network_recall(tuned, ctx->network_key, &network)) ||
+    /* lines of earlier versions lack the local GEMM, and are measured again by programs that have one */
+    if ((tuned && hs_network_recall(tuned, ctx->network_key, &network) &&
+         (network.gemm > 0 || !hs_gemm_to_measure())) ||
         hs_network_known(ctx->network_key, &network)) {
         hs_network_use(&network, "built-in, network remembered", &found_files->profile);
         found_files->measures = 0;

@@ -218,8 +218,6 @@ static hsumma_status find_layers(hsumma_context *ctx, const struct hs_request *w
     hsumma_status status = imagine(ctx, &request, extent, 0, &all);
     if (!status)
         status = hs_layered_choose(ctx, &request, settings, (struct hs_layered_rival){seconds, 0, 1}, count);
-    if (*count == 0)
-        *count = 1;
     hs_put(&ctx->memory, all.rank);
     return status;
 }

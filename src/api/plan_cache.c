@@ -71,7 +71,9 @@ static uint64_t tag_of(const struct key *key)
 static int weight_of(const hsumma_plan *plan)
 {
     const int sections = plan->sections ? plan->sections->count : 1;
-    return (int)hs_min(sections * (plan->by_node ? 1 : WEIGHT), PLANS);
+    /* a plan in layers has memory of its own for its parts of A, B and C */
+    const int one = plan->by_node ? 1 : plan->layered ? PLANS / 4 : WEIGHT;
+    return (int)hs_min(sections * one, PLANS);
 }
 
 static void evict(struct hs_plan_cache *cache, struct slot *slot)

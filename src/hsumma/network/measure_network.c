@@ -217,7 +217,9 @@ static void measure_gemm(struct network_bench *b, hs_gemm *gemm, int threads, ch
     agree(b, seconds, 0);
     double call = fmax((begin - b->left - agreement) / calls, fastest);
     double model = hs_gemm_seconds(&hs_profile_builtin, sizeof(double), 0, used > 0 ? used : 1, N, N, N);
-    network->gemm = fmin(fmax(call / model, 1e-3), 1e3);
+    seconds[0] = call / model; /* not alike on all ranks if they have different numbers of threads */
+    agree(b, seconds, 1);
+    network->gemm = fmin(fmax(seconds[0], 1e-3), 1e3);
     hs_threads_restore(before);
 }
 

@@ -63,8 +63,7 @@ static hsumma_status check_ranks(hsumma_context *ctx, const int *rank, int count
                           name);
 }
 
-/* Checks that A, B and C have at most 2^58 elements each, because hs_layers_count multiplies pairs of dimensions. */
-static hsumma_status check_sizes(const int64_t extent[3], struct hs_message *message)
+hsumma_status hs_layered_check_sizes(const int64_t extent[3], struct hs_message *message)
 {
     const int64_t most = (int64_t)1 << 58;
     for (int d = 0; d < 3; d++) {
@@ -106,7 +105,7 @@ static hsumma_status check_words(hsumma_context *ctx, const struct hs_request *r
         return hs_fail(message, HSUMMA_ERR_UNSUPPORTED,
                        "%s=%s is not supported with layers or matrices on several grids; expected another algorithm",
                        hs_option_of(by_mpi->collective), by_mpi->name);
-    return check_sizes(request->extent, message);
+    return hs_layered_check_sizes(request->extent, message);
 }
 
 hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *request,
@@ -124,10 +123,8 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     if (!status) {
         layered->count = settings->layers > 1 ? settings->layers : request->layers > 1 ? request->layers : 1;
         layered->mine = -1;
-        if (settings->layers == HS_LAYERS_AUTO && !request->layers)
+        if (!request->layers && hs_layered_may_choose(ctx, settings))
             status = hs_layered_choose(ctx, request, settings, (struct hs_layered_rival){-1, 0, 0}, &layered->count);
-        if (layered->count == 0)
-            layered->count = 1;
     }
     if (!status) {
         hs_layered_place(layered, request, processes);

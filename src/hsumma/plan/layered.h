@@ -47,6 +47,10 @@ struct hs_layered {
  * enough. */
 int hs_layered_wanted(const struct hs_request *request, const struct hs_settings *settings);
 
+/* Checks that A, B and C have at most 2^58 elements each, because hs_layers_count multiplies pairs of dimensions.
+ * HSUMMA_ERR_UNSUPPORTED. */
+hsumma_status hs_layered_check_sizes(const int64_t extent[3], struct hs_message *message);
+
 /* `layers`, but at most the number of processes of A's grid. */
 int hs_layered_at_most(const struct hs_request *request, int layers);
 
@@ -110,7 +114,7 @@ struct hs_layered_rival {
  * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers with the least predicted time
  * among those whose memory fits into the workspace limit.  Numbers are priced that engage nearly all processes and,
  * by the bytes that a process receives, are the best.  If `one` has a time, *count is 1 unless more layers are clearly
- * faster; it is 0 if a lower bound on their time excludes that, which needs no memory and therefore never fails.
+ * faster.
  * *count is equal on all processes that return HSUMMA_OK.
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,

@@ -158,6 +158,9 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
     const double size = (double)question->problem->scalar->size;
     const double moved = question->free ? 0 : (double)(extent[HS_M] + extent[HS_N]) * (double)extent[HS_K] / processes;
     int found = 0;
+    struct hs_message unread;
+    if (hs_layered_check_sizes(extent, &unread))
+        return 0;
     for (int layers = one.seconds < 0 ? 1 : 2; layers <= processes && layers <= extent[HS_K]; layers++) {
         struct hs_layered layered = {.count = layers};
         int used = processes / layers * layers;
@@ -199,7 +202,7 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
                                 .enough = one.seconds < 0 ? -1 : HS_LAYERS_CLEARLY * one.seconds,
                                 .free = one.free};
     int entrants = find_entrants(ctx, &question, one, entrant);
-    *count = entrants > 0;
+    *count = 1;
     /* each takes about as long as planning a product without layers */
     int tries = shape[0] * shape[1] > MANY_PROCESSES ? 1 : TRIES;
     for (int e = 0; e < entrants && tries > 0; e++) {

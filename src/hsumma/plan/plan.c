@@ -109,14 +109,15 @@ static hsumma_status choose_layers(const hsumma_plan *plan, const struct hs_requ
     const struct hs_prediction *one = &plan->choice.prediction;
     hsumma_status status =
         hs_layered_choose(plan->ctx, request, settings, (struct hs_layered_rival){one->seconds, one->gemm, 0}, count);
-    if (*count == 0) { /* on all processes */
-        *count = 1;
-        return HSUMMA_OK;
-    }
     struct hs_given chosen = {"layers", .number = *count, .chosen = 1};
     struct hs_verdict verdict =
         hs_context_agree(plan->ctx, (struct hs_vote){.status = status, .hash = status ? 0 : *count});
-    return hs_context_judge(plan->ctx, status, verdict, "layers=auto", &chosen, 1);
+    status = hs_context_judge(plan->ctx, status, verdict, "layers=auto", &chosen, 1);
+    if (status == HSUMMA_ERR_MEMORY) { /* on all processes, which have a plan without layers */
+        *count = 1;
+        return HSUMMA_OK;
+    }
+    return status;
 }
 
 /* Restricts the search to one level if leave_idle has made the grid smaller, because a plan's line cannot express a
@@ -371,7 +372,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         status = hs_check_guard(ctx, &options.settings, &mine);
     options.settings.layers = hs_options_layers(&options);
     if (request->alone && options.said_by[HS_OPT_LAYERS] == HS_BY_DEFAULT)
-        options.settings.layers = 1; /* so that no process waits for others */
+        options.settings.layers = 1;        /* so that no process waits for others */
     if (request->alone && !request->priced) /* of p?gemm: one word for grids of all sizes */
         options.settings.layers = hs_layered_at_most(request, options.settings.layers);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
@@ -427,12 +428,13 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         struct hs_request in_layers = *request;
         in_layers.layers = layers;
         status = hs_plan_create(ctx, &in_layers, cached, result);
-        if (status != HSUMMA_ERR_WORKSPACE && status != HSUMMA_ERR_UNSUPPORTED) {
+        int without = status == HSUMMA_ERR_WORKSPACE || status == HSUMMA_ERR_UNSUPPORTED || status == HSUMMA_ERR_MEMORY;
+        if (!without || ctx->broken) {
             hs_plan_destroy(plan);
             return status;
         }
-        status = HSUMMA_OK; /* all processes keep the plan without layers: layers would exceed the limit, or are
-                               unsupported */
+        status = HSUMMA_OK; /* all processes keep the plan without layers: layers would exceed the limit or the
+                               memory, or are unsupported */
     }
     if (!status)
         status = connect(plan);

@@ -245,7 +245,8 @@ static void test_key(void)
 /* A line of the file for these hosts is used, whichever program wrote it. */
 static void test_file(void)
 {
-    static const struct hs_network slow = {.between = {.alpha = 0.5, .beta = 0.25, .gap = 0.125}, .inject = 0.0625, .gemm = 1};
+    static const struct hs_network slow = {
+        .between = {.alpha = 0.5, .beta = 0.25, .gap = 0.125}, .inject = 0.0625, .gemm = 1};
     char line[512], text[TEXT], options[256];
     hsumma_context *ctx = made("topology=nodes:2", "built-in, network remembered", 0, "the hosts' key");
     hs_network_write(ctx->network_key, &slow, line, sizeof line);

@@ -166,7 +166,7 @@ static hsumma_status make_context(explanation *e, const char *options, struct hs
     e->ctx->tile_bytes = (uint64_t)64 << 30; /* assume ample memory on a node */
     hs_clock_memo_begin(&e->ctx->memo, &e->ctx->profile, &e->ctx->memory);
     struct hs_options *words = &e->ctx->options;
-    e->layers_wanted = hs_options_layers(words);
+    e->layers_wanted = hs_options_layers(words, 0);
     words->settings.layers = 1;
     words->said_by[HS_OPT_LAYERS] = HS_BY_CONTEXT;
     return explain_places(e, (int)processes, message);

@@ -48,7 +48,6 @@ hsumma_status explain_take_layers(explanation *e)
     else if (!e->plan->remembered && !e->plan->by_node && hs_layered_may_choose(e->ctx, &settings))
         status = hs_layered_choose(e->ctx, &request, &settings, (struct hs_layered_rival){one->seconds, one->gemm, 0},
                                    &e->layers_taken);
-    e->layers_taken = e->layers_taken > 1 ? e->layers_taken : 1;
     return status;
 }
 

@@ -288,8 +288,7 @@ hsumma_status hsumma_desc_best(hsumma_context *ctx, hsumma_type type, char trans
     if (!status)
         status = hs_check_guard(ctx, &words.settings, &ctx->message);
     struct hs_settings *settings = &words.settings;
-    if (words.said_by[HS_OPT_LAYERS] == HS_BY_DEFAULT)
-        settings->layers = 1; /* so that C has the layout of A in the next product */
+    settings->layers = hs_options_layers(&words, request.alone); /* by default 1: C may be A of the next product */
     if (status || settings->layers <= 1) {
         int count = 1;
         if (!status)

@@ -484,10 +484,10 @@ int hs_options_plan_said(const struct hs_options *options)
     return 0;
 }
 
-int hs_options_layers(const struct hs_options *options)
+int hs_options_layers(const struct hs_options *options, int alone)
 {
-    int said = options->said_by[HS_OPT_LAYERS] > HS_BY_DEFAULT;
-    return said || !hs_options_plan_said(options) ? options->settings.layers : 1;
+    int given = options->said_by[HS_OPT_LAYERS] > HS_BY_DEFAULT;
+    return given || (!alone && !hs_options_plan_said(options)) ? options->settings.layers : 1;
 }
 
 extern char **environ;

@@ -145,8 +145,9 @@ int hs_environment_misspelt_text(char *text, size_t size);
 hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message);
 /* Whether any option that describes how a product is done was given (a tuned file does not count). */
 int hs_options_plan_said(const struct hs_options *options);
-/* The option layers, which is 1 as long as it is not given if any option is that describes how a product is done. */
-int hs_options_layers(const struct hs_options *options);
+/* The option layers.  As long as it is not given, it is 1 for a process that plans alone, and where an option describes
+ * how a product is done. */
+int hs_options_layers(const struct hs_options *options, int alone);
 /* Whether a value of this origin is used for the option, or only checked. */
 int hs_option_taken(enum hs_option option, enum hs_said_by by);
 

@@ -50,6 +50,12 @@ struct hs_link {
     double alpha_long, beta_long;
 };
 
+/* Seconds per byte of long messages. */
+static inline double hs_long_beta(const struct hs_link *link)
+{
+    return link->eager > 0 ? link->beta_long : link->beta;
+}
+
 /* True if the link has a price of its own. */
 static inline int hs_is_priced(const struct hs_link *link)
 {

@@ -34,7 +34,7 @@ double hs_staging_seconds(const struct hs_machine *device, const struct hs_machi
     const struct hs_link *there = &host->node;
     int ranks = topology ? hs_division_largest(&topology->division[HS_NODE]) : 1, devices = device->devices;
     int sharers = devices > 0 ? (ranks + devices - 1) / devices : 1;
-    double beta = device->node.beta - (there->eager > 0 ? there->beta_long : there->beta);
+    double beta = device->node.beta - hs_long_beta(there);
     return device->node.alpha +
            sharers * (fmax(beta, 0) * (double)bytes + (sharers > 1 && bytes < NO_TURN_BYTES ? device->turn : 0));
 }

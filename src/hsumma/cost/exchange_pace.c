@@ -298,7 +298,7 @@ hsumma_status hs_exchange_pace(struct hs_line_table *lines, const struct hs_role
     enum { MOST_PAIRS = 1 << 16 };
     const int *extent = lines->grid->extent;
     int64_t pairs = (int64_t)role->own->nprocs * role->want->nprocs;
-    double network = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    double network = hs_long_beta(&machine->network);
     double inside = machine->node.beta > 0 ? machine->node.beta : network;
     struct exchange_look exchange = {
         .lines = lines,

@@ -13,7 +13,7 @@ struct links {
 static struct links links_of(const struct hs_profile *profile)
 {
     const struct hs_machine *machine = &profile->machine;
-    struct links links = {.between = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta,
+    struct links links = {.between = hs_long_beta(&machine->network),
                           .inside = machine->node.beta,
                           .alpha = profile->exchange_alpha > 0 ? profile->exchange_alpha : machine->network.alpha};
     if (links.inside <= 0)
@@ -38,6 +38,13 @@ struct move_job {
     const struct hs_topology *topology; /* size 0: every process counts as a node */
     int64_t rounds;
 };
+
+/* How many of `count` processes are examined. */
+static int examined_of(int count, int size)
+{
+    int affordable = TRANSFERS_LISTED / size + 1;
+    return count < affordable ? count : affordable;
+}
 
 static int is_between(const struct move_job *job, const struct hs_transfer *transfer)
 {
@@ -87,7 +94,7 @@ static hsumma_status busiest_link(const struct move_job *job, const struct hs_al
     const struct hs_fabric *fabric = job->topology->fabric;
     const struct hs_division *node = &job->topology->division[HS_NODE];
     size_t links = (size_t)hs_fabric_links(fabric);
-    int affordable = TRANSFERS_LISTED / job->size + 1, examined = job->size < affordable ? job->size : affordable;
+    int examined = examined_of(job->size, job->size);
     struct hs_fabric_traffic traffic = {.load = hs_get_zero(memory, links, sizeof *traffic.load),
                                         .link = hs_get(memory, links, sizeof *traffic.link)};
     hsumma_status status = traffic.load && traffic.link ? HSUMMA_OK : HSUMMA_ERR_MEMORY;
@@ -139,7 +146,7 @@ hsumma_status hs_redistribution_seconds(const struct hs_profile *profile, const 
         int last = ends[e]->extent[0] * ends[e]->extent[1] - 1;
         int end = hs_rank_in(ends[e]->rank, e % 2 ? last : 0), part = nodes ? hs_part_of(nodes, end) : 0;
         int count = nodes ? hs_division_size(nodes, part) : 1; /* the processes on its node, if nodes are known */
-        int affordable = TRANSFERS_LISTED / size + 1, examined = count < affordable ? count : affordable;
+        int examined = examined_of(count, size);
         double node_bytes[2] = {0, 0};
         for (int i = 0; i < examined && !status; i++) {
             double process;

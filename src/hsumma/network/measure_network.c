@@ -170,7 +170,7 @@ static void measure_between(struct network_bench *b, const struct hs_rank_pairs 
     slow_down(b, one);
     hs_fit_link(b->bytes, b->seconds, b->points, &network->between);
     network->between.alpha = fmax(network->between.alpha, 1e-9);
-    double pace = one > 0 ? one : network->between.eager ? network->between.beta_long : network->between.beta;
+    double pace = one > 0 ? one : hs_long_beta(&network->between);
     if (pairs->per_node > 1) /* without a measurement, assume that one pair saturates the node */
         network->inject = all <= 0 ? pace : all > 1.1 * one ? all / pairs->per_node : 0;
     if (in_row > 0) /* a message keeps its ports busy for in_row = gap + n beta */

@@ -17,7 +17,7 @@ struct hs_network {
     struct hs_link between; /* messages between nodes */
     double inject;          /* seconds per byte that leaves a node, over all its ranks; 0 if no limit was seen */
     struct hs_link inside; /* messages inside a node; alpha and beta are 0 if no node has two ranks or time was short */
-    double gemm; /* the time of the local GEMM, divided by that of the built-in profile; 0 if time was short */
+    double gemm; /* the time of the local GEMM, divided by that of the built-in profile; 0 if it was not measured */
 };
 
 /*

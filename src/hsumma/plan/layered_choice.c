@@ -134,7 +134,7 @@ struct entrant {
     int count;
     double seconds;
 };
-/* TRIES: numbers that are priced in vain before the search ends; one if there are many processes. */
+/* The search ends after TRIES numbers that are not faster; after one if there are many processes. */
 enum { ENTRANTS = 16, TRIES = 2, MANY_PROCESSES = 512 };
 
 static int has_axes(const struct hs_view *view, const struct hs_axis axis[2])
@@ -154,7 +154,7 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
     const int64_t *extent = request->extent;
     const int processes = shape[0] * shape[1], known = ctx->comm.topology.size >= processes;
     const int together = known ? hs_division_largest(&ctx->comm.topology.division[HS_NODE]) : 1;
-    const double byte = machine->network.eager > 0 ? machine->network.beta_long : machine->network.beta;
+    const double byte = hs_long_beta(&machine->network);
     const double size = (double)question->problem->scalar->size;
     const double moved = question->free ? 0 : (double)(extent[HS_M] + extent[HS_N]) * (double)extent[HS_K] / processes;
     int found = 0;
@@ -166,16 +166,17 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
         int used = processes / layers * layers;
         if (used < engaged * processes || (used < processes && (layers > ANY || one.gemm <= 0)))
             continue;
+        double gemm = one.gemm * processes / used;
+        if (question->enough >= 0 && gemm >= question->enough)
+            continue;
         double received = (double)hs_layered_place(&layered, request, processes) * size;
         for (int x = 0; x < 2; x++) /* perhaps: the ranks are not compared yet */
             layered.in_place[x] = question->free || has_axes(&question->problem->view[x], layered.axis[x]);
         if (hs_layered_part_bytes(&layered, (size_t)size) >= question->limit)
             continue;
-        double gemm = one.gemm * processes / used;
-        double least = fmax(gemm, received * fmax(byte / together, machine->inject));
-        struct entrant next = {layers, gemm + (received + moved * size) * byte};
-        if (question->enough >= 0 && least >= question->enough)
+        if (question->enough >= 0 && received * fmax(byte / together, machine->inject) >= question->enough)
             continue;
+        struct entrant next = {layers, gemm + (received + moved * size) * byte};
         int at = found < ENTRANTS ? found++ : ENTRANTS - 1;
         if (entrant[at].count && entrant[at].seconds <= next.seconds)
             continue;

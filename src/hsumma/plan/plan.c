@@ -370,9 +370,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     hsumma_status status = hs_options_apply(&options, request->options, HS_BY_PLAN, &mine);
     if (!status)
         status = hs_check_guard(ctx, &options.settings, &mine);
-    options.settings.layers = hs_options_layers(&options);
-    if (request->alone && options.said_by[HS_OPT_LAYERS] == HS_BY_DEFAULT)
-        options.settings.layers = 1;        /* so that no process waits for others */
+    options.settings.layers = hs_options_layers(&options, request->alone); /* alone: no process waits for others */
     if (request->alone && !request->priced) /* of p?gemm: one word for grids of all sizes */
         options.settings.layers = hs_layered_at_most(request, options.settings.layers);
     const struct hs_settings settings = options.settings; /* without options from the tuned file */

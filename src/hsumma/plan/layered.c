@@ -1,5 +1,6 @@
 #include "hsumma/plan/layered.h"
 
+#include "base/hash.h"
 #include "hsumma/plan/plan.h"
 #include "hsumma/search/search_cells.h"
 
@@ -133,7 +134,8 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
     }
     if (status == HSUMMA_ERR_MEMORY)
         hs_fail(&ctx->message, status, "no memory for layers");
-    struct hs_vote vote = {.status = status, .about = HS_ABOUT_MEMORY, .hash = status ? 0 : layered->count};
+    struct hs_vote vote = {
+        .status = status, .about = HS_ABOUT_MEMORY, .hash = status ? 0 : hs_request_hash(request, 0) + layered->count};
     struct hs_verdict verdict;
     status = hs_request_agree(ctx, request, settings, vote, &verdict);
     for (int l = 0; l < (layered ? layered->count : 0) && !status; l++) {
@@ -151,10 +153,11 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
 }
 
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
-                                    const struct hs_settings *settings, const hsumma_desc desc[3], int64_t limit,
-                                    int silent, hsumma_plan **inner)
+                                    const struct hs_settings *settings, const struct hs_layered *layered, int layer,
+                                    int64_t limit, int silent, hsumma_plan **inner)
 {
     enum { MORE = 100 };
+    hsumma_desc desc[3], largest[3];
     const char *words = request->options ? request->options : "";
     size_t room = strlen(words) + MORE;
     char *options = hs_get(&ctx->memory, room, 1);
@@ -168,9 +171,14 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
     one.silent = silent;
     one.unguarded = 1;
     one.layers = 1;
-    for (int x = 0; x < 3; x++)
+    one.largest = largest;
+    for (int x = 0; x < 3; x++) {
+        desc[x] = hs_layered_desc(layered, request, x, layer);
+        largest[x] = hs_layered_desc(layered, request, x, 0);
+        largest[x].grid = desc[x].grid;
         one.desc[x] = &desc[x];
-    one.extent[HS_K] = hs_layered_axis_of_k(request, HS_A) ? desc[HS_A].n : desc[HS_A].m;
+    }
+    one.extent[HS_K] = hs_layered_share_of_k(request, desc);
     hsumma_status status = hs_plan_create(ctx, &one, 1, inner);
     hs_put(&ctx->memory, options);
     return status;
@@ -230,11 +238,12 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                                  const struct hs_settings *settings, struct hs_message *message)
 {
     struct hs_layered *layered = plan->layered;
+    const int layer = layered->mine >= 0 ? layered->mine : 0;
     hsumma_desc desc[3];
     int64_t limit = hs_workspace_limit(&settings->workspace, plan->problem.view, 3, plan->problem.scalar->size);
     int64_t most = 0, needs = 0;
     for (int x = 0; x < 3; x++)
-        desc[x] = hs_layered_desc(layered, request, x, layered->mine >= 0 ? layered->mine : 0);
+        desc[x] = hs_layered_desc(layered, request, x, layer);
     plan->ranking.workspace_limit = limit;
     hsumma_status status = hs_layered_find_in_place(layered, request, &plan->problem, &plan->ctx->memory);
     if (!status)
@@ -247,8 +256,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                        " bytes on a process; workspace_limit allows %" PRId64
                        "; use another number of layers, or a larger workspace_limit",
                        layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
-    if (!status && (status = hs_layered_plan_inner(plan->ctx, request, settings, desc, limit - most, request->silent,
-                                                   &layered->inner)))
+    if (!status && (status = hs_layered_plan_inner(plan->ctx, request, settings, layered, layer, limit - most,
+                                                   request->silent, &layered->inner)))
         return status == HSUMMA_ERR_WORKSPACE
                    ? hs_fail(message, status,
                              "layers=%d: the parts of A, B and C use %" PRId64 " of the %" PRId64
@@ -273,6 +282,17 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                        "smaller workspace_limit or fewer layers",
                        layered->count);
     return status ? hs_fail(message, status, "layers=%d: %s", layered->count, hsumma_status_string(status)) : HSUMMA_OK;
+}
+
+hsumma_status hs_layered_agree(hsumma_context *ctx, hsumma_plan *plan, struct hs_vote vote, struct hs_verdict *verdict)
+{
+    const hsumma_plan *inner = plan && !vote.status ? plan->layered->inner : NULL;
+    vote.hash = inner ? (int64_t)hs_mix_text(0, inner->line) : 0;
+    *verdict = hs_context_agree(ctx, vote);
+    if (inner)
+        plan->layered->alike = verdict->alike;
+    verdict->alike = 1;
+    return hs_context_judge(ctx, vote.status, *verdict, "hsumma_plan_create", NULL, 0);
 }
 
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered)

@@ -26,6 +26,7 @@ struct hs_layered {
     int mine;           /* the layer of this process; -1 if it is in none */
     /* The plan of this process's layer; if it is in none, the plan of layer 0, of which it is not a member. */
     hsumma_plan *inner;
+    int alike; /* 1 if all layers have the same plan, as far as its line says */
     struct hs_redistribution move[3];
     int in_place[3];           /* 1 for A or B if it already has the layout of the layers, and is not moved */
     int64_t moved[3];          /* bytes that this process sends in each redistribution */
@@ -70,6 +71,8 @@ int64_t hs_layered_place(struct hs_layered *layered, const struct hs_request *re
 int hs_layered_axis_of_k(const struct hs_request *request, int operand);
 /* The descriptor of an operand in the plan of a layer. */
 hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_request *request, int operand, int layer);
+/* The extent of k that a layer's descriptors have. */
+int64_t hs_layered_share_of_k(const struct hs_request *request, const hsumma_desc desc[3]);
 /* Sets layered->in_place for A and B.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_layered_find_in_place(struct hs_layered *layered, const struct hs_request *request,
                                        const struct hs_problem *problem, const struct hs_allocator *memory);
@@ -94,10 +97,10 @@ void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocato
 /* The ranks of a grid in ascending order; NULL if out of memory. */
 int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
 /* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`.  settings: of the
- * whole plan. */
+ * whole plan.  It is chosen as the plan of layer 0 is, whose share of k is the largest. */
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
-                                    const struct hs_settings *settings, const hsumma_desc desc[3], int64_t limit,
-                                    int silent, hsumma_plan **inner);
+                                    const struct hs_settings *settings, const struct hs_layered *layered, int layer,
+                                    int64_t limit, int silent, hsumma_plan **inner);
 
 /* With layers=auto, several layers must take less than this share of the time without layers, because redistributions
  * are priced less accurately. */
@@ -145,6 +148,9 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
  * processes, HSUMMA_ERR_MEMORY, and errors of the layer's plan. */
 hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *request,
                                  const struct hs_settings *settings, struct hs_message *message);
+/* Joins the votes on a plan after hs_layered_prepare, and sets layered->alike.  plan: NULL if there is no memory for
+ * it. Collective over the context. */
+hsumma_status hs_layered_agree(hsumma_context *ctx, hsumma_plan *plan, struct hs_vote vote, struct hs_verdict *verdict);
 void hs_layered_destroy(hsumma_context *ctx, struct hs_layered *layered);
 
 /*

@@ -25,11 +25,8 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
                                    const struct hs_settings *settings, const struct hs_layered *layered, int64_t limit,
                                    double *seconds, int64_t *workspace)
 {
-    hsumma_desc desc[3];
     hsumma_plan *inner = NULL;
-    for (int x = 0; x < 3; x++)
-        desc[x] = hs_layered_desc(layered, request, x, 0);
-    hsumma_status status = hs_layered_plan_inner(ctx, request, settings, desc, limit, 1, &inner);
+    hsumma_status status = hs_layered_plan_inner(ctx, request, settings, layered, 0, limit, 1, &inner);
     if (!status)
         *seconds = inner->choice.prediction.seconds, *workspace = inner->choice.workspace_bytes;
     hs_plan_destroy(inner);

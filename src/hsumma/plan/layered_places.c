@@ -96,6 +96,11 @@ hsumma_desc hs_layered_desc(const struct hs_layered *layered, const struct hs_re
     return desc_of(layered->grid[layer], axis);
 }
 
+int64_t hs_layered_share_of_k(const struct hs_request *request, const hsumma_desc desc[3])
+{
+    return hs_layered_axis_of_k(request, HS_A) ? desc[HS_A].n : desc[HS_A].m;
+}
+
 /* The layout of C in a layer, or of A or B over all layers.  rank: memory for all ranks; unused for C. */
 static struct hs_layout layout_inside(const struct hs_layered *layered, const struct hs_request *request, int operand,
                                       int l, int *rank)

@@ -32,16 +32,37 @@ void hs_plan_problem(const struct hs_request *request, const struct hs_settings 
     }
 }
 
-/* Reduces the problem's grid to the shortest (cyclic) run of rows and of columns whose processes own all of A, B and C,
- * at least one process.  Keeps the whole grid if the caller gives a hierarchy, which applies to the whole grid. */
-static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *settings)
+/* The problem for which a plan is chosen: for a layer, that of the layer with the largest share of k; for other plans,
+ * the plan's own. */
+struct subject {
+    struct hs_problem whole, without_idle;
+};
+
+static void make_subject(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
+                         struct subject *subject)
 {
+    struct hs_request largest = *request;
+    if (request->largest) {
+        for (int x = 0; x < 3; x++)
+            largest.desc[x] = &request->largest[x];
+        largest.extent[HS_K] = hs_layered_share_of_k(request, request->largest);
+    }
+    hs_plan_problem(&largest, settings, scalar, &subject->whole);
+    subject->without_idle = subject->whole;
+}
+
+/* Reduces the grid of the plan's problem and of subject->without_idle to the shortest (cyclic) run of rows and of
+ * columns whose processes own all of the subject's A, B and C, at least one process.  Keeps the whole grid if the
+ * caller gives a hierarchy, which applies to the whole grid. */
+static hsumma_status leave_idle(hsumma_plan *plan, struct subject *subject, const struct hs_settings *settings)
+{
+    struct hs_problem *problem[2] = {&plan->problem, &subject->without_idle};
     struct hs_grid *grid = &plan->problem.grid, whole = *grid;
     struct hs_cover cover[2];
     for (int a = 0; a < 2; a++) {
         const struct hs_axis *axis[3];
         for (int x = 0; x < 3; x++)
-            axis[x] = &plan->problem.view[x].axis[a];
+            axis[x] = &subject->whole.view[x].axis[a];
         cover[a] = hs_cover_make(axis, 3, whole.extent[a]);
     }
     if (settings->levels > 0 || (cover[0].length == whole.extent[0] && cover[1].length == whole.extent[1]))
@@ -57,13 +78,15 @@ static hsumma_status leave_idle(hsumma_plan *plan, const struct hs_settings *set
                                          (cover[1].start + j) % whole.extent[1]);
     for (int a = 0; a < 2; a++) {
         for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
-            plan->problem.view[x].axis[a] = hs_cover_axis(&cover[a], &plan->problem.view[x].axis[a]);
+            for (int p = 0; p < 2; p++)
+                problem[p]->view[x].axis[a] = hs_cover_axis(&cover[a], &problem[p]->view[x].axis[a]);
         grid->extent[a] = cover[a].length;
         grid->coord[a] = plan->in_grid ? hs_cover_index(&cover[a], whole.extent[a], whole.coord[a]) : -1;
     }
     if (grid->coord[0] < 0 || grid->coord[1] < 0)
         grid->coord[0] = grid->coord[1] = -1;
     plan->member = grid->coord[0] >= 0;
+    subject->without_idle.grid = *grid;
     return HSUMMA_OK;
 }
 
@@ -131,23 +154,23 @@ static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *setti
 
 /* hs_choose, and the even division of the work.  A process that plans alone (p?gemm) does not engage processes that own
  * nothing, because PBLAS makes no process wait for one whose matrices it does not need. */
-static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request *request,
-                                     const struct hs_problem *whole, const struct hs_settings *settings,
-                                     const struct hs_planner *planner, struct hs_message *message)
+static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request *request, const struct subject *subject,
+                                     const struct hs_settings *settings, const struct hs_planner *planner,
+                                     struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
     plan->ranking.count = 0;
     if (settings->node != HS_NODE_EVEN)
-        status = hs_choose(&plan->problem, settings, planner, &plan->ranking, message);
+        status = hs_choose(&subject->without_idle, settings, planner, &plan->ranking, message);
     int may = settings->node == HS_NODE_AUTO && !(request->alone && plan->ranks);
     if (!status && (may || settings->node == HS_NODE_EVEN))
-        status = hs_choose_even(whole, settings, planner, &plan->ranking, message);
+        status = hs_choose_even(&subject->whole, settings, planner, &plan->ranking, message);
     return status;
 }
 
 /* Sets the plan's ranking to the request's choice, to the remembered choice if the caller's options permit it, or to
  * the model's choices. */
-static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_problem *whole,
+static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct subject *subject,
                             const struct hs_settings *settings, struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
@@ -174,7 +197,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     }
     if (!request->afresh && !settings->bits && hs_trial_recall(ctx, request, options, &remembered)) {
         keep_to_one_level(plan, &remembered.settings);
-        hsumma_status status = choose_by_model(plan, request, whole, &remembered.settings, &planner, message);
+        hsumma_status status = choose_by_model(plan, request, subject, &remembered.settings, &planner, message);
         plan->remembered = status == HSUMMA_OK;
         if (plan->remembered)
             *options = remembered;
@@ -188,7 +211,7 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     uint64_t key;
     if (hs_choice_recall(plan, request, &host, &planner, &key))
         return HSUMMA_OK;
-    hsumma_status status = choose_by_model(plan, request, whole, &host, &planner, message);
+    hsumma_status status = choose_by_model(plan, request, subject, &host, &planner, message);
     if (!status)
         hs_choice_keep(plan, key);
     return status;
@@ -205,8 +228,8 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
 
 /* Does all local work of the creation.  Sets *about to the subject of a failure. */
 static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_problem *whole,
-                             const struct hs_settings *settings, struct hs_options *options, struct hs_message *message,
-                             int *about)
+                             const struct subject *subject, const struct hs_settings *settings,
+                             struct hs_options *options, struct hs_message *message, int *about)
 {
     hsumma_context *ctx = plan->ctx;
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
@@ -215,7 +238,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (!status && plan->layered)
         status = hs_layered_prepare(plan, request, settings, message);
     else if (!status)
-        status = choose(plan, request, whole, settings, options, message);
+        status = choose(plan, request, subject, settings, options, message);
     if (status)
         return status;
     if (!plan->layered)
@@ -393,6 +416,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
     struct hs_problem whole; /* with processes that own nothing */
+    struct subject subject;
     struct hs_layered *layered = NULL;
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
@@ -404,10 +428,11 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         plan->layered = layered;
         hs_plan_problem(request, &settings, &plan->scalar, &plan->problem);
         whole = plan->problem;
-        status = layered ? HSUMMA_OK : leave_idle(plan, &settings);
+        make_subject(request, &settings, &plan->scalar, &subject);
+        status = layered ? HSUMMA_OK : leave_idle(plan, &subject, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
-            status = prepare(plan, request, &whole, &settings, &options, &mine, &about);
+            status = prepare(plan, request, &whole, &subject, &settings, &options, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;
@@ -417,7 +442,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         hs_fail(&ctx->message, status, "%s", mine.text[0] ? mine.text : "no memory for a plan");
     struct hs_vote vote = {.status = status, .about = about, .value = plan ? hs_plan_bytes(plan) : 0, .hash = hash};
     struct hs_verdict verdict;
-    status = hs_request_agree(ctx, request, &settings, vote, &verdict);
+    status = layered ? hs_layered_agree(ctx, plan, vote, &verdict)
+                     : hs_request_agree(ctx, request, &settings, vote, &verdict);
     ctx->broken |= hs_status_is_final(verdict.status);
     int layers = 1;
     if (!status)
@@ -441,7 +467,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status) {
         plan->workspace_max = verdict.value;
         if (!request->silent)
-            hs_plan_describe(plan, &options);
+            hs_plan_describe(plan, &options, request->options);
         if (settings.explain && ctx->comm.rank == 0 && !request->choice && !request->silent)
             print_plan(plan, request);
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)

@@ -31,10 +31,13 @@ struct hs_request {
     int unguarded;                  /* 1 if the guard of another plan, of which this is a layer, checks this one */
     int for_cache;                  /* 1 if the cache, which has checked the request, makes the plan */
     int layers;                     /* number of layers, if it has been chosen; 0 if the options determine it */
-    int priced;                     /* 1 if the plan is only made to know its price, and has no sections */
-    int64_t whole;                  /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
-    const void *scalar[2];          /* alpha and beta, for hs_request_compare; otherwise NULL */
-    const hsumma_plan *first;       /* for a section but the first: the plan of the first; otherwise NULL */
+    /* For a layer's plan: A, B and C of the layer with the largest share of k.  The plan is chosen for them, so that
+     * all layers choose alike; otherwise NULL. */
+    const hsumma_desc *largest;
+    int priced;               /* 1 if the plan is only made to know its price, and has no sections */
+    int64_t whole;            /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
+    const void *scalar[2];    /* alpha and beta, for hs_request_compare; otherwise NULL */
+    const hsumma_plan *first; /* for a section but the first: the plan of the first; otherwise NULL */
 };
 
 /* Codes for the subject of a verdict. */
@@ -243,7 +246,7 @@ static inline hsumma_plan *hs_plan_under_way(const hsumma_plan *plan)
 }
 
 /* Implemented in describe.c: writes the line of options that gives the same plan, and the origin of each choice. */
-void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options, const char *given);
 /* Where this process's local products are computed: "BLAS", "hsumma" (bits=anywhere) or its device's kind; "none" if it
  * is not a member. */
 const char *hs_plan_maker(const hsumma_plan *plan);

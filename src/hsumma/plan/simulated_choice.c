@@ -15,9 +15,13 @@ int hs_choice_recall(hsumma_plan *plan, const struct hs_request *request, const 
     /* registered algorithms, rules and reasons are in the memory of one rank's context */
     if (!simulator || planner->own->count || planner->coll->count || planner->tuned->count || (refused && refused[0]))
         return 0;
-    const uint64_t value[] = {plan->ranks != NULL,          (uint64_t)request->alone,
-                              planner->sharing.bytes,       (uint64_t)planner->sharing.in_place,
-                              (uint64_t)planner->only_best, (uint64_t)planner->threads};
+    const uint64_t value[] = {plan->ranks != NULL,
+                              (uint64_t)request->alone,
+                              request->largest ? (uint64_t)hs_layered_share_of_k(request, request->largest) : 0,
+                              planner->sharing.bytes,
+                              (uint64_t)planner->sharing.in_place,
+                              (uint64_t)planner->only_best,
+                              (uint64_t)planner->threads};
     uint64_t hash = hs_placed_hash(plan->ctx, request);
     for (size_t i = 0; i < sizeof value / sizeof *value; i++)
         hash = hs_mix(hash, value[i]);

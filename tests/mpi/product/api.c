@@ -448,6 +448,17 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
             good &= repeats(ctx, c, line, sizeof line);
         }
     tap_ok(everywhere(good), "the line of a plan gives it again, and its bits: %d plans, such as %s", plans, line);
+    int differ = 0; /* layers have unequal shares of k, and on several nodes perhaps different plans */
+    good = 1;
+    for (int layers = 2; layers <= size; layers++)
+        for (int k = 50; k < 250; k += 67) {
+            struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'T', 40, 37, k, 0);
+            snprintf(by_rows, sizeof by_rows, "lookahead=1 layers=%d", layers);
+            c.options = by_rows;
+            good &= repeats(ctx, c, line, sizeof line);
+            differ += strncmp(line, "lookahead=", 10) == 0;
+        }
+    tap_ok(everywhere(good), "also with layers: %d products whose layers have different plans, %s", differ, line);
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);
     c.options = "segment=5G slice=8G";
     tap_ok(everywhere(repeats(ctx, c, line, sizeof line)), "also with numbers over 2^32: %s", hsumma_message(ctx));

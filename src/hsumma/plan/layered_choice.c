@@ -126,13 +126,69 @@ int hs_layered_may_choose(const hsumma_context *ctx, const struct hs_settings *s
            !(settings->guard & HS_GUARD_PANELS) && !hs_named_row_of_mpi(settings, &ctx->own);
 }
 
-/* A number of layers, and the seconds by which numbers are ordered before they are priced. */
+/* A number of layers, and the estimated seconds by which numbers are ordered before they are priced. */
 struct entrant {
     int count;
     double seconds;
 };
-/* The search ends after TRIES numbers that are not faster; after one if there are many processes. */
-enum { ENTRANTS = 16, TRIES = 2, MANY_PROCESSES = 512 };
+enum { ENTRANTS = 16 };
+
+static int64_t largest_part(const struct hs_axis axis[2])
+{
+    return hs_axis_count_max(&axis[0]) * hs_axis_count_max(&axis[1]);
+}
+
+/* About the largest number of processes of `other` with which a process of `axis` shares indices. */
+static double met(const struct hs_axis *axis, const struct hs_axis *other)
+{
+    int64_t blocks = hs_cuts(hs_axis_count_max(axis), axis->nb), each = hs_cuts(axis->nb - 1, other->nb) + 1;
+    return fmin((double)other->nprocs, (double)blocks * (double)each);
+}
+
+/* Messages of the process that sends or receives most, and elements that it or, if it is more, another one must send or
+ * receive, when a matrix moves between two layouts. */
+static void count_move(const struct hs_axis given[2], const struct hs_axis inside[2], int layers, double *messages,
+                       double *elements)
+{
+    *messages += fmax(layers * met(&given[0], &inside[0]) * met(&given[1], &inside[1]),
+                      met(&inside[0], &given[0]) * met(&inside[1], &given[1]));
+    *elements += fmax((double)largest_part(given) * (layers > 1 ? layers - 1 : 1),
+                      (double)largest_part(inside) * (layers > 1 ? (layers - 1.0) / layers : 1));
+}
+
+/* Elements of A and B that enter a node of `together` processes in a layer, whose processes are placed in near-square
+ * tiles. */
+static double entering(const struct hs_layered *layered, const struct hs_request *request, int together)
+{
+    const int P = layered->extent[0], Q = layered->extent[1], along = hs_layered_axis_of_k(request, HS_A);
+    const double k = (double)layered->axis[HS_A][along].nb * layered->extent[along];
+    const double rows = (double)hs_axis_count_max(&layered->axis[HS_C][0]) * k;
+    const double cols = (double)hs_axis_count_max(&layered->axis[HS_C][1]) * k;
+    double least = together * (rows + cols);
+    for (int i = 1; i <= together && i <= P; i++)
+        if (together % i == 0 && together / i <= Q)
+            least = fmin(least, i * rows * (Q - together / i) / Q + together / i * cols * (P - i) / P);
+    return P * Q <= together ? 0 : least;
+}
+
+/* Estimates the seconds of a product with layers, without its local products. */
+static double estimate(const struct hs_machine *machine, const struct question *question,
+                       const struct hs_layered *layered, int together)
+{
+    const struct hs_link *network = &machine->network;
+    const double size = (double)question->problem->scalar->size, byte = hs_long_beta(network);
+    double messages = layered->extent[0] + layered->extent[1], elements = 0;
+    for (int x = 0; x < 3; x++)
+        if (!question->free)
+            count_move(question->problem->view[x].axis, layered->axis[x], x == HS_C ? layered->count : 1, &messages,
+                       &elements);
+    if (question->free) { /* C's parts are equal */
+        messages += layered->count;
+        elements += (double)largest_part(layered->axis[HS_C]);
+    }
+    return messages * network->alpha + elements * size * fmax(byte, machine->inject * together) +
+           entering(layered, question->request, together) * size * fmax(byte / together, machine->inject);
+}
 
 static int has_axes(const struct hs_view *view, const struct hs_axis axis[2])
 {
@@ -143,8 +199,8 @@ static int has_axes(const struct hs_view *view, const struct hs_axis axis[2])
 static int find_entrants(const hsumma_context *ctx, const struct question *question, struct hs_layered_rival one,
                          struct entrant entrant[ENTRANTS])
 {
-    enum { ANY = 64 }; /* larger numbers must divide the processes */
-    const double engaged = 0.9;
+    enum { ANY = 64 };                          /* larger numbers must divide the processes */
+    const double engaged = 0.9, hopeless = 1.5; /* estimates are rough */
     const struct hs_request *request = question->request;
     const struct hs_machine *machine = &ctx->profile.machine;
     const int *shape = request->desc[HS_A]->grid->grid.extent;
@@ -153,19 +209,18 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
     const int together = known ? hs_division_largest(&ctx->comm.topology.division[HS_NODE]) : 1;
     const double byte = hs_long_beta(&machine->network);
     const double size = (double)question->problem->scalar->size;
-    const double moved = question->free ? 0 : (double)(extent[HS_M] + extent[HS_N]) * (double)extent[HS_K] / processes;
     int found = 0;
     struct hs_message unread;
     if (hs_layered_check_sizes(extent, &unread))
         return 0;
     for (int layers = one.seconds < 0 ? 1 : 2; layers <= processes && layers <= extent[HS_K]; layers++) {
-        struct hs_layered layered = {.count = layers};
         int used = processes / layers * layers;
         if (used < engaged * processes || (used < processes && (layers > ANY || one.gemm <= 0)))
             continue;
         double gemm = one.gemm * processes / used;
         if (question->enough >= 0 && gemm >= question->enough)
             continue;
+        struct hs_layered layered = {.count = layers};
         double received = (double)hs_layered_place(&layered, request, processes) * size;
         for (int x = 0; x < 2; x++) /* perhaps: the ranks are not compared yet */
             layered.in_place[x] = question->free || has_axes(&question->problem->view[x], layered.axis[x]);
@@ -173,7 +228,9 @@ static int find_entrants(const hsumma_context *ctx, const struct question *quest
             continue;
         if (question->enough >= 0 && received * fmax(byte / together, machine->inject) >= question->enough)
             continue;
-        struct entrant next = {layers, gemm + (received + moved * size) * byte};
+        struct entrant next = {layers, gemm + estimate(machine, question, &layered, together)};
+        if (one.seconds >= 0 && next.seconds >= hopeless * one.seconds)
+            continue;
         int at = found < ENTRANTS ? found++ : ENTRANTS - 1;
         if (entrant[at].count && entrant[at].seconds <= next.seconds)
             continue;
@@ -190,7 +247,6 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     struct hs_problem problem;
     struct hs_scalar scalar;
     struct entrant entrant[ENTRANTS] = {{0, 0}};
-    const int *shape = request->desc[HS_A]->grid->grid.extent;
     hs_plan_problem(request, settings, &scalar, &problem);
     struct question question = {.request = request,
                                 .settings = settings,
@@ -201,19 +257,16 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
                                 .free = one.free};
     int entrants = find_entrants(ctx, &question, one, entrant);
     *count = 1;
-    /* each takes about as long as planning a product without layers */
-    int tries = shape[0] * shape[1] > MANY_PROCESSES ? 1 : TRIES;
-    for (int e = 0; e < entrants && tries > 0; e++) {
+    /* The first number that is not faster ends the search: a price takes about as long as planning without layers. */
+    for (int e = 0; e < entrants; e++) {
         struct hs_layered_price price;
         hsumma_status status = price_count(ctx, &question, entrant[e].count, &price);
         if (hs_is_own_failure(status))
             return status;
         if (status)
             continue;
-        if (question.enough >= 0 && price.seconds >= question.enough) {
-            tries--;
-            continue;
-        }
+        if (question.enough >= 0 && price.seconds >= question.enough)
+            break;
         question.enough = price.seconds;
         *count = entrant[e].count;
     }

@@ -133,9 +133,10 @@ typedef struct hsumma_level {
 
 /** The movement of one operand in a plan. */
 typedef struct hsumma_movement {
-    /** A constant string: "stays", "local" (the operand's line is one process), "broadcast" (A, B), "reduced" (C);
-     * inside a node that shares memory "shared" (owners store panels there) and "summed" (partial results of C). If the
-     * operand is not aligned with the stationary one: "exchanged", "exchanged and ...", "... and exchanged". */
+    /** With layers, what happens inside one.  A constant string: "stays", "local" (the operand's line is one process),
+     * "broadcast" (A, B), "reduced" (C); inside a node that shares memory "shared" (owners store panels there) and
+     * "summed" (partial results of C). If the operand is not aligned with the stationary one: "exchanged", "exchanged
+     * and ...", "... and exchanged". */
     const char *how;
     size_t exchange_bytes;   /**< upper bound on the sum of the bytes that a process sends and receives to align the
                                   operand, 0 if aligned; with layers or several grids, plus the bytes that this process
@@ -263,9 +264,9 @@ HSUMMA_API int hsumma_option(int i, hsumma_option_info *info);
  * fails on some processes only, the others wait; comm's hints do not apply). Collective over comm, with the same
  * options on all processes. MPI must be initialised.
  *
- * The first context over several nodes measures messages between them, in less than 0.1 s, unless a profile or the
- * tuned file describes this network, or the option profile=builtin is given.  On one node the first long broadcasts
- * measure copies in the same case (hsumma_coll_start()).
+ * The first context over several nodes measures messages between them and the local GEMM, in less than 0.1 s, unless a
+ * profile, the tuned file or an earlier context of the process describes them, or the option profile=builtin is given.
+ * On one node the first long broadcasts measure copies in the same case (hsumma_coll_start()).
  *
  * Errors: HSUMMA_ERR_ARGUMENT (comm is MPI_COMM_NULL or an intercommunicator, or the text of the options differs
  * between processes; NULL is the same as ""), HSUMMA_ERR_OPTION, HSUMMA_ERR_DEVICE (a process has no device, or it
@@ -449,11 +450,12 @@ HSUMMA_API int64_t hsumma_global_col(const hsumma_desc *desc, int64_t local);
  * Collective. Allocates the workspace; if one process runs out of memory, the call fails on all.
  *
  * Layouts: A, B and C are on one grid, or on several grids of the same processes; each has its own blocks, first
- * blocks, sources and offsets. With several grids, and with layers=L (doc/planner.md), the product uses a layout of its
- * own: A and B are redistributed into it, C from it, and workspace_limit must allow copies of the matrices that have
- * another layout (the message of HSUMMA_ERR_WORKSPACE gives the size). If a moving operand and the stationary one
- * distribute the dimension that they share differently, the moving one passes panel by panel through an exchange within
- * the workspace limit; hsumma_plan_query() reports it.
+ * blocks, sources and offsets. With several grids, and with several layers (option layers; between nodes the library
+ * may choose them by itself if workspace_limit allows it, doc/planner.md), the product uses a layout of its own: A and
+ * B are redistributed into it, C from it, and workspace_limit must allow copies of the matrices that have another
+ * layout (the message of HSUMMA_ERR_WORKSPACE gives the size). If a moving operand and the stationary one distribute
+ * the dimension that they share differently, the moving one passes panel by panel through an exchange within the
+ * workspace limit; hsumma_plan_query() reports it.
  *
  * In a context with a device, plans also allocate device memory for panels. The plans of a grid share it, and it is
  * kept until the context is freed.

@@ -43,8 +43,8 @@ extern "C" {
  *
  * Errors go to PB_Cabort(context, "PDGEMM", info), as in PBLAS, with info = -position, or -(100 position + entry) for
  * the entry of a descriptor (in the positions of DTYPE 2). A request that hsumma cannot serve is reported on stderr and
- * passed to ScaLAPACK's own routine if the program has one; otherwise, and after a lack of memory or an MPI error, info
- * is -(2000 + status), with a status of hsumma.h.
+ * passed to ScaLAPACK's own routine if the program has one and HSUMMA_GUARD and HSUMMA_BITS are not set; otherwise, and
+ * after a lack of memory or an MPI error, info is -(2000 + status), with a status of hsumma.h.
  *
  * Environment, read by the first process of a BLACS context: HSUMMA_SCALAPACK=off (distributed products go to
  * ScaLAPACK) or N (those with m n k up to N^3 do), HSUMMA_EXPLAIN=1 (one line on stderr for each distinct call),

@@ -33,12 +33,13 @@ class Platform:
     """A simulated machine.
 
     hosts: names; ports: number of links into a host, each of rate bw; hops: number of link latencies on a typical route
-    between two hosts; flow: the highest rate of one message between hosts, 0 if that is bw."""
+    between two hosts; flow: the highest rate of one message between hosts, 0 if that is bw; backbone: the rate of all
+    messages together, 0 if there is no limit."""
 
     def __init__(self, text, hosts, ppn, xml, **network):
         self.text, self.hosts, self.ppn, self.xml = text, hosts, ppn, xml
         self.bw = self.lat = self.ports = self.hops = self.node_bw = self.node_lat = None
-        self.overhead, self.flow, self.shape, self.fabric = 0.0, 0.0, (), None
+        self.overhead, self.flow, self.backbone, self.shape, self.fabric = 0.0, 0.0, 0.0, (), None
         self.__dict__.update(network)
 
 
@@ -161,7 +162,7 @@ def platform_of(text):
     hosts = [f"node{i}" for i in range(made.hosts)]
     xml = XML.format(last=made.hosts - 1, ppn=ppn, link_lat=link_lat, more=more, **network)
     return Platform(text, hosts, ppn, xml, ports=made.ports, hops=made.hops, shape=made.shape, fabric=made.fabric, flow=flow,
-                    **network)
+                    backbone=backbone, **network)
 
 
 def hosts_of_cluster(cluster, what):
@@ -231,8 +232,10 @@ def profile_of(platform, where, gemm):
     if platform.bw and platform.lat is not None:
         lines["network.alpha_s"] = platform.overhead + platform.lat * (platform.hops or 1)
         lines["network.beta_s_per_byte"] = 1 / (platform.flow or platform.bw)
-        shared = max(collections.Counter(where).values()) > 1
-        lines["inject_s_per_byte"] = 1 / (platform.bw * max(platform.ports, 1)) if shared else 0
+        ranks = collections.Counter(where).values()
+        inject = 1 / (platform.bw * max(platform.ports, 1)) if max(ranks) > 1 else 0
+        # as the library measures it: half of the nodes send at once
+        lines["inject_s_per_byte"] = max(inject, len(ranks) / 2 / platform.backbone) if platform.backbone else inject
         lines["overlap"] = lines["pipelining"] = 1  # the network progresses messages by itself
         lines["network.overhead_s"] = max(platform.overhead, 1e-9)  # latency keeps no port busy
         lines["ports"] = max(platform.ports, 1)

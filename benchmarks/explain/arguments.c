@@ -93,9 +93,6 @@ static const argument own_arguments[] = {
     {"help", 'h', .read = argument_help},
     {"panels", .read = argument_int64, AT(panels), .least = 0, .most = INT32_MAX},
     {"map", .read = argument_text, AT(map)},
-    {"layers", .read = argument_refused,
-     .expected = "--layers: not allowed; the line \"layers\" says what they would gain; to draw a layer, explain its "
-                 "product, m x n x k / L"},
     {"order", .read = argument_letter, AT(order), .words = "RCA", .expected = "R, C or A"},
     {"nodes", .read = argument_int64, AT(nodes), .least = 1, .most = MOST_PROCESSES},
     {"sockets", .read = argument_int64, AT(sockets), .least = 1, .most = 1024},

@@ -156,6 +156,7 @@ typedef struct explanation {
     product_bounds bounds;
     struct hs_layered_price *layers; /* prices with 2 and more layers, if there are several nodes */
     int layers_count;
+    int layers_fit;    /* 0 if the number of layers in the options exceeds workspace_limit, so that plans fail */
     int layers_wanted; /* the option `layers`, as it holds for a plan with these options */
     int layers_taken;  /* number of layers of that plan; the explained plan has none */
     with_memory more;

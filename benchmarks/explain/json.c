@@ -167,7 +167,7 @@ int explain_json(const explanation *e, FILE *file)
                   e->groups.applies ? report_object(condition_columns, &e->groups, REPORT_ALL) : json_null()));
     explain_entering_json(e, object);
     json_object_set_new(object, "layers", explain_layers_json(e));
-    json_object_set_new(object, "layers_taken", json_integer(e->layers_taken));
+    json_object_set_new(object, "layers_taken", e->layers_fit ? json_integer(e->layers_taken) : json_null());
     json_object_set_new(object, "with_memory",
                         e->more.seconds > 0 ? report_object(memory_columns, &e->more, REPORT_ALL) : json_null());
     if (e->args->timing)

@@ -55,11 +55,12 @@ hsumma_status explain_take_layers(explanation *e)
 hsumma_status explain_layers(explanation *e, struct hs_message *message)
 {
     const struct hs_request request = request_of(e);
+    const struct hs_settings *settings = &e->ctx->options.settings;
     int processes = e->whole[0] * e->whole[1], most = processes > LAYERS_PROCESSES ? 0 : processes;
     hsumma_status status = HSUMMA_OK;
 
-    e->layers_taken = 1;
-    if (e->node->parts == 1)
+    e->layers_taken = e->layers_fit = 1;
+    if (e->node->parts == 1 || settings->bits || settings->tune == HS_TUNE_MEASURE) /* plans refuse layers */
         return HSUMMA_OK;
     e->layers = calloc((size_t)most + 1, sizeof *e->layers);
     if (!e->layers)
@@ -71,6 +72,12 @@ hsumma_status explain_layers(explanation *e, struct hs_message *message)
         status = explain_take_layers(e);
     if (!status && e->layers_taken > 1 && !price_of(e, e->layers_taken))
         status = add_price(e, &request, e->layers_taken);
+    if (!status && e->layers_taken > 1) {
+        struct hs_layered_price price;
+
+        status = hs_layered_price(e->ctx, &request, e->layers_taken, (int64_t)e->info.workspace_limit_bytes, &price);
+        e->layers_fit = status != HSUMMA_ERR_WORKSPACE;
+    }
     return status == HSUMMA_ERR_MEMORY ? hs_fail(message, status, "no memory for the prices of layers") : HSUMMA_OK;
 }
 
@@ -90,11 +97,14 @@ void explain_print_layers(const explanation *e, FILE *file)
     fprintf(file,
             "layers      %s layers=%d of %d x %d: %.4g %s, %.2f of the time without layers; moving A and B %.3g, C "
             "%.3g %s; workspace %s\n",
-            taken ? "a plan takes" : "best", shown->count, shown->extent[0], shown->extent[1], shown->seconds * scale,
-            unit, e->info.predicted_seconds > 0 ? shown->seconds / e->info.predicted_seconds : 1,
+            !taken          ? "best"
+            : e->layers_fit ? "a plan takes"
+                            : "over workspace_limit:",
+            shown->count, shown->extent[0], shown->extent[1], shown->seconds * scale, unit,
+            e->info.predicted_seconds > 0 ? shown->seconds / e->info.predicted_seconds : 1,
             (shown->move[0] + shown->move[1]) * scale, shown->move[2] * scale, unit,
             report_bytes(bytes, sizeof bytes, shown->workspace_bytes));
-    if (taken)
+    if (taken && e->layers_fit)
         fprintf(file, "            (all other lines: without layers, as with layers=1)\n");
     struct hs_settings settings = e->ctx->options.settings;
     settings.layers = HS_LAYERS_AUTO;

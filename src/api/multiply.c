@@ -146,6 +146,7 @@ static void query_layered(const hsumma_plan *plan, hsumma_plan_info *info)
     info->seconds = layered->seconds;
     info->bytes_sent = layered->sent_bytes;
     info->messages_sent = layered->sent_messages;
+    info->predicted_messages_sent += layered->messages;
     fill_guard(plan, info);
     fill_communication(info);
     for (int x = 0; x < 3; x++) {

@@ -204,10 +204,11 @@ static size_t name_length(const char *text)
     return text[length] == ')' ? length + 1 : length;
 }
 
+static const char *const prefix[] = {"outer=", "inner="};
+
 /* Parses NAME, with or without parameters, or an element of the list outer=NAME,inner=NAME. */
 static int read_name(const struct option_row *row, const char **text, void *at)
 {
-    static const char *const prefix[] = {"outer=", "inner="};
     struct hs_names *names = at;
     (void)row;
     if (names->count == 0)
@@ -225,9 +226,33 @@ static int read_name(const struct option_row *row, const char **text, void *at)
     return names->outer_inner && names->count == 1 && !**text ? -1 : 0;
 }
 
-static const struct option_type grids_type = {.read = read_list, .read_element = read_grid};
-static const struct option_type widths_type = {.read = read_list, .read_element = read_width};
-static const struct option_type names_type = {.read = read_list, .read_element = read_name};
+static void write_grids(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    const struct hs_group_grids *grids = at;
+    snprintf(text, size, "%s", grids->count ? "" : row->words[0].text);
+    for (int l = 0; l < grids->count; l++)
+        hs_append(text, size, "%s%dx%d", l ? "," : "", grids->grid[l][0], grids->grid[l][1]);
+}
+
+static void write_widths(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    const struct hs_widths *widths = at;
+    snprintf(text, size, "%s", widths->count ? "" : row->words[0].text);
+    for (int l = 0; l < widths->count; l++)
+        hs_append(text, size, "%s%" PRId64, l ? "," : "", widths->width[l]);
+}
+
+static void write_names(const struct option_row *row, const void *at, char *text, size_t size)
+{
+    const struct hs_names *names = at;
+    snprintf(text, size, "%s", names->count ? "" : row->words[0].text);
+    for (int l = 0; l < names->count; l++)
+        hs_append(text, size, "%s%s%s", l ? "," : "", names->outer_inner ? prefix[l] : "", names->name[l]);
+}
+
+static const struct option_type grids_type = {.read = read_list, .read_element = read_grid, .write = write_grids};
+static const struct option_type widths_type = {.read = read_list, .read_element = read_width, .write = write_widths};
+static const struct option_type names_type = {.read = read_list, .read_element = read_name, .write = write_names};
 
 /* --- texts and others --------------------------------------------------------------------------------------------- */
 
@@ -484,6 +509,17 @@ int hs_options_plan_said(const struct hs_options *options)
     return 0;
 }
 
+void hs_options_write_plan_said(const struct hs_options *options, char *text, size_t size)
+{
+    for (int i = 0; i < HS_OPTIONS; i++) {
+        char value[HS_OPTION_TEXT];
+        if (table[i].of < OF_PRODUCT || options->said_by[i] <= HS_BY_DEFAULT)
+            continue;
+        hs_option_write((enum hs_option)i, &options->settings, value, sizeof value);
+        hs_append(text, size, " %s=%s", table[i].name, value);
+    }
+}
+
 int hs_options_layers(const struct hs_options *options, int alone)
 {
     int given = options->said_by[HS_OPT_LAYERS] > HS_BY_DEFAULT;
@@ -496,11 +532,13 @@ extern char **environ;
  * last. */
 static const char *known_variable(int i)
 {
-    static const char *const others[] = {
-        "HSUMMA_PMPI",        "HSUMMA_SIM_LINKS",   "HSUMMA_SIM_BENCH", "HSUMMA_PROGRESS", "HSUMMA_HOST_DEVICE_LIBRARY",
-        "HSUMMA_HOST_DEVICE", "HSUMMA_TEST_DEVICE", "HSUMMA_LIBRARY",   "HSUMMA_ROOT",     "HSUMMA_DIR",
-        "HSUMMA_HOME",        "HSUMMA_LIB",         "HSUMMA_BIN",       "HSUMMA_INC",      "HSUMMA_INCLUDE",
-        "HSUMMA_BASE",        "HSUMMA_PATH",        "HSUMMA_PREFIX",    "HSUMMA_VERSION"};
+    static const char *const others[] = {"HSUMMA_PMPI",        "HSUMMA_SIM_LINKS",   "HSUMMA_SIM_BENCH",
+                                         "HSUMMA_SIM_EXPLAIN", "HSUMMA_PROGRESS",    "HSUMMA_HOST_DEVICE_LIBRARY",
+                                         "HSUMMA_HOST_DEVICE", "HSUMMA_TEST_DEVICE", "HSUMMA_LIBRARY",
+                                         "HSUMMA_ROOT",        "HSUMMA_DIR",         "HSUMMA_HOME",
+                                         "HSUMMA_LIB",         "HSUMMA_BIN",         "HSUMMA_INC",
+                                         "HSUMMA_INCLUDE",     "HSUMMA_BASE",        "HSUMMA_PATH",
+                                         "HSUMMA_PREFIX",      "HSUMMA_VERSION"};
     if (i < HS_OPTIONS)
         return table[i].environment ? table[i].environment : "";
     i -= HS_OPTIONS;

@@ -145,6 +145,9 @@ int hs_environment_misspelt_text(char *text, size_t size);
 hsumma_status hs_options_environment(struct hs_options *options, struct hs_message *message);
 /* Whether any option that describes how a product is done was given (a tuned file does not count). */
 int hs_options_plan_said(const struct hs_options *options);
+/* Appends the options that describe how a product is done and were given, by a tuned file too, each as " name=value".
+ */
+void hs_options_write_plan_said(const struct hs_options *options, char *text, size_t size);
 /* The option layers.  As long as it is not given, it is 1 for a process that plans alone, and where an option describes
  * how a product is done. */
 int hs_options_layers(const struct hs_options *options, int alone);

@@ -158,19 +158,19 @@ const char *hs_plan_maker(const hsumma_plan *plan)
 /* Describes a plan with layers.  Its line is the option `layers`, then the line of a layer's plan.  If the plans of
  * layers differ, no options say all of them; its line is then the given options and `layers`, with which the layers
  * make their plans again. */
-static void describe_layered(hsumma_plan *plan, const struct hs_options *options, const char *given)
+static void describe_layered(hsumma_plan *plan, const struct hs_options *options)
 {
     const struct hs_layered *layered = plan->layered;
     /* the inner plan's workspace_limit is the rest of the caller's limit, and is left out */
     const char *inside = layered->inner->line, *limit = strstr(inside, " workspace_limit=");
     int length = limit ? (int)(limit - inside) : (int)strlen(inside);
+    snprintf(plan->line, sizeof plan->line, "layers=%d", layered->count);
     if (layered->alike) {
-        snprintf(plan->line, sizeof plan->line, "layers=%d %.*s", layered->count, length, inside);
+        hs_append(plan->line, sizeof plan->line, " %.*s", length, inside);
         add_limit(options, (struct plan_text){plan->line, sizeof plan->line});
     } else {
-        snprintf(plan->line, sizeof plan->line, "%.*s", (int)sizeof plan->line - 32, given ? given : "");
-        if (options->said_by[HS_OPT_LAYERS] < HS_BY_PLAN || options->settings.layers != layered->count)
-            hs_append(plan->line, sizeof plan->line, "%slayers=%d", plan->line[0] ? " " : "", layered->count);
+        hs_options_write_plan_said(options, plan->line, sizeof plan->line);
+        write_rest(layered->inner->choice.spec.threads, options, (struct plan_text){plan->line, sizeof plan->line});
     }
     snprintf(plan->why, sizeof plan->why, "%d layers of %d x %d processes%s; in %s: %.*s", layered->count,
              layered->extent[0], layered->extent[1],
@@ -179,10 +179,10 @@ static void describe_layered(hsumma_plan *plan, const struct hs_options *options
              layered->inner->why);
 }
 
-void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options, const char *given)
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options)
 {
     if (plan->layered) {
-        describe_layered(plan, options, given);
+        describe_layered(plan, options);
         return;
     }
     write_line(plan, &plan->choice, options, (struct plan_text){plan->line, sizeof plan->line});

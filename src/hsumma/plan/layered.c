@@ -153,24 +153,16 @@ hsumma_status hs_layered_create(hsumma_context *ctx, const struct hs_request *re
 }
 
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
-                                    const struct hs_settings *settings, const struct hs_layered *layered, int layer,
-                                    int64_t limit, int silent, hsumma_plan **inner)
+                                    const struct hs_layered *layered, int layer, int64_t limit, int silent,
+                                    hsumma_plan **inner)
 {
-    enum { MORE = 100 };
     hsumma_desc desc[3], largest[3];
-    const char *words = request->options ? request->options : "";
-    size_t room = strlen(words) + MORE;
-    char *options = hs_get(&ctx->memory, room, 1);
-    if (!options)
-        return hs_fail(&ctx->message, HSUMMA_ERR_MEMORY, "no memory for the plan of a layer");
-    snprintf(options, room, "%s layers=1 guard=%s workspace_limit=%" PRId64, words,
-             settings->guard & HS_GUARD_MESSAGES ? "messages" : "off", limit > 0 ? limit : 1);
     struct hs_request one = *request;
-    one.options = options;
     one.alone = 1;
     one.silent = silent;
     one.unguarded = 1;
     one.layers = 1;
+    one.limit = limit > 0 ? limit : 1;
     one.largest = largest;
     for (int x = 0; x < 3; x++) {
         desc[x] = hs_layered_desc(layered, request, x, layer);
@@ -179,9 +171,7 @@ hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request
         one.desc[x] = &desc[x];
     }
     one.extent[HS_K] = hs_layered_share_of_k(request, desc);
-    hsumma_status status = hs_plan_create(ctx, &one, 1, inner);
-    hs_put(&ctx->memory, options);
-    return status;
+    return hs_plan_create(ctx, &one, 1, inner);
 }
 
 /* Makes the redistributions of matrices that are not in place, each with buffers of at most `limit` bytes.  The
@@ -256,8 +246,8 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
                        " bytes on a process; workspace_limit allows %" PRId64
                        "; use another number of layers, or a larger workspace_limit",
                        layered->count, layered->extent[0], layered->extent[1], most + 2 * needs, limit);
-    if (!status && (status = hs_layered_plan_inner(plan->ctx, request, settings, layered, layer, limit - most,
-                                                   request->silent, &layered->inner)))
+    if (!status && (status = hs_layered_plan_inner(plan->ctx, request, layered, layer, limit - most, request->silent,
+                                                   &layered->inner)))
         return status == HSUMMA_ERR_WORKSPACE
                    ? hs_fail(message, status,
                              "layers=%d: the parts of A, B and C use %" PRId64 " of the %" PRId64
@@ -271,8 +261,11 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
         status = hs_workspace_want(plan->ctx, buffers);
     plan->wants = !status;
     for (int x = 0; x < 3; x++)
-        for (int i = 0; i < layered->move[x].sends; i++)
-            layered->moved[x] += layered->move[x].transfer[i].elements * (int64_t)plan->problem.scalar->size;
+        for (int i = 0; i < layered->move[x].sends; i++) {
+            int64_t elements = layered->move[x].transfer[i].elements;
+            layered->moved[x] += elements * (int64_t)plan->problem.scalar->size;
+            layered->messages += hs_min(elements, layered->move[x].rounds);
+        }
     int64_t inside = status ? 0 : hs_plan_bytes(layered->inner);
     /* the workspace holds the buffers and the inner plan's panels at different times */
     layered->bytes += (int64_t)buffers > inside ? (int64_t)buffers : inside;
@@ -287,7 +280,7 @@ hsumma_status hs_layered_prepare(hsumma_plan *plan, const struct hs_request *req
 hsumma_status hs_layered_agree(hsumma_context *ctx, hsumma_plan *plan, struct hs_vote vote, struct hs_verdict *verdict)
 {
     const hsumma_plan *inner = plan && !vote.status ? plan->layered->inner : NULL;
-    vote.hash = inner ? (int64_t)hs_mix_text(0, inner->line) : 0;
+    vote.hash = inner ? (int64_t)(hs_mix_text(0, inner->line) >> 1) : 0;
     *verdict = hs_context_agree(ctx, vote);
     if (inner)
         plan->layered->alike = verdict->alike;

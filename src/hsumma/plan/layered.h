@@ -30,6 +30,7 @@ struct hs_layered {
     struct hs_redistribution move[3];
     int in_place[3];           /* 1 for A or B if it already has the layout of the layers, and is not moved */
     int64_t moved[3];          /* bytes that this process sends in each redistribution */
+    int64_t messages;          /* messages that this process sends in all of them */
     double move_seconds[3];    /* predicted seconds of each redistribution */
     struct hs_axis axis[3][2]; /* axes of A and B over all layers, and of C over one layer */
     char *memory;              /* memory of this process's parts of A, B and C in its layer */
@@ -96,11 +97,11 @@ void hs_layered_ends_free(struct hs_layered_ends *ends, const struct hs_allocato
 
 /* The ranks of a grid in ascending order; NULL if out of memory. */
 int *hs_layered_ranks(hsumma_context *ctx, const hsumma_grid *grid);
-/* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`.  settings: of the
- * whole plan.  It is chosen as the plan of layer 0 is, whose share of k is the largest. */
+/* Makes the plan of a layer from the caller's options, with layers=1 and the workspace limit `limit`.  It is chosen as
+ * the plan of layer 0 is, whose share of k is the largest. */
 hsumma_status hs_layered_plan_inner(hsumma_context *ctx, const struct hs_request *request,
-                                    const struct hs_settings *settings, const struct hs_layered *layered, int layer,
-                                    int64_t limit, int silent, hsumma_plan **inner);
+                                    const struct hs_layered *layered, int layer, int64_t limit, int silent,
+                                    hsumma_plan **inner);
 
 /* With layers=auto, several layers must take less than this share of the time without layers, because redistributions
  * are priced less accurately. */

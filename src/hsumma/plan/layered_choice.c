@@ -22,11 +22,10 @@ hsumma_status hs_layered_move_seconds(hsumma_context *ctx, struct hs_layered *la
 
 /* Prices the first layer's product. */
 static hsumma_status price_product(hsumma_context *ctx, const struct hs_request *request,
-                                   const struct hs_settings *settings, const struct hs_layered *layered, int64_t limit,
-                                   double *seconds, int64_t *workspace)
+                                   const struct hs_layered *layered, int64_t limit, double *seconds, int64_t *workspace)
 {
     hsumma_plan *inner = NULL;
-    hsumma_status status = hs_layered_plan_inner(ctx, request, settings, layered, 0, limit, 1, &inner);
+    hsumma_status status = hs_layered_plan_inner(ctx, request, layered, 0, limit, 1, &inner);
     if (!status)
         *seconds = inner->choice.prediction.seconds, *workspace = inner->choice.workspace_bytes;
     hs_plan_destroy(inner);
@@ -37,7 +36,6 @@ static hsumma_status price_product(hsumma_context *ctx, const struct hs_request 
  * priced; enough is -1 if everything is priced. */
 struct question {
     const struct hs_request *request;
-    const struct hs_settings *settings;
     const struct hs_problem *problem;
     int64_t limit;
     double enough;
@@ -72,8 +70,7 @@ static hsumma_status price(hsumma_context *ctx, const struct question *question,
         result->seconds += result->move[x] = layered->move_seconds[x];
     if (status || (question->enough >= 0 && result->seconds >= question->enough))
         return status;
-    status = price_product(ctx, request, question->settings, layered, question->limit - result->part_bytes,
-                           &result->product, &workspace);
+    status = price_product(ctx, request, layered, question->limit - result->part_bytes, &result->product, &workspace);
     result->seconds += result->product;
     result->workspace_bytes = result->part_bytes + workspace;
     return status;
@@ -114,8 +111,7 @@ hsumma_status hs_layered_price(hsumma_context *ctx, const struct hs_request *req
     if (status)
         return status;
     hs_plan_problem(request, settings, &scalar, &problem);
-    const struct question question = {
-        .request = request, .settings = settings, .problem = &problem, .limit = limit, .enough = -1};
+    const struct question question = {.request = request, .problem = &problem, .limit = limit, .enough = -1};
     return price_count(ctx, &question, count, result);
 }
 
@@ -249,7 +245,6 @@ hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *re
     struct entrant entrant[ENTRANTS] = {{0, 0}};
     hs_plan_problem(request, settings, &scalar, &problem);
     struct question question = {.request = request,
-                                .settings = settings,
                                 .problem = &problem,
                                 .limit =
                                     hs_workspace_limit(&settings->workspace, problem.view, 3, problem.scalar->size),

@@ -396,6 +396,12 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     options.settings.layers = hs_options_layers(&options, request->alone); /* alone: no process waits for others */
     if (request->alone && !request->priced) /* of p?gemm: one word for grids of all sizes */
         options.settings.layers = hs_layered_at_most(request, options.settings.layers);
+    if (request->largest) {
+        options.settings.layers = 1;
+        options.settings.explain = 0;
+        options.settings.guard &= HS_GUARD_MESSAGES;
+        options.settings.workspace = (struct hs_part){.bytes = request->limit};
+    }
     const struct hs_settings settings = options.settings; /* without options from the tuned file */
     if (!status && !request->for_cache)
         status = hs_request_check(request, ctx, &mine);
@@ -421,6 +427,8 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
         return status;
+    if (layered) /* its grids' creation was entered last */
+        hs_context_enter(ctx, HS_ENTERED_PLAN, ++ctx->entered, 0);
     hsumma_plan *plan = status ? NULL : new_plan(ctx, request->for_cache);
     if (plan) {
         hold(plan, ctx, request, cached);
@@ -467,7 +475,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     if (!status) {
         plan->workspace_max = verdict.value;
         if (!request->silent)
-            hs_plan_describe(plan, &options, request->options);
+            hs_plan_describe(plan, &options);
         if (settings.explain && ctx->comm.rank == 0 && !request->choice && !request->silent)
             print_plan(plan, request);
         if (settings.tune == HS_TUNE_MEASURE && !layered && !request->alone && !request->choice && !plan->remembered)

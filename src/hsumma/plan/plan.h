@@ -34,6 +34,7 @@ struct hs_request {
     /* For a layer's plan: A, B and C of the layer with the largest share of k.  The plan is chosen for them, so that
      * all layers choose alike; otherwise NULL. */
     const hsumma_desc *largest;
+    int64_t limit;            /* for a layer's plan: of its workspace, in bytes */
     int priced;               /* 1 if the plan is only made to know its price, and has no sections */
     int64_t whole;            /* for a section of k (guard/sections.h): k of the whole product; otherwise 0 */
     const void *scalar[2];    /* alpha and beta, for hs_request_compare; otherwise NULL */
@@ -246,7 +247,7 @@ static inline hsumma_plan *hs_plan_under_way(const hsumma_plan *plan)
 }
 
 /* Implemented in describe.c: writes the line of options that gives the same plan, and the origin of each choice. */
-void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options, const char *given);
+void hs_plan_describe(hsumma_plan *plan, const struct hs_options *options);
 /* Where this process's local products are computed: "BLAS", "hsumma" (bits=anywhere) or its device's kind; "none" if it
  * is not a member. */
 const char *hs_plan_maker(const hsumma_plan *plan);

@@ -456,7 +456,7 @@ static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
             snprintf(by_rows, sizeof by_rows, "lookahead=1 layers=%d", layers);
             c.options = by_rows;
             good &= repeats(ctx, c, line, sizeof line);
-            differ += strncmp(line, "lookahead=", 10) == 0;
+            differ += !strstr(line, "stationary=");
         }
     tap_ok(everywhere(good), "also with layers: %d products whose layers have different plans, %s", differ, line);
     struct gemm_case c = gemm_case_of(grid, HSUMMA_D, 'N', 'N', 12, 10, 14, 2);

@@ -489,14 +489,15 @@ static void test_environment(void)
 static void test_writing(void)
 {
     static const enum hs_option written[] = {
-        HS_OPT_STATIONARY, HS_OPT_BLOCK, HS_OPT_SEGMENT, HS_OPT_EXCHANGE, HS_OPT_NODE,          HS_OPT_CHUNK,
-        HS_OPT_SCALAPACK,  HS_OPT_SLICE, HS_OPT_THREADS, HS_OPT_DEVICE,   HS_OPT_DEVICE_MEMORY, HS_OPT_WORKSPACE_LIMIT};
+        HS_OPT_STATIONARY, HS_OPT_BLOCK,  HS_OPT_SEGMENT, HS_OPT_EXCHANGE, HS_OPT_NODE,          HS_OPT_CHUNK,
+        HS_OPT_SCALAPACK,  HS_OPT_SLICE,  HS_OPT_THREADS, HS_OPT_DEVICE,   HS_OPT_DEVICE_MEMORY, HS_OPT_WORKSPACE_LIMIT,
+        HS_OPT_GROUPS,     HS_OPT_LEVELS, HS_OPT_OUTER,   HS_OPT_BCAST,    HS_OPT_REDUCE};
     int wrong = 0, count = 0;
     for (unsigned w = 0; w < sizeof written / sizeof *written; w++) {
         enum hs_option i = written[w];
         for (int v = 0; rows[i].accepts[v].text; v++, count++) {
             struct hs_options options;
-            char text[64];
+            char text[128];
             hs_options_default(&options, NULL);
             wrong +=
                 hs_options_apply(&options, word_of(i, rows[i].accepts[v].text).text, HS_BY_CONTEXT, NULL) != HSUMMA_OK;
@@ -504,7 +505,7 @@ static void test_writing(void)
             wrong += !sets(i, text, after(NULL, word_of(i, text).text, NULL, i), rows[i].accepts[v].sets);
         }
     }
-    tap_ok(wrong == 0 && count > 40, "values written as text read as the same: %d, %d wrong", count, wrong);
+    tap_ok(wrong == 0 && count > 60, "values written as text read as the same: %d, %d wrong", count, wrong);
 }
 
 /* Of a tuned file's options only those that choose how a product is computed take effect; others are only checked. */

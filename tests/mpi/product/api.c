@@ -421,6 +421,36 @@ static int repeats(hsumma_context *ctx, struct gemm_case c, char *line, size_t l
     return good;
 }
 
+/* The line of a plan with layers says the options of its context, too, also if the plans of layers differ. */
+static void test_lines_of_contexts(void)
+{
+    hsumma_context *ctx[2];
+    hsumma_grid *grid[2];
+    int good = gemm_open("stationary=A lookahead=0", 1, size, &ctx[0], &grid[0]) &&
+               gemm_open("", 1, size, &ctx[1], &grid[1]),
+        differ = 0;
+    for (int layers = 2; good && layers <= size; layers++) {
+        hsumma_plan *plan[2] = {NULL, NULL};
+        hsumma_plan_info info[2];
+        char given[32];
+        snprintf(given, sizeof given, "layers=%d", layers);
+        for (int i = 0; i < 2; i++) {
+            struct gemm_case c = gemm_case_of(grid[i], HSUMMA_D, 'N', 'N', 40, 37, 150, 4);
+            c.options = i == 0 ? given : info[0].line;
+            good &= !gemm_plan_create(ctx[i], &c, &plan[i]);
+            info[i] = plan_query(plan[i]);
+        }
+        good &= same_plan(&info[0], &info[1]) && info[0].stationary == 'A' && info[0].lookahead == 0;
+        differ += strstr(info[0].line, "block=") == NULL;
+        for (int i = 0; i < 2; i++)
+            hsumma_plan_free(&plan[i]);
+    }
+    tap_ok(everywhere(good), "lines say the options of the context; %d products whose layers have different plans",
+           differ);
+    for (int i = 0; i < 2; i++)
+        gemm_close(&ctx[i], &grid[i]);
+}
+
 static void test_lines(hsumma_context *ctx, const hsumma_grid *grid)
 {
     int P, Q, good = 1, plans = 0;
@@ -647,6 +677,7 @@ static void test_all(hsumma_context *ctx, const hsumma_grid *grid)
     test_nothing(ctx, grid);
     test_environment();
     test_lines(ctx, grid);
+    test_lines_of_contexts();
     test_null(ctx, grid);
     test_odds();
 }

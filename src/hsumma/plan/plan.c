@@ -38,16 +38,17 @@ struct subject {
     struct hs_problem whole, without_idle;
 };
 
-static void make_subject(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
+static void make_subject(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
                          struct subject *subject)
 {
-    struct hs_request largest = *request;
+    subject->whole = plan->problem;
     if (request->largest) {
+        struct hs_request largest = *request;
         for (int x = 0; x < 3; x++)
             largest.desc[x] = &request->largest[x];
         largest.extent[HS_K] = hs_layered_share_of_k(request, request->largest);
+        hs_plan_problem(&largest, settings, &plan->scalar, &subject->whole);
     }
-    hs_plan_problem(&largest, settings, scalar, &subject->whole);
     subject->without_idle = subject->whole;
 }
 
@@ -436,7 +437,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         plan->layered = layered;
         hs_plan_problem(request, &settings, &plan->scalar, &plan->problem);
         whole = plan->problem;
-        make_subject(request, &settings, &plan->scalar, &subject);
+        make_subject(plan, request, &settings, &subject);
         status = layered ? HSUMMA_OK : leave_idle(plan, &subject, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)

@@ -173,6 +173,9 @@ static void test_auto(hsumma_context *ctx, const hsumma_grid *grid)
     hs_clock_memo_begin(&ctx->memo, &ctx->profile, &ctx->memory);
     c.options = "layers=auto workspace_limit=1G";
     hsumma_plan_info info = planned(ctx, &c, line);
+    tap_ok(
+        everywhere(info.bytes_sent == info.predicted_bytes_sent && info.messages_sent == info.predicted_messages_sent),
+        "as predicted %" PRId64 " bytes are sent in %" PRId64 " messages", info.bytes_sent, info.messages_sent);
     int chosen = layers_of(&info), several = ctx->comm.topology.division[HS_NODE].parts > 1;
     double seconds = info.predicted_seconds;
     tap_ok(everywhere(info.line && (several ? chosen > 1 : chosen == 1)), "layers=auto on %s: %d",

@@ -394,8 +394,8 @@ static hsumma_status exchange_list(const struct hs_mover *mover, int outward, in
         return HSUMMA_ERR_MEMORY;
     int held = hs_mover_holds(mover, pair) ? pieces_to(mover, width, piece) : 0;
     int taken = hs_mover_takes(mover, pair) ? pieces_from(mover, pair, width, piece + most) : 0;
-    hsumma_status status = outward ? hs_exchange_build(me, piece + most, taken, piece, held, memory, list)
-                                   : hs_exchange_build(me, piece, held, piece + most, taken, memory, list);
+    hsumma_status status = outward ? hs_exchange_build(me, (int)most, piece + most, taken, piece, held, memory, list)
+                                   : hs_exchange_build(me, (int)most, piece, held, piece + most, taken, memory, list);
     hs_put(memory, piece);
     return status;
 }

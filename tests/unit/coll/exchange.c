@@ -70,8 +70,8 @@ static int faults(const struct grid *grid, int outward)
         struct hs_piece held[MOST], taken[MOST];
         int holds = me / grid->Q == grid->owner ? pieces(grid, 1, held) : 0;
         int takes = me % grid->Q == grid->root ? pieces(grid, 0, taken) : 0;
-        hsumma_status status = outward ? hs_exchange_build(me, taken, takes, held, holds, &hs_heap, &list[me])
-                                       : hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]);
+        hsumma_status status = outward ? hs_exchange_build(me, ranks, taken, takes, held, holds, &hs_heap, &list[me])
+                                       : hs_exchange_build(me, ranks, held, holds, taken, takes, &hs_heap, &list[me]);
         wrong += status != HSUMMA_OK;
     }
     return wrong + run(list, ranks, ranks - 1); /* of P Q pairs, one is a process with itself */
@@ -98,7 +98,7 @@ static int realign_faults(const struct hs_axis *own, const struct hs_axis *want,
             in += other == me ? 0 : gets;
         }
         wanted += holds;
-        wrong += hs_exchange_build(me, held, holds, taken, takes, &hs_heap, &list[me]) != HSUMMA_OK;
+        wrong += hs_exchange_build(me, ranks, held, holds, taken, takes, &hs_heap, &list[me]) != HSUMMA_OK;
     }
     return wrong + run(list, ranks, wanted);
 }
@@ -117,6 +117,34 @@ static void test_realigned(void)
     tap_ok(wrong == 0, "and those between two layouts of one axis: %d tested, %d faults", tested, wrong);
 }
 
+/* Where all exchange with all, the i-th SENDs of all processes go to different ones, so that no receiver is crowded. */
+static void test_spread(void)
+{
+    struct hs_list list[MOST];
+    int wrong = 0;
+    for (int me = 0; me < MOST; me++) {
+        struct hs_piece piece[MOST];
+        int count = 0;
+        for (int other = 0; other < MOST; other++)
+            if (other != me) {
+                piece[count] = (struct hs_piece){other, count, 1};
+                count++;
+            }
+        wrong += hs_exchange_build(me, MOST, piece, count, piece, count, &hs_heap, &list[me]) != HSUMMA_OK;
+    }
+    int step[MOST] = {0};
+    for (int i = 0; i < MOST - 1 && !wrong; i++) {
+        int taken[MOST] = {0};
+        for (int me = 0; me < MOST; me++) {
+            while (list[me].step[step[me]].kind != HS_SEND)
+                step[me]++;
+            wrong += taken[list[me].step[step[me]++].peer]++;
+        }
+    }
+    tap_ok(run(list, MOST, MOST * (MOST - 1)) == 0 && wrong == 0, "all send to different ones at a time: %d faults",
+           wrong);
+}
+
 int main(void)
 {
     int wrong = 0, tested = 0;
@@ -129,5 +157,6 @@ int main(void)
     wrong = faults(&(struct grid){23, 24, 22, 22}, 0) + faults(&(struct grid){24, 23, 23, 0}, 1);
     tap_ok(wrong == 0, "and so do large ones: %d faults", wrong);
     test_realigned();
+    test_spread();
     return tap_done();
 }

@@ -12,9 +12,9 @@ struct hs_piece {
 
 /*
  * Builds the list of member `me` of `size`. Pieces are sorted by peer; a piece whose peer is `me` becomes a COPY. All
- * members order the messages by the distance from sender to receiver, cyclically, and by descending sender. So the lists
- * complete when executed in order, an executor with a limited window cannot block, and at any time members send to
- * different ones.
+ * members order the messages by the distance from sender to receiver, cyclically, and by descending sender. So the
+ * lists complete when executed in order, an executor with a limited window cannot block, and at any time members send
+ * to different ones.
  */
 hsumma_status hs_exchange_build(int me, int size, const struct hs_piece *to, int sends, const struct hs_piece *from,
                                 int recvs, const struct hs_allocator *memory, struct hs_list *list);

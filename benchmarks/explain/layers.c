@@ -72,7 +72,7 @@ hsumma_status explain_layers(explanation *e, struct hs_message *message)
         status = explain_take_layers(e);
     if (!status && e->layers_taken > 1 && !price_of(e, e->layers_taken))
         status = add_price(e, &request, e->layers_taken);
-    if (!status && e->layers_taken > 1) {
+    if (!status && e->layers_wanted > 1) { /* those that are chosen fit */
         struct hs_layered_price price;
 
         status = hs_layered_price(e->ctx, &request, e->layers_taken, (int64_t)e->info.workspace_limit_bytes, &price);

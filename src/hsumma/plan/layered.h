@@ -116,10 +116,9 @@ struct hs_layered_rival {
 };
 /*
  * Implemented in layered_choice.c, for layers=auto.  Sets *count to the number of layers with the least predicted time
- * among those whose memory fits into the workspace limit.  Numbers are priced that engage nearly all processes and,
- * by the bytes that a process receives, are the best.  If `one` has a time, *count is 1 unless more layers are clearly
- * faster.
- * *count is equal on all processes that return HSUMMA_OK.
+ * among those whose memory fits into the workspace limit.  Numbers that engage nearly all processes are priced
+ * in the order of an estimate until one is not faster.  If `one` has a time, *count is 1 unless more layers are clearly
+ * faster.  *count is equal on all processes that return HSUMMA_OK.
  */
 hsumma_status hs_layered_choose(hsumma_context *ctx, const struct hs_request *request,
                                 const struct hs_settings *settings, struct hs_layered_rival one, int *count);

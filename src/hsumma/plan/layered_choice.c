@@ -174,14 +174,14 @@ static double estimate(const struct hs_machine *machine, const struct question *
     const struct hs_link *network = &machine->network;
     const double size = (double)question->problem->scalar->size, byte = hs_long_beta(network);
     double messages = layered->extent[0] + layered->extent[1], elements = 0;
-    for (int x = 0; x < 3; x++)
-        if (!question->free)
-            count_move(question->problem->view[x].axis, layered->axis[x], x == HS_C ? layered->count : 1, &messages,
-                       &elements);
-    if (question->free) { /* C's parts are equal */
+    if (question->free) { /* only C moves, and its parts are equal */
         messages += layered->count;
         elements += (double)largest_part(layered->axis[HS_C]);
     }
+    for (int x = 0; x < 3 && !question->free; x++)
+        if (!layered->in_place[x])
+            count_move(question->problem->view[x].axis, layered->axis[x], x == HS_C ? layered->count : 1, &messages,
+                       &elements);
     return messages * network->alpha + elements * size * fmax(byte, machine->inject * together) +
            entering(layered, question->request, together) * size * fmax(byte / together, machine->inject);
 }

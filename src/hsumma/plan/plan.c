@@ -1,95 +1,13 @@
 #include "hsumma/plan/plan.h"
 
 #include "base/simulator.h"
-#include "dist/cover.h"
 #include "hsumma/search/candidate.h"
 #include "hsumma/search/search_node.h"
-#include "summa/local/ordered.h"
 #include "summa/messages/mpi_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
-                     struct hs_problem *problem)
-{
-    hsumma_context *ctx = request->desc[0]->grid->ctx;
-    *scalar = hs_scalars[request->type];
-    scalar->compute = ctx->compute;
-    if (settings->bits)
-        hs_scalar_order(scalar);
-    *problem = (struct hs_problem){
-        .scalar = scalar, .grid = request->desc[0]->grid->grid, .local = ctx->local, .trace = ctx->comm.trace};
-    memcpy(problem->extent, request->extent, sizeof problem->extent);
-    for (int x = 0; x < 3; x++) {
-        const hsumma_desc *desc = request->desc[x];
-        struct hs_axis rows = hs_desc_axis(desc, 0), cols = hs_desc_axis(desc, 1);
-        char op = request->op[x] == 'C' && !problem->scalar->complex_type ? 'T' : request->op[x];
-        int64_t logical[2] = {request->extent[hs_operand_dims[x][0]], request->extent[hs_operand_dims[x][1]]};
-        problem->view[x] = hs_view_make(&rows, &cols, desc->i, desc->j, logical[op == 'N' ? 0 : 1],
-                                        logical[op == 'N' ? 1 : 0], desc->grid->grid.coord, desc->ld, op);
-    }
-}
-
-/* The problem for which a plan is chosen: for a layer, that of the layer with the largest share of k; for other plans,
- * the plan's own. */
-struct subject {
-    struct hs_problem whole, without_idle;
-};
-
-static void make_subject(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
-                         struct subject *subject)
-{
-    subject->whole = plan->problem;
-    if (request->largest) {
-        struct hs_request largest = *request;
-        for (int x = 0; x < 3; x++)
-            largest.desc[x] = &request->largest[x];
-        largest.extent[HS_K] = hs_layered_share_of_k(request, request->largest);
-        hs_plan_problem(&largest, settings, &plan->scalar, &subject->whole);
-    }
-    subject->without_idle = subject->whole;
-}
-
-/* Reduces the grid of the plan's problem and of subject->without_idle to the shortest (cyclic) run of rows and of
- * columns whose processes own all of the subject's A, B and C, at least one process.  Keeps the whole grid if the
- * caller gives a hierarchy, which applies to the whole grid. */
-static hsumma_status leave_idle(hsumma_plan *plan, struct subject *subject, const struct hs_settings *settings)
-{
-    struct hs_problem *problem[2] = {&plan->problem, &subject->without_idle};
-    struct hs_grid *grid = &plan->problem.grid, whole = *grid;
-    struct hs_cover cover[2];
-    for (int a = 0; a < 2; a++) {
-        const struct hs_axis *axis[3];
-        for (int x = 0; x < 3; x++)
-            axis[x] = &subject->whole.view[x].axis[a];
-        cover[a] = hs_cover_make(axis, 3, whole.extent[a]);
-    }
-    if (settings->levels > 0 || (cover[0].length == whole.extent[0] && cover[1].length == whole.extent[1]))
-        return HSUMMA_OK;
-    plan->ranks = hs_get(&plan->ctx->memory, (size_t)cover[0].length * (size_t)cover[1].length, sizeof *plan->ranks);
-    if (!plan->ranks)
-        return HSUMMA_ERR_MEMORY;
-    grid->rank = plan->ranks;
-    for (int i = 0; i < cover[0].length; i++)
-        for (int j = 0; j < cover[1].length; j++)
-            plan->ranks[i * cover[1].length + j] =
-                hs_grid_rank(&whole, (cover[0].start + i) % whole.extent[0] * whole.extent[1] +
-                                         (cover[1].start + j) % whole.extent[1]);
-    for (int a = 0; a < 2; a++) {
-        for (int x = 0; cover[a].length < whole.extent[a] && x < 3; x++)
-            for (int p = 0; p < 2; p++)
-                problem[p]->view[x].axis[a] = hs_cover_axis(&cover[a], &problem[p]->view[x].axis[a]);
-        grid->extent[a] = cover[a].length;
-        grid->coord[a] = plan->in_grid ? hs_cover_index(&cover[a], whole.extent[a], whole.coord[a]) : -1;
-    }
-    if (grid->coord[0] < 0 || grid->coord[1] < 0)
-        grid->coord[0] = grid->coord[1] = -1;
-    plan->member = grid->coord[0] >= 0;
-    subject->without_idle.grid = *grid;
-    return HSUMMA_OK;
-}
 
 /* Checks that local extents fit into the 32-bit integers of the BLAS. */
 static hsumma_status check_blas_limits(const struct hs_problem *problem, struct hs_message *message)
@@ -155,9 +73,9 @@ static void keep_to_one_level(const hsumma_plan *plan, struct hs_settings *setti
 
 /* hs_choose, and the even division of the work.  A process that plans alone (p?gemm) does not engage processes that own
  * nothing, because PBLAS makes no process wait for one whose matrices it does not need. */
-static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request *request, const struct subject *subject,
-                                     const struct hs_settings *settings, const struct hs_planner *planner,
-                                     struct hs_message *message)
+static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request *request,
+                                     const struct hs_subject *subject, const struct hs_settings *settings,
+                                     const struct hs_planner *planner, struct hs_message *message)
 {
     hsumma_status status = HSUMMA_OK;
     plan->ranking.count = 0;
@@ -171,7 +89,7 @@ static hsumma_status choose_by_model(hsumma_plan *plan, const struct hs_request 
 
 /* Sets the plan's ranking to the request's choice, to the remembered choice if the caller's options permit it, or to
  * the model's choices. */
-static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct subject *subject,
+static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request, const struct hs_subject *subject,
                             const struct hs_settings *settings, struct hs_options *options, struct hs_message *message)
 {
     hsumma_context *ctx = plan->ctx;
@@ -228,9 +146,9 @@ hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreemen
 }
 
 /* Does all local work of the creation.  Sets *about to the subject of a failure. */
-static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_problem *whole,
-                             const struct subject *subject, const struct hs_settings *settings,
-                             struct hs_options *options, struct hs_message *message, int *about)
+static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request, const struct hs_subject *subject,
+                             const struct hs_settings *settings, struct hs_options *options, struct hs_message *message,
+                             int *about)
 {
     hsumma_context *ctx = plan->ctx;
     int64_t ld[3] = {request->desc[0]->ld, request->desc[1]->ld, request->desc[2]->ld};
@@ -245,7 +163,7 @@ static hsumma_status prepare(hsumma_plan *plan, const struct hs_request *request
     if (!plan->layered)
         plan->choice = plan->ranking.choice[0];
     if (plan->choice.spec.node == HS_NODE_EVEN) { /* engages all processes of the grid */
-        plan->problem = *whole;
+        hs_plan_problem(request, settings, &plan->scalar, &plan->problem);
         plan->member = plan->in_grid;
     }
     plan->by_node = !plan->layered && plan->choice.spec.node != HS_NODE_MESSAGES;
@@ -422,8 +340,7 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
     /* A process proceeds to the agreement also after an error, because others may have a different status. */
     int about = HS_ABOUT_NOTHING;
     int64_t hash = status ? 0 : hs_request_hash(request, 0);
-    struct hs_problem whole; /* with processes that own nothing */
-    struct subject subject;
+    struct hs_subject subject;
     struct hs_layered *layered = NULL;
     if (!status && hs_layered_wanted(request, &settings) &&
         (status = hs_layered_create(ctx, request, &settings, &layered)))
@@ -436,12 +353,11 @@ hsumma_status hs_plan_create(hsumma_context *ctx, const struct hs_request *reque
         plan->mark = (uint32_t)hash;
         plan->layered = layered;
         hs_plan_problem(request, &settings, &plan->scalar, &plan->problem);
-        whole = plan->problem;
-        make_subject(plan, request, &settings, &subject);
-        status = layered ? HSUMMA_OK : leave_idle(plan, &subject, &settings);
+        hs_subject_make(plan, request, &settings, &subject);
+        status = layered ? HSUMMA_OK : hs_plan_leave_idle(plan, &subject, &settings);
         about = status ? HS_ABOUT_MEMORY : about;
         if (!status)
-            status = prepare(plan, request, &whole, &subject, &settings, &options, &mine, &about);
+            status = prepare(plan, request, &subject, &settings, &options, &mine, &about);
     } else if (!status) {
         status = HSUMMA_ERR_MEMORY;
         about = HS_ABOUT_MEMORY;

@@ -148,6 +148,19 @@ hsumma_status hs_request_compare(hsumma_context *ctx, const struct hs_request *r
 void hs_plan_problem(const struct hs_request *request, const struct hs_settings *settings, struct hs_scalar *scalar,
                      struct hs_problem *problem);
 
+/* The problem for which a plan is chosen: for a layer, that of the layer with the largest share of k; for other plans,
+ * the plan's own. */
+struct hs_subject {
+    struct hs_problem whole, without_idle;
+};
+/* Makes the subject of a plan with its problem, on the whole grid. */
+void hs_subject_make(hsumma_plan *plan, const struct hs_request *request, const struct hs_settings *settings,
+                     struct hs_subject *subject);
+/* Reduces the grid of the plan's problem and of subject->without_idle to the shortest (cyclic) run of rows and of
+ * columns whose processes own all of the subject's A, B and C, at least one process.  Keeps the whole grid if the
+ * caller gives a hierarchy, which applies to the whole grid.  HSUMMA_ERR_MEMORY. */
+hsumma_status hs_plan_leave_idle(hsumma_plan *plan, struct hs_subject *subject, const struct hs_settings *settings);
+
 /* Makes an agreement over the whole grid, of which this process must be a member.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,
                                      enum hs_agreement_number number);

@@ -15,14 +15,34 @@ int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int
     return (int64_t)(flag - hs_shm_epoch(instance, value)) >= 0;
 }
 
-/* Waits for all earlier instances in turn: which of them had this slot or SHARED depends on those between. */
 int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring)
 {
-    for (const int64_t before = instance - shm->ring[ring].depth; shm->finished <= before; shm->finished++)
-        for (int m = 0; m < shm->members; m++)
-            if (!hs_shm_signalled(shm, shm->finished, m, HS_SIGNAL_MAX))
-                return 0;
+    const int64_t needed = instance - shm->ring[ring].depth + 1;
+    if (shm->finished >= needed)
+        return 1;
+    int64_t finished = INT64_MAX;
+    for (int m = 0; m < shm->members && finished >= needed; m++) {
+        int64_t ended = atomic_load_explicit(&shm->of[m].ended, memory_order_acquire);
+        finished = ended < finished ? ended : finished;
+    }
+    if (finished < needed)
+        return 0;
+    shm->finished = finished;
     return 1;
+}
+
+_Static_assert(HS_RING <= 32, "ended_beyond has a bit for each instance in progress");
+
+void hs_shm_finish(struct hs_shm *shm, int64_t instance)
+{
+    /* in 2^30 instances no list may have raised the flag, and flags more than 2^31 instances apart do not compare */
+    if (instance % (INT64_C(1) << 30) < HS_RING)
+        hs_shm_signal(shm, instance, HS_SIGNAL_MAX);
+    shm->ended_beyond |= UINT32_C(1) << (instance - shm->ended);
+    for (; shm->ended_beyond & 1; shm->ended_beyond >>= 1)
+        shm->ended++;
+    atomic_store_explicit(&shm->of[shm->me].ended, shm->ended, memory_order_release);
+    hs_bells_ring(shm->bells);
 }
 
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value)
@@ -50,7 +70,7 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
     for (int64_t done = 0; done < bytes;) {
         struct iovec local = {(char *)to + done, (size_t)(bytes - done)};
         struct iovec remote = {(void *)(uintptr_t)(from + (uint64_t)done), (size_t)(bytes - done)};
-        ssize_t got = process_vm_readv((pid_t)hs_shm_post(shm, 0, member)->process, &local, 1, &remote, 1, 0);
+        ssize_t got = process_vm_readv((pid_t)shm->of[member].process, &local, 1, &remote, 1, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return HSUMMA_ERR_INTERNAL;
         done += got > 0 ? got : 0;
@@ -60,14 +80,14 @@ hsumma_status hs_shm_read(const struct hs_shm *shm, int64_t instance, int member
 
 void hs_shm_break(struct hs_shm *shm, hsumma_status status)
 {
-    atomic_store_explicit(&hs_shm_post(shm, 0, shm->me)->broken,
-                          status == HSUMMA_ERR_PEER ? (int)status : HSUMMA_ERR_MPI, memory_order_release);
+    atomic_store_explicit(&shm->of[shm->me].broken, status == HSUMMA_ERR_PEER ? (int)status : HSUMMA_ERR_MPI,
+                          memory_order_release);
     hs_bells_ring(shm->bells);
 }
 
 hsumma_status hs_shm_broken(const struct hs_shm *shm, int member)
 {
-    return (hsumma_status)atomic_load_explicit(&hs_shm_post(shm, 0, member)->broken, memory_order_acquire);
+    return (hsumma_status)atomic_load_explicit(&shm->of[member].broken, memory_order_acquire);
 }
 
 static const int64_t MOST_WISHED = INT64_C(1) << 56; /* bytes of a node's SHARED in a slot: more than any node has */
@@ -85,14 +105,19 @@ int64_t hs_shm_bytes_for(int ranks, int64_t wish)
     return hs_in_pages(shared_bytes);
 }
 
-/* The rings but the last have room for the short messages of which a program makes many in a row. */
+/*
+ * The rings but the last have room for the short messages of which a program makes many in a row. 32 SHAREDs of 8 KB
+ * are faster than four, although the four would stay in the first cache (doc/results/collectives.md).
+ */
 static const struct hs_shared_ring rings[HS_SHARED_RINGS] = {
-    {NULL, 512, HS_RING}, {NULL, 2048, HS_RING / 2}, {NULL, 0, HS_LONG_RING}};
+    {NULL, 512, HS_RING}, {NULL, 8192, HS_RING}, {NULL, 0, HS_LONG_RING}};
 
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes)
 {
-    int64_t at = hs_in_pages(HS_RING * shm->members * (int64_t)sizeof *shm->post);
+    int64_t of = HS_RING * shm->members * (int64_t)sizeof *shm->post;
+    int64_t at = hs_in_pages(of + shm->members * (int64_t)sizeof *shm->of);
     shm->post = memory;
+    shm->of = memory ? (struct hs_shm_rank *)((char *)memory + of) : NULL;
     for (int r = 0; r < HS_SHARED_RINGS; r++) {
         struct hs_shared_ring *ring = &shm->ring[r];
         *ring = rings[r];
@@ -103,10 +128,10 @@ void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes)
     shm->bytes = (size_t)at;
 }
 
-int hs_shm_ring_for(int64_t reach, int crowded)
+int hs_shm_ring_for(int64_t reach)
 {
     int ring = 0;
-    while (ring < HS_SHARED_RINGS - 1 && (reach > rings[ring].bytes || (ring > 0 && !crowded)))
+    while (ring < HS_SHARED_RINGS - 1 && reach > rings[ring].bytes)
         ring++;
     return ring;
 }
@@ -133,7 +158,7 @@ struct hs_shm *hs_shm_make(MPI_Comm mates, const struct hs_comm *comm, int64_t s
         return NULL;
     }
     shm->probe = PROBE + (uint64_t)shm->me;
-    hs_shm_post(shm, 0, shm->me)->process = getpid();
+    shm->of[shm->me].process = getpid();
     hs_shm_publish(shm, 0, &shm->probe, NULL);
     return shm;
 }

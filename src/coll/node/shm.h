@@ -1,8 +1,10 @@
 /*
  * Shared memory of the ranks of one node: a ring of slots for the instances of one group. For each slot a rank has a
- * post: a flag (SIGNAL, WAIT, and the end of an instance) and the addresses of its IN and OUT. Flags are 64-bit epochs
- * that only grow, so nothing is ever reset. SHARED has rings of its own, deep ones for short SHAREDs: with more ranks
- * than cores the depth decides how many calls a rank executes before it must yield its core to a rank that is behind.
+ * post: a flag (SIGNAL, WAIT) and the addresses of its IN and OUT. Flags are 64-bit epochs that only grow, so nothing
+ * is ever reset. A rank counts the instances that it has finished, so a rank that looks for a free slot reads one
+ * number of each member, and only if the slots that it knows to be free are used up. SHARED has rings of its own, deep
+ * ones for short SHAREDs: with more ranks than cores the depth decides how many calls a rank executes before it must
+ * yield its core to a rank that is behind.
  *
  * The counters of a product's directory (directory.h) only grow, too, but over all executions of a grid, and their
  * readers may sleep on them. A rank with collectives in progress must also progress messages, so it polls flags, or
@@ -34,18 +36,23 @@ enum { HS_SLOT_SIGNALS = 4, HS_SLOT_EVENTS };
 
 /* One rank's part of one slot. */
 struct hs_post {
-    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL, finally of HS_SIGNAL_MAX; 0 at first */
+    _Alignas(128) _Atomic uint64_t flag; /* hs_shm_epoch of the last SIGNAL; 0 at first */
     /*
      * If the rank's list exposes them: addresses of IN [0] and OUT [1] in the owner's process (for devices: offsets in
      * `region`), valid for peers after the first SIGNAL.
      */
     uint64_t address[2];
     int64_t region[2]; /* for devices: numbers of the regions that contain IN [0] and OUT [1] (region.h) */
-    /* Used in slot 0 only: the owner's process id, and the error after which it sends no more signals; 0 if none. */
-    int64_t process;
-    _Atomic int broken;
     /* For devices that share events: the value of the flag for which each event was last recorded. */
     _Atomic uint64_t recorded[HS_SLOT_EVENTS];
+};
+
+/* What a rank publishes once. `ended` is alone in its cache lines, since the others poll `broken` while they wait. */
+struct hs_shm_rank {
+    _Alignas(128) _Atomic int64_t ended; /* it has finished the instances before this one; it accesses their slots and
+                                            SHAREDs no more */
+    _Alignas(128) int64_t process;       /* its process id */
+    _Atomic int broken;                  /* the error after which it sends no more signals; 0 if none */
 };
 
 /* A ring of SHARED: `bytes` bytes for each of `depth` successive instances, a power of two, and each member. */
@@ -58,7 +65,8 @@ struct hs_shared_ring {
 struct hs_bells;
 struct hs_device_share;
 struct hs_shm {
-    struct hs_post *post; /* the mapping: for each slot and member a post, then the rings of SHARED */
+    struct hs_post *post;   /* the mapping: for each slot and member a post, then `of`, then the rings of SHARED */
+    struct hs_shm_rank *of; /* of each member */
     size_t bytes;
     struct hs_shared_ring ring[HS_SHARED_RINGS]; /* in ascending order of `bytes`. For devices: no memory, and the depth
                                                     of the last is less if SHARED is long */
@@ -69,6 +77,8 @@ struct hs_shm {
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
     uint64_t probe;                      /* read by the mates to find out whether they can (hs_shm_probe) */
     int64_t finished;                    /* all members have finished the instances before this one */
+    int64_t ended;                       /* this rank's counter, and the instances from it on that it has finished */
+    uint32_t ended_beyond;               /* out of order: bit i for ended + i */
     struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
     const struct hs_device_share *share; /* for devices: the events; else NULL */
 };
@@ -77,11 +87,8 @@ enum { HS_BOUNCE = 256 * 1024 };
 
 /* Sets post, bytes, ring for a mapping at `memory` (NULL: none yet). shared_bytes: of the last ring; 0: no SHARED. */
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
-/*
- * The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. crowded: true if there
- * are more ranks than processors; else four SHAREDs of 2 KB, which stay in the first cache, are better than 16.
- */
-int hs_shm_ring_for(int64_t reach, int crowded);
+/* The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. */
+int hs_shm_ring_for(int64_t reach);
 static inline struct hs_post *hs_shm_post(const struct hs_shm *shm, int64_t instance, int member)
 {
     return &shm->post[instance % HS_RING * shm->members + member];
@@ -93,18 +100,20 @@ static inline char *hs_shm_shared(const struct hs_shm *shm, int64_t instance, in
     return of->memory + ((instance & (of->depth - 1)) * shm->members + member) * of->bytes;
 }
 
-/* The flag for a SIGNAL value in an instance. It wraps after 2^32 instances; compared flags are close together. */
+/*
+ * The flag for a SIGNAL value in an instance, or for its end: HS_SIGNAL_MAX. It wraps after 2^32 instances; compared
+ * flags are less than 2^31 instances apart.
+ */
 static inline uint64_t hs_shm_epoch(int64_t instance, int64_t value)
 {
     return ((uint64_t)instance + 1) << 32 | (uint64_t)value;
 }
 
-/*
- * Raise this rank's flag, and check whether a member's flag has reached a value. Values are those of the list, or
- * HS_SIGNAL_MAX: the rank has finished the instance and no longer accesses the slot.
- */
+/* Raise this rank's flag, and check whether a member's flag has reached a value of its list. */
 void hs_shm_signal(struct hs_shm *shm, int64_t instance, int64_t value);
 int hs_shm_signalled(const struct hs_shm *shm, int64_t instance, int member, int64_t value);
+/* This rank has finished the instance; instances may finish in any order. */
+void hs_shm_finish(struct hs_shm *shm, int64_t instance);
 /* True if all members have finished the instances that used the slot of `instance` and its SHARED before. */
 int hs_shm_free(struct hs_shm *shm, int64_t instance, int ring);
 /* Stores the addresses of IN and OUT for peers; call it before the first SIGNAL. */

@@ -285,7 +285,7 @@ hsumma_status hs_progress(struct hs_instance *instance, int *worked)
         if (instance->comm->block)
             hs_block_remove(instance->comm->block, &instance->open);
         if (instance->bound.shm)
-            hs_shm_signal(instance->bound.shm, instance->bound.instance, HS_SIGNAL_MAX);
+            hs_shm_finish(instance->bound.shm, instance->bound.instance);
     }
     return status;
 }

@@ -320,10 +320,8 @@ static hsumma_status prepare(struct hs_team *team, const struct hs_call *call, s
     const struct hs_signature *either = *signature ? *signature : fresh;
     struct hs_vote vote = {.status = mine, .about = about, .hash = mine ? 0 : hash_of(team, call, either)};
     if (fresh)
-        vote.value =
-            (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
-            (int64_t)(fresh->device ? HS_SHARED_RINGS - 1 : hs_shm_ring_for(fresh->list.reach, team->comm->crowded))
-                << RING_BIT;
+        vote.value = (hs_signature_bytes(fresh) + (call->in_place ? call->in_bytes : 0)) |
+                     (int64_t)(fresh->device ? HS_SHARED_RINGS - 1 : hs_shm_ring_for(fresh->list.reach)) << RING_BIT;
     hsumma_status status = hs_team_agree(team, vote, &verdict, message);
     if (!status && !verdict.alike)
         status = unlike(team, call, either, message);

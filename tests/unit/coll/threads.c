@@ -218,7 +218,7 @@ static int is_without_messages(const struct team *team, struct call *call)
             return 0;
         for (int i = 0; i < list.steps; i++)
             messages += list.step[i].kind == HS_SEND || list.step[i].kind == HS_RECV || list.step[i].kind == HS_MPI;
-        call->ring = hs_shm_ring_for(list.reach, 1) > call->ring ? hs_shm_ring_for(list.reach, 1) : call->ring;
+        call->ring = hs_shm_ring_for(list.reach) > call->ring ? hs_shm_ring_for(list.reach) : call->ring;
         hs_list_free(&hs_heap, &list);
     }
     return messages == 0;

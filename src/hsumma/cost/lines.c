@@ -309,24 +309,32 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
     return line;
 }
 
+/* The line on the most nodes: of some, with roots of the first coordinate, and the last line with those of the last. */
 static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
 {
+    enum { MOST_LINES = 8 };
     const struct hs_grid *grid = lines->grid;
-    int step = stride * hs_grid_stride(grid, axis), all = grid->extent[0] * grid->extent[1];
-    struct hs_line first = {.axis = axis,
-                            .nodes = lines->one_node ? 1 : size,
-                            .group = {.table = grid->rank, .stride = step, .size = size},
-                            .where = (uint64_t)lines->one_node,
-                            .sharing = 1},
-                   last = first;
+    const int step = stride * hs_grid_stride(grid, axis), others = grid->extent[1 - axis];
+    const int looked = others < MOST_LINES ? others : MOST_LINES;
+    struct hs_line most = {.axis = axis,
+                           .nodes = lines->one_node ? 1 : size,
+                           .group = {.table = grid->rank, .stride = step, .size = size},
+                           .where = (uint64_t)lines->one_node,
+                           .sharing = 1},
+                   line = most;
     if (!lines->topology)
-        return first;
-    last.group.base = all - 1 - (size - 1) * step;
+        return most;
+    most.nodes = 0;
     count_busy(lines, axis, stride, 0);
-    describe(lines, &first);
-    count_busy(lines, axis, stride, grid->extent[axis] - 1);
-    describe(lines, &last);
-    return first.nodes >= last.nodes ? first : last;
+    for (int i = 0; i <= looked; i++) {
+        line.group.base = i < looked ? hs_grid_index(grid, axis, 0, (int)((int64_t)i * others / looked))
+                                     : grid->extent[0] * grid->extent[1] - 1 - (size - 1) * step;
+        if (i == looked)
+            count_busy(lines, axis, stride, grid->extent[axis] - 1);
+        describe(lines, &line);
+        most = line.nodes > most.nodes ? line : most;
+    }
+    return most;
 }
 
 /* Adds a line's weight to the nodes of its busy members or cells and, separately, to the nodes of its groups' roots. */

@@ -214,6 +214,12 @@ static void topologies(void)
     double least = 16 * (inside(a) + between(a, 1) + 2 * between(b, 1)), uneven = on_nodes(odd, &grid);
     tap_ok(uneven >= least * (1 - 1e-9) && uneven <= 16 * (inside(a) + between(a, 7) + 2 * between(b, 14)),
            "nodes of several sizes: the line that spans most nodes, and shares a way out");
+    int middle[16] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; /* only the second row spans two nodes */
+    grid.size[HS_N] = 16;                                              /* B is small */
+    least = 16 * (inside(a) + between(a, 1));
+    uneven = on_nodes(middle, &grid);
+    tap_ok(uneven >= least * (1 - 1e-9) && uneven <= 16 * 2 * (between(a, 4) + between(b, 4)),
+           "neither the first nor the last line: the one that spans most nodes");
 }
 
 /* Roots change from panel to panel. A line of 8 is priced on nodes of 2 for both roots of a node, on nodes of 4 for a

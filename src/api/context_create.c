@@ -208,6 +208,7 @@ static void destroy(hsumma_context *ctx)
     hs_rules_free(&ctx->team.selector.tuned, &ctx->memory); /* also needed when no team was made */
     hs_tuned_free(&ctx->tuned, &ctx->memory);
     hs_clock_memo_free(&ctx->memo);
+    hs_put(&ctx->memory, ctx->classes);
     hs_own_algorithms_free(&ctx->own, &ctx->memory);
     if (!finalised && !ctx->broken) /* else a new communicator could receive messages left in this one */
         MPI_Comm_free(&ctx->comm.comm);

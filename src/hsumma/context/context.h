@@ -65,7 +65,8 @@ struct hsumma_context {
     struct hs_workspace *workspace;    /* panel buffers, lent to the running plan (workspace.h) */
     int plans;                         /* number of plans that may need the workspace */
     hsumma_plan *running;
-    hsumma_plan *spare; /* memory of a plan of the cache that has been freed, for the next one; or NULL */
+    struct hs_class_choices *classes; /* choices of p?gemm (plan/class_choice.c); NULL if none */
+    hsumma_plan *spare;               /* memory of a plan of the cache that has been freed, for the next one; or NULL */
     int broken; /* 1 after an error that may leave messages in flight: nothing is started and no buffer is reused */
     struct hs_plan_cache *cache;
     struct hs_message message;

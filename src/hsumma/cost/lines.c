@@ -312,10 +312,10 @@ static struct hs_line look_at_cells_of_level(const struct hs_line_table *lines, 
 /* The line on the most nodes: of some, with roots of the first coordinate, and the last line with those of the last. */
 static struct hs_line look_at(const struct hs_line_table *lines, int axis, int stride, int size)
 {
-    enum { MOST_LINES = 8 };
+    enum { LINES_LOOKED_AT = 8 };
     const struct hs_grid *grid = lines->grid;
     const int step = stride * hs_grid_stride(grid, axis), others = grid->extent[1 - axis];
-    const int looked = others < MOST_LINES ? others : MOST_LINES;
+    const int looked = others < LINES_LOOKED_AT ? others : LINES_LOOKED_AT;
     struct hs_line most = {.axis = axis,
                            .nodes = lines->one_node ? 1 : size,
                            .group = {.table = grid->rank, .stride = step, .size = size},

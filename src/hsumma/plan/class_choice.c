@@ -33,8 +33,8 @@ static int dim_of(int operand, const struct hs_view *view, int stored)
 }
 
 /*
- * The problem that represents the class: extents are rounded up, but a dimension in a single block stays in it, and
- * unless some processes are left out, the first blocks of C are on process (0,0).  Returns a hash of all that matters.
+ * The problem that represents the class: extents are rounded up, where what is in a single block stays in one; and
+ * unless some processes are left out, the first block of C is on process (0,0).  Returns a hash of all that matters.
  */
 static uint64_t represent(const hsumma_plan *plan, const struct hs_problem *problem, struct hs_problem *class)
 {
@@ -43,19 +43,16 @@ static uint64_t represent(const hsumma_plan *plan, const struct hs_problem *prob
     *class = *problem;
     for (int dim = 0; dim < 3; dim++)
         class->extent[dim] = rounded(problem->extent[dim]);
-    for (int x = 0; x < 3; x++)
-        for (int a = 0; a < 2; a++) {
-            const struct hs_axis *axis = &problem->view[x].axis[a];
-            int64_t *whole = &class->extent[dim_of(x, &problem->view[x], a)];
-            *whole = axis->n <= axis->first && *whole > axis->first ? axis->first : *whole;
-        }
     uint64_t hash = hs_mix((uint64_t)plan->grid->number + 1, (uint64_t)problem->scalar->letter);
     for (int x = 0; x < 3; x++) {
         hash = hs_mix(hs_mix(hash, (uint64_t) class->extent[x]), (uint64_t)problem->view[x].op);
         for (int a = 0; a < 2; a++) {
             struct hs_axis *axis = &class->view[x].axis[a];
             const struct hs_axis *of_c = &problem->view[HS_C].axis[a];
+            const int in_one_block = axis->n <= axis->first;
             axis->n = class->extent[dim_of(x, &problem->view[x], a)];
+            if (in_one_block)
+                axis->first = axis->nb = axis->n;
             if (!plan->ranks && axis->nprocs > 1 && of_c->nprocs > 1)
                 axis->src = (axis->src + axis->nprocs - of_c->src) % axis->nprocs;
             hash = hs_mix(hs_mix(hash, (uint64_t)axis->nb), (uint64_t)axis->first);

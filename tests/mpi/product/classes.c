@@ -1,0 +1,64 @@
+/*
+ * Between nodes a call of p?gemm has the choice for the class of its shape (hsumma/plan/class_choice.c), whichever
+ * shape of the class comes first, and on processes that have not seen the others.
+ */
+#include "api/plan_cache.h"
+#include "hsumma/plan/plan.h"
+#include "support/tap.h"
+#include "support/world.h"
+#include <string.h>
+
+static hsumma_context *ctx;
+static hsumma_grid *grid;
+
+/* Plans an m x n x k product as p?gemm does; returns the predicted seconds of its choice, which depend on the shape for
+ * which it was made, or -1. *width: of its panels. */
+static double plan_for(int64_t m, int64_t n, int64_t k, int src, int64_t *width)
+{
+    hsumma_desc desc[3];
+    struct hs_request request = {.type = HSUMMA_D, .op = {'N', 'N', 'N'}, .extent = {m, n, k}, .alone = 1};
+    hsumma_plan *plan;
+    for (int x = 0; x < 3; x++) {
+        hsumma_desc_init(&desc[x], grid, x == HS_B ? k : m, x == HS_A ? k : n, 64, 64);
+        desc[x].rsrc = desc[x].csrc = src;
+        desc[x].ld = desc[x].m; /* enough for any source */
+        request.desc[x] = &desc[x];
+    }
+    if (hs_plan_cached(ctx, &request, &plan))
+        return -1;
+    *width = plan->choice.spec.width[plan->choice.spec.levels - 1];
+    return plan->choice.prediction.seconds;
+}
+
+int main(int argc, char **argv)
+{
+    static const int64_t n[] = {769, 900, 1024}, other = 700;
+    char text[480];
+    world_begin(&argc, &argv);
+    int64_t width[3] = {0}, good = 1;
+    double first = 0;
+    for (int order = 0; order < 2 && good; order++) {
+        double seconds[3];
+        int64_t bits = 0;
+        good &= !hsumma_create(MPI_COMM_WORLD, "topology=nodes:2 profile=builtin", &ctx, text, sizeof text) &&
+                !hsumma_grid_create(ctx, 2, size / 2, 'R', NULL, &grid);
+        for (int i = 0; i < 3 && good; i++) {
+            const int at = order ? 2 - i : i;
+            if (rank == 0 && i == 0) /* as if this process alone had been part of another product */
+                plan_for(770, 770, 60, 0, &width[at]);
+            seconds[at] = plan_for(n[at], n[at], 60 + at, (i + order) % 2, &width[at]);
+        }
+        memcpy(&bits, &seconds[0], sizeof bits);
+        good = everywhere((int)good) && alike(bits) && (order == 0 || seconds[0] == first) && seconds[0] > 0 &&
+               seconds[0] == seconds[1] && seconds[1] == seconds[2];
+        tap_ok(everywhere((int)good), "order %d: one choice for %d, %d and %d", order, (int)n[0], (int)n[1], (int)n[2]);
+        if (order == 0) {
+            first = seconds[0];
+            double differs = plan_for(other, other, 60, 0, &width[0]);
+            tap_ok(everywhere(differs > 0 && differs < seconds[0]), "another class: another choice");
+        }
+        hsumma_grid_free(&grid);
+        hsumma_free(&ctx);
+    }
+    return world_end();
+}

@@ -26,6 +26,20 @@ static int64_t rounded(int64_t n)
     return power / 4 * 3 >= n ? power / 4 * 3 : power > n ? power : n;
 }
 
+/*
+ * An extent of n indices on an axis, rounded up to `wish` or more.  No process gets more than its share by it: a run of
+ * blocks that gives each process at most one stays so, others become whole runs of one block for each process.
+ */
+static int64_t balanced(const struct hs_axis *axis, int64_t n, int64_t wish)
+{
+    if (axis->nprocs == 1 || n <= axis->first || axis->nb > INT64_MAX / 4 / axis->nprocs)
+        return wish;
+    const int64_t run = axis->nb * axis->nprocs;
+    if (n <= run)
+        return wish < run ? wish : run;
+    return wish > INT64_MAX / 4 ? wish : (wish + run - 1) / run * run;
+}
+
 /* The logical dimension of a view's stored axis. */
 static int dim_of(int operand, const struct hs_view *view, int stored)
 {
@@ -43,6 +57,11 @@ static uint64_t represent(const hsumma_plan *plan, const struct hs_problem *prob
     *class = *problem;
     for (int dim = 0; dim < 3; dim++)
         class->extent[dim] = rounded(problem->extent[dim]);
+    for (int x = 0; x < 3; x++)
+        for (int a = 0; a < 2; a++) {
+            int64_t *wish = &class->extent[dim_of(x, &problem->view[x], a)];
+            *wish = balanced(&problem->view[x].axis[a], problem->view[x].axis[a].n, *wish);
+        }
     uint64_t hash = hs_mix((uint64_t)plan->grid->number + 1, (uint64_t)problem->scalar->letter);
     for (int x = 0; x < 3; x++) {
         hash = hs_mix(hs_mix(hash, (uint64_t) class->extent[x]), (uint64_t)problem->view[x].op);
@@ -65,7 +84,8 @@ static uint64_t represent(const hsumma_plan *plan, const struct hs_problem *prob
 }
 
 hsumma_status hs_class_choice(hsumma_plan *plan, const struct hs_request *request, const struct hs_subject *subject,
-                              const struct hs_settings *settings, const struct hs_planner *planner, int *found)
+                              const struct hs_settings *settings, const struct hs_planner *planner,
+                              struct hs_message *message, int *found)
 {
     static const double LONG = 0.05; /* seconds of a product for which a search of its own is worth its time */
     hsumma_context *ctx = plan->ctx;
@@ -73,7 +93,7 @@ hsumma_status hs_class_choice(hsumma_plan *plan, const struct hs_request *reques
     const struct hs_topology *topology = planner->topology;
     const int64_t *extent = request->extent;
     *found = 0;
-    if (!request->alone || !request->for_cache || request->options || settings->bits || !topology ||
+    if (!request->alone || !request->for_cache || request->largest || request->whole || settings->bits || !topology ||
         topology->division[HS_NODE].parts == 1 || settings->node == HS_NODE_EVEN || extent[0] == 0 || extent[1] == 0 ||
         extent[2] == 0)
         return HSUMMA_OK;
@@ -87,8 +107,7 @@ hsumma_status hs_class_choice(hsumma_plan *plan, const struct hs_request *reques
         ranking->choice[0] = known->choice[at];
         ranking->considered = known->considered[at];
     } else {
-        struct hs_message refused = {""};
-        hsumma_status status = hs_choose(&class, settings, planner, ranking, &refused);
+        hsumma_status status = hs_choose(&class, settings, planner, ranking, message);
         if (status)
             return hs_is_own_failure(status) ? status : HSUMMA_OK;
         if (known) {

@@ -131,11 +131,9 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
     if (hs_choice_recall(plan, request, &host, &planner, &key))
         return HSUMMA_OK;
     int found;
-    hsumma_status status = hs_class_choice(plan, request, subject, &host, &planner, &found);
-    if (status)
-        return hs_fail(message, status, "no memory for choosing a plan");
-    if (found)
-        return HSUMMA_OK;
+    hsumma_status status = hs_class_choice(plan, request, subject, &host, &planner, message, &found);
+    if (status || found)
+        return status;
     status = choose_by_model(plan, request, subject, &host, &planner, message);
     if (!status)
         hs_choice_keep(plan, key);

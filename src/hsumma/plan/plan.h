@@ -161,12 +161,13 @@ void hs_subject_make(hsumma_plan *plan, const struct hs_request *request, const 
  * caller gives a hierarchy, which applies to the whole grid.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_plan_leave_idle(hsumma_plan *plan, struct hs_subject *subject, const struct hs_settings *settings);
 /*
- * For a call of p?gemm between nodes, sets plan->ranking to the choice for the class of its shape, and *found to 1
- * (class_choice.c).  *found is 0 for other plans, for long products, and if the choice needs too much workspace.
- * Errors: HSUMMA_ERR_MEMORY, HSUMMA_ERR_INTERNAL.
+ * For a call of p?gemm between nodes without layers or sections, sets plan->ranking to the choice for the class of its
+ * shape, and *found to 1 (class_choice.c).  *found is 0 for other plans, for long products, and if the choice needs too
+ * much workspace. Errors: HSUMMA_ERR_MEMORY, HSUMMA_ERR_INTERNAL.
  */
 hsumma_status hs_class_choice(hsumma_plan *plan, const struct hs_request *request, const struct hs_subject *subject,
-                              const struct hs_settings *settings, const struct hs_planner *planner, int *found);
+                              const struct hs_settings *settings, const struct hs_planner *planner,
+                              struct hs_message *message, int *found);
 
 /* Makes an agreement over the whole grid, of which this process must be a member.  HSUMMA_ERR_MEMORY. */
 hsumma_status hs_plan_agreement_init(const hsumma_plan *plan, struct hs_agreement *agreement,

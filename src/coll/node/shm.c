@@ -38,10 +38,12 @@ void hs_shm_finish(struct hs_shm *shm, int64_t instance)
     /* in 2^30 instances no list may have raised the flag, and flags more than 2^31 instances apart do not compare */
     if (instance % (INT64_C(1) << 30) < HS_RING)
         hs_shm_signal(shm, instance, HS_SIGNAL_MAX);
-    shm->ended_beyond |= UINT32_C(1) << (instance - shm->ended);
+    _Atomic int64_t *mine = &shm->of[shm->me].ended;
+    int64_t ended = atomic_load_explicit(mine, memory_order_relaxed);
+    shm->ended_beyond |= UINT32_C(1) << (instance - ended);
     for (; shm->ended_beyond & 1; shm->ended_beyond >>= 1)
-        shm->ended++;
-    atomic_store_explicit(&shm->of[shm->me].ended, shm->ended, memory_order_release);
+        ended++;
+    atomic_store_explicit(mine, ended, memory_order_release);
     hs_bells_ring(shm->bells);
 }
 

@@ -47,7 +47,7 @@ struct hs_post {
     _Atomic uint64_t recorded[HS_SLOT_EVENTS];
 };
 
-/* What a rank publishes once. `ended` is alone in its cache lines, since the others poll `broken` while they wait. */
+/* What a rank publishes for all slots. `ended` has cache lines of its own, since others poll `broken` in waits. */
 struct hs_shm_rank {
     _Alignas(128) _Atomic int64_t ended; /* it has finished the instances before this one; it accesses their slots and
                                             SHAREDs no more */
@@ -77,15 +77,15 @@ struct hs_shm {
     int64_t next;                        /* number of the next instance that uses this memory, equal on all members */
     uint64_t probe;                      /* read by the mates to find out whether they can (hs_shm_probe) */
     int64_t finished;                    /* all members have finished the instances before this one */
-    int64_t ended;                       /* this rank's counter, and the instances from it on that it has finished */
-    uint32_t ended_beyond;               /* out of order: bit i for ended + i */
+    uint32_t ended_beyond;               /* bit i: this rank has finished instance of[me].ended + i, out of order */
     struct hs_bells *bells;              /* bells for ranks that block in MPI; NULL if all ranks poll */
     const struct hs_device_share *share; /* for devices: the events; else NULL */
 };
 
 enum { HS_BOUNCE = 256 * 1024 };
 
-/* Sets post, bytes, ring for a mapping at `memory` (NULL: none yet). shared_bytes: of the last ring; 0: no SHARED. */
+/* Sets post, of, bytes, ring for a mapping at `memory` (NULL: none yet). shared_bytes: of the last ring; 0: no SHARED.
+ */
 void hs_shm_lay_out(struct hs_shm *shm, void *memory, int64_t shared_bytes);
 /* The ring for instances in which no rank accesses more than `reach` bytes of any rank's SHARED. */
 int hs_shm_ring_for(int64_t reach);

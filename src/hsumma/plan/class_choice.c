@@ -1,8 +1,8 @@
 /*
  * Choices of p?gemm between nodes.  Factorisations call p?gemm with shapes that never repeat, and a search takes a
- * millisecond, as long as many of these products.  So all shapes of a class share the choice for one of them.  The
- * choice is a pure function of the class, since processes that have seen different products must choose alike (p?gemm
- * engages no process that owns nothing).
+ * millisecond, as long as many of these products.  So all shapes of a class share the choice for one that represents
+ * them.  The choice is a pure function of the class, since processes that have seen different products must choose
+ * alike (p?gemm engages no process that owns nothing).
  */
 #include "base/hash.h"
 #include "hsumma/context/workspace.h"
@@ -17,33 +17,25 @@ struct hs_class_choices {
     int considered[CLASSES];
 };
 
-/* The least 2^i or 3 2^i that is not below n. */
+/* The least 2^i or 3 2^i that is not below n, an extent of p?gemm and thus of 32 bits. */
 static int64_t rounded(int64_t n)
 {
     int64_t power = 1;
-    while (power < n && power < INT64_MAX / 4)
+    while (power < n)
         power *= 2;
-    return power / 4 * 3 >= n ? power / 4 * 3 : power > n ? power : n;
+    return power / 4 * 3 >= n ? power / 4 * 3 : power;
 }
 
 /*
- * An extent of n indices on an axis, rounded up to `wish` or more.  No process gets more than its share by it: a run of
+ * `wish`, an extent that replaces that of an axis, made such that no process gets more than its share by it: a run of
  * blocks that gives each process at most one stays so, others become whole runs of one block for each process.
  */
-static int64_t balanced(const struct hs_axis *axis, int64_t n, int64_t wish)
+static int64_t balanced(const struct hs_axis *axis, int64_t wish)
 {
-    if (axis->nprocs == 1 || n <= axis->first || axis->nb > INT64_MAX / 4 / axis->nprocs)
-        return wish;
     const int64_t run = axis->nb * axis->nprocs;
-    if (n <= run)
-        return wish < run ? wish : run;
-    return wish > INT64_MAX / 4 ? wish : (wish + run - 1) / run * run;
-}
-
-/* The logical dimension of a view's stored axis. */
-static int dim_of(int operand, const struct hs_view *view, int stored)
-{
-    return hs_operand_dims[operand][hs_view_stored(view, 0) == stored ? 0 : 1];
+    if (axis->nprocs == 1 || axis->n <= axis->first)
+        return wish;
+    return axis->n <= run ? hs_min(wish, run) : hs_cuts(wish, run) * run;
 }
 
 /*
@@ -52,25 +44,25 @@ static int dim_of(int operand, const struct hs_view *view, int stored)
  */
 static uint64_t represent(const hsumma_plan *plan, const struct hs_problem *problem, struct hs_problem *class)
 {
-    const struct hs_grid *grid = &problem->grid;
-    const int *extent = grid->extent;
+    const struct hs_view *view = problem->view;
+    const int *extent = problem->grid.extent;
     *class = *problem;
     for (int dim = 0; dim < 3; dim++)
         class->extent[dim] = rounded(problem->extent[dim]);
     for (int x = 0; x < 3; x++)
-        for (int a = 0; a < 2; a++) {
-            int64_t *wish = &class->extent[dim_of(x, &problem->view[x], a)];
-            *wish = balanced(&problem->view[x].axis[a], problem->view[x].axis[a].n, *wish);
+        for (int logical = 0; logical < 2; logical++) {
+            int64_t *of = &class->extent[hs_operand_dims[x][logical]];
+            *of = balanced(&view[x].axis[hs_view_stored(&view[x], logical)], *of);
         }
     uint64_t hash = hs_mix((uint64_t)plan->grid->number + 1, (uint64_t)problem->scalar->letter);
     for (int x = 0; x < 3; x++) {
-        hash = hs_mix(hs_mix(hash, (uint64_t) class->extent[x]), (uint64_t)problem->view[x].op);
-        for (int a = 0; a < 2; a++) {
+        hash = hs_mix(hs_mix(hash, (uint64_t) class->extent[x]), (uint64_t)view[x].op);
+        for (int logical = 0; logical < 2; logical++) {
+            const int a = hs_view_stored(&view[x], logical);
             struct hs_axis *axis = &class->view[x].axis[a];
-            const struct hs_axis *of_c = &problem->view[HS_C].axis[a];
-            const int in_one_block = axis->n <= axis->first;
-            axis->n = class->extent[dim_of(x, &problem->view[x], a)];
-            if (in_one_block)
+            const struct hs_axis *of_c = &view[HS_C].axis[a];
+            axis->n = class->extent[hs_operand_dims[x][logical]];
+            if (view[x].axis[a].n <= axis->first)
                 axis->first = axis->nb = axis->n;
             if (!plan->ranks && axis->nprocs > 1 && of_c->nprocs > 1)
                 axis->src = (axis->src + axis->nprocs - of_c->src) % axis->nprocs;

@@ -128,14 +128,14 @@ static void refused(const char *what, int rank_without, int resource)
 static void skip_to(struct hs_shm *shm, int64_t next)
 {
     shm->next = shm->finished = next;
-    shm->ended = next - 1;
+    shm->of[shm->me].ended = next - 1;
     hs_shm_finish(shm, next - 1);
     world_worst(0);
 }
 
 /*
- * Flags wrap at instance 2^32 and compare within 2^31. In broadcasts only the root raises its flags, so before 2^31
- * those of other ranks would be as old as the memory if nothing else raised them.
+ * Flags wrap at instance 2^32 and compare within 2^31. In broadcasts only the root raises its flags, so at
+ * 3 x 2^30 those of other ranks would be as old as the memory if nothing else raised them.
  */
 static void many_instances(void)
 {

@@ -14,9 +14,21 @@
  * panel and an owner copies and multiplies in turn.  KNEES: width of panels that are read in place, as a multiple of
  * the local GEMM's knee.  TILE: bytes of a tile, more than the second-level cache but within a process's share of the
  * last-level cache.  SHORT: shorter chunks would repeat the packing of the other operand too often.  CHEAP: maximum
- * bytes of all tiles with a third tile in rings.
+ * bytes of all tiles with a third tile in rings.  UNPACKED: products m n k of a GEMM that a BLAS may compute without
+ * packing (OpenBLAS with AVX-512 does, 1.2 to 1.3 times as fast, others lose nothing; doc/results/node.md);
+ * UNPACKED_WIDTH: narrower panels would read and write C too often for that.
  */
-enum { PANEL = 192, EVEN_WIDTH = 96, KNEES = 2, TILE = 16 << 20, SHORT = 512, STEPS_AHEAD = 2, CHEAP = 4 << 20 };
+enum {
+    PANEL = 192,
+    EVEN_WIDTH = 96,
+    KNEES = 2,
+    TILE = 16 << 20,
+    SHORT = 512,
+    STEPS_AHEAD = 2,
+    CHEAP = 4 << 20,
+    UNPACKED = 1000000,
+    UNPACKED_WIDTH = 64
+};
 
 /*
  * On devices panels are as wide as a GPU's GEMM prefers (WIDE), so that C is rarely read and written and calls are few;
@@ -165,6 +177,16 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
     return shortest_cut(looped_extent(sizes), least);
 }
 
+/* Maximum width of panels with which the BLAS need not pack; no limit if they would be too narrow, or with devices. */
+static int64_t unpacked_width(const struct sizes *sizes)
+{
+    const struct hs_axis *const *axis = sizes->variant->axis;
+    if (sizes->variant->looped != HS_K || sizes->profile->device_panel || sizes->times > 1)
+        return INT64_MAX;
+    int64_t area = hs_axis_count_max(axis[HS_M]) * hs_axis_count_max(axis[HS_N]);
+    return area > 0 && area <= UNPACKED / UNPACKED_WIDTH ? UNPACKED / area : INT64_MAX;
+}
+
 /*
  * Chooses panel width, lookahead and chunks on the host.  With stationary C, panels cut k, and chunks cut the rows of A
  * or the columns of B.  With stationary A or B, panels cut columns or rows of C, as wide as the partial results may be,
@@ -181,10 +203,13 @@ static void choose_cuts_on_host(const struct sizes *sizes)
                     : profile->device_panel ? profile->device_panel
                                             : sizes->times * hs_min(panel, profile->knee);
     int over_k = sizes->variant->looped == HS_K;
+    int64_t unpacked = unpacked_width(sizes);
     spec->width[0] = !over_k || (profile->device_panel && hs_variant_resident(sizes->variant))
                          ? hs_min(whole, INT32_MAX)
-                     : sizes->in_place ? block_panel(sizes, wide, least)
+                     : sizes->in_place ? block_panel(sizes, hs_min(wide, unpacked), least)
                                        : shortest_cut(whole, least);
+    if (spec->width[0] > unpacked)
+        spec->width[0] = hs_even_cut(whole, unpacked, 8);
     spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
@@ -254,7 +279,8 @@ static double count_even_copies(const struct hs_problem *problem, const struct h
     return elements;
 }
 
-/* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies. */
+/* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies.  Calls that
+ * spare the packing are priced like a single one. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
 {
     const struct hs_problem *problem = sizes->problem;
@@ -268,7 +294,9 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     double calls = 1, call[3] = {extent[0], extent[1], extent[2]}; /* one call per step */
     double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
     int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
-    for (int i = 0; i < 2; i++) {
+    int64_t longest = unpacked_width(sizes);
+    int unpacked = longest < INT64_MAX && cut[0] >= UNPACKED_WIDTH && cut[0] <= (double)longest;
+    for (int i = unpacked; i < 2; i++) {
         if (dim[i] < 0 || cut[i] <= 0 || cut[i] >= call[dim[i]])
             continue;
         calls *= call[dim[i]] / cut[i];

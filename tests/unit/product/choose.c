@@ -339,6 +339,30 @@ static void multiplications(void)
     tap_ok(asked == 3 * 33 && !wrong, "no multiplication beats the rate: %d of %d do", wrong, asked);
 }
 
+/* A BLAS may multiply up to 10^6 elements' products without packing: panels are cut for that, unless they would be
+ * narrow.  The price does not rise. */
+static void without_packing(void)
+{
+    static const struct {
+        int64_t size, width;
+    } rows[] = {{96, 96}, {128, 64}, {152, 80}, {160, 160}, {192, 192}, {256, 256}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plan_question q = {
+            .product = model_product_square(rows[i].size, 1), .profile = hs_profile_builtin, .shared = 1 << 30};
+        struct hs_ranking ranking, whole;
+        char words[100];
+        q.product.extent[1] = 2;
+        q.profile.one_node = 1;
+        snprintf(words, sizeof words, "stationary=C block=%d", (int)rows[i].size);
+        int good = ask_simply(&q, words, &whole) && ask_simply(&q, "stationary=C", &ranking);
+        const struct hs_choice *best = &ranking.choice[0];
+        tap_ok(good && best->spec.node == HS_NODE_SHARED && best->spec.width[0] == rows[i].width &&
+                   best->prediction.seconds <= whole.choice[0].prediction.seconds,
+               "%d cubed on 1 x 2: panels of %d (%d, %.1f us, whole %.1f)", (int)rows[i].size, (int)rows[i].width,
+               (int)best->spec.width[0], 1e6 * best->prediction.seconds, 1e6 * whole.choice[0].prediction.seconds);
+    }
+}
+
 /* Reductions of a moving C whose panels are as large as those of A follow one another, whatever the lookahead. */
 static void reductions(void)
 {
@@ -397,6 +421,7 @@ int main(void)
     what_is_possible();
     much_k();
     multiplications();
+    without_packing();
     reductions();
     rules();
     return tap_done();

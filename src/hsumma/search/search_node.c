@@ -177,14 +177,17 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
     return shortest_cut(looped_extent(sizes), least);
 }
 
-/* Maximum width of panels with which the BLAS need not pack; no limit if they would be too narrow, or with devices. */
+/* Width of even panels with which the BLAS need not pack; no limit if they would be too narrow, or with devices. */
 static int64_t unpacked_width(const struct sizes *sizes)
 {
     const struct hs_axis *const *axis = sizes->variant->axis;
     if (sizes->variant->looped != HS_K || sizes->profile->device_panel || sizes->times > 1)
         return INT64_MAX;
     int64_t area = hs_axis_count_max(axis[HS_M]) * hs_axis_count_max(axis[HS_N]);
-    return area > 0 && area <= UNPACKED / UNPACKED_WIDTH ? UNPACKED / area : INT64_MAX;
+    if (area == 0 || area > UNPACKED / UNPACKED_WIDTH)
+        return INT64_MAX;
+    int64_t width = hs_even_cut(looped_extent(sizes), UNPACKED / area, 8);
+    return width >= UNPACKED_WIDTH ? width : INT64_MAX;
 }
 
 /*
@@ -208,9 +211,7 @@ static void choose_cuts_on_host(const struct sizes *sizes)
                          ? hs_min(whole, INT32_MAX)
                      : sizes->in_place ? block_panel(sizes, hs_min(wide, unpacked), least)
                                        : shortest_cut(whole, least);
-    if (spec->width[0] > unpacked)
-        spec->width[0] = hs_even_cut(whole, unpacked, 8);
-    spec->width[0] = hs_min(settings->block ? settings->block : spec->width[0], whole);
+    spec->width[0] = hs_min(settings->block ? settings->block : hs_min(spec->width[0], unpacked), whole);
     spec->lookahead = 1;
     spec->chunked = choose_chunked(sizes->variant);
     if (spec->chunked < 0)
@@ -295,7 +296,7 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     double cut[2] = {(double)sizes->spec->width[0], (double)sizes->spec->chunk};
     int dim[2] = {variant->looped, sizes->spec->chunked < 0 ? -1 : variant->role[sizes->spec->chunked].pinned};
     int64_t longest = unpacked_width(sizes);
-    int unpacked = longest < INT64_MAX && cut[0] >= UNPACKED_WIDTH && cut[0] <= (double)longest;
+    int unpacked = longest < INT64_MAX && cut[0] >= UNPACKED_WIDTH && cut[0] <= (double)longest; /* 1: k is not cut */
     for (int i = unpacked; i < 2; i++) {
         if (dim[i] < 0 || cut[i] <= 0 || cut[i] >= call[dim[i]])
             continue;

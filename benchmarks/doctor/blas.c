@@ -7,34 +7,14 @@
 #include "base/threads.h"
 #include "doctor/doctor.h"
 
-/* The vector extension of kernels, which OpenBLAS and BLIS name after processors. Kernels not listed are never a
- * finding. */
-static const struct {
-    const char *kernels;
-    vector_level level;
-} kernels_of[] = {
-    {"Prescott", VECTORS_SSE},     {"Core2", VECTORS_SSE},         {"Penryn", VECTORS_SSE},
-    {"Dunnington", VECTORS_SSE},   {"Nehalem", VECTORS_SSE},       {"Atom", VECTORS_SSE},
-    {"Katmai", VECTORS_SSE},       {"Coppermine", VECTORS_SSE},    {"Northwood", VECTORS_SSE},
-    {"Banias", VECTORS_SSE},       {"Athlon", VECTORS_SSE},        {"Opteron", VECTORS_SSE},
-    {"Opteron_SSE3", VECTORS_SSE}, {"Barcelona", VECTORS_SSE},     {"Bobcat", VECTORS_SSE},
-    {"Nano", VECTORS_SSE},         {"Generic", VECTORS_SSE},       {"Sandybridge", VECTORS_AVX},
-    {"Bulldozer", VECTORS_AVX},    {"Piledriver", VECTORS_AVX},    {"Steamroller", VECTORS_AVX},
-    {"Excavator", VECTORS_AVX},    {"Haswell", VECTORS_AVX2},      {"Zen", VECTORS_AVX2},
-    {"SkylakeX", VECTORS_AVX512},  {"Cooperlake", VECTORS_AVX512}, {"SapphireRapids", VECTORS_AVX512},
-    {"penryn", VECTORS_SSE},       {"generic", VECTORS_SSE},       {"sandybridge", VECTORS_AVX},
-    {"haswell", VECTORS_AVX2},     {"zen", VECTORS_AVX2},          {"zen2", VECTORS_AVX2},
-    {"zen3", VECTORS_AVX2},        {"knl", VECTORS_AVX512},        {"skx", VECTORS_AVX512},
-};
-
 /* The names of an extension, and of kernels for it in OpenBLAS and BLIS. */
 static const struct {
     const char *name, *openblas, *blis;
-} levels[] = {[VECTORS_UNKNOWN] = {"unknown vector extension", "", ""},
-              [VECTORS_SSE] = {"SSE", "Nehalem", "penryn"},
-              [VECTORS_AVX] = {"AVX", "Sandybridge", "sandybridge"},
-              [VECTORS_AVX2] = {"AVX2", "Haswell", "haswell"},
-              [VECTORS_AVX512] = {"AVX-512", "SkylakeX", "skx"}};
+} levels[] = {[HS_VECTORS_UNKNOWN] = {"unknown vector extension", "", ""},
+              [HS_VECTORS_SSE] = {"SSE", "Nehalem", "penryn"},
+              [HS_VECTORS_AVX] = {"AVX", "Sandybridge", "sandybridge"},
+              [HS_VECTORS_AVX2] = {"AVX2", "Haswell", "haswell"},
+              [HS_VECTORS_AVX512] = {"AVX-512", "SkylakeX", "skx"}};
 
 static int has_flag(const char *flags, const char *flag)
 {
@@ -51,25 +31,25 @@ static int has_flag(const char *flags, const char *flag)
 enum { AMD_WIDE_FAMILY = 26 };
 
 /* The processor's vector extension; AVX-512 only if its units have 512 bits. */
-static vector_level processor_level(const doctor_job *j)
+static enum hs_vectors processor_level(const doctor_job *j)
 {
     char *line = NULL;
     size_t size = 0;
     int amd = 0, family = 0;
-    vector_level level = VECTORS_UNKNOWN;
+    enum hs_vectors level = HS_VECTORS_UNKNOWN;
     FILE *file = doctor_open(j, "/proc/cpuinfo");
 
-    while (file && level == VECTORS_UNKNOWN && getline(&line, &size, file) > 0) {
+    while (file && level == HS_VECTORS_UNKNOWN && getline(&line, &size, file) > 0) {
         amd |= !strncmp(line, "vendor_id", 9) && strstr(line, "AuthenticAMD");
         sscanf(line, "cpu family : %d", &family);
         if (strncmp(line, "flags", 5))
             continue;
-        level = !has_flag(line, "avx")                              ? VECTORS_SSE
-                : !has_flag(line, "avx2") || !has_flag(line, "fma") ? VECTORS_AVX
+        level = !has_flag(line, "avx")                              ? HS_VECTORS_SSE
+                : !has_flag(line, "avx2") || !has_flag(line, "fma") ? HS_VECTORS_AVX
                 : (amd && family < AMD_WIDE_FAMILY) || !has_flag(line, "avx512f") || !has_flag(line, "avx512dq") ||
                         !has_flag(line, "avx512bw") || !has_flag(line, "avx512vl")
-                    ? VECTORS_AVX2
-                    : VECTORS_AVX512;
+                    ? HS_VECTORS_AVX2
+                    : HS_VECTORS_AVX512;
     }
     free(line);
     if (file)
@@ -88,7 +68,7 @@ static int find_function(const char *name, void *function)
 
 static void ask_openblas(job_blas *blas)
 {
-    char *(*config)(void), *(*corename)(void);
+    char *(*config)(void);
     const char *word = "";
     size_t name;
 
@@ -98,19 +78,14 @@ static void ask_openblas(job_blas *blas)
     name = strcspn(word, " "); /* "OpenBLAS 0.3.21 ..." */
     name += strspn(word + name, " ");
     snprintf(blas->version, sizeof blas->version, "%.*s", (int)(name + strcspn(word + name, " ")), word);
-    if (find_function("openblas_get_corename", &corename))
-        snprintf(blas->kernels, sizeof blas->kernels, "%.*s", (int)sizeof blas->kernels - 1, corename());
 }
 
 static void ask_blis(job_blas *blas)
 {
-    int (*id)(void);
-    const char *(*name)(int), *(*version)(void);
+    const char *(*version)(void);
 
     if (find_function("bli_info_get_version_str", &version))
         snprintf(blas->version, sizeof blas->version, "BLIS %.40s", version());
-    if (find_function("bli_arch_query_id", &id) && find_function("bli_arch_string", &name))
-        snprintf(blas->kernels, sizeof blas->kernels, "%.*s", (int)sizeof blas->kernels - 1, name(id()));
     blas->chooses = 1;
 }
 
@@ -127,9 +102,7 @@ static void look(doctor_job *j)
         ask_openblas(blas);
     else if (!strcmp(library, "BLIS"))
         ask_blis(blas);
-    for (size_t i = 0; i < sizeof kernels_of / sizeof *kernels_of; i++)
-        if (!strcmp(blas->kernels, kernels_of[i].kernels))
-            blas->uses = kernels_of[i].level;
+    blas->kernels = hs_blas_kernels();
     blas->processor = processor_level(j);
 }
 
@@ -138,8 +111,9 @@ static void tell_blas(const doctor_job *j, char *text, size_t size)
     const job_blas *blas = &j->blas;
     int used = snprintf(text, size, "%s", blas->version[0] ? blas->version : hs_threads_library());
 
-    if (blas->kernels[0])
-        used += snprintf(text + used, size - (size_t)used, "; kernels %s (%s)", blas->kernels, levels[blas->uses].name);
+    if (blas->kernels.name[0])
+        used += snprintf(text + used, size - (size_t)used, "; kernels %s (%s)", blas->kernels.name,
+                         levels[blas->kernels.vectors].name);
     if (blas->processor)
         used += snprintf(text + used, size - (size_t)used, "; processor with %s", levels[blas->processor].name);
     if (blas->file[0])
@@ -170,7 +144,7 @@ static int slow_kernels(const doctor_job *j, finding *f)
     const char *variable = blis ? "BLIS_ARCH_TYPE" : "OPENBLAS_CORETYPE", *set = hs_environment(variable);
     char better[32];
 
-    if (!blas->uses || blas->uses >= blas->processor)
+    if (!blas->kernels.vectors || blas->kernels.vectors >= blas->processor)
         return 0;
     if (blis)
         name_for_blis(levels[blas->processor].blis, better, sizeof better);
@@ -183,8 +157,8 @@ static int slow_kernels(const doctor_job *j, finding *f)
     else
         doctor_advises(f, "use a %s built for this processor, or one that selects kernels at run time (DYNAMIC_ARCH)",
                        hs_threads_library());
-    return doctor_finds(f, "%s runs its %s kernels (%s) on a processor with %s", hs_threads_library(), blas->kernels,
-                        levels[blas->uses].name, levels[blas->processor].name);
+    return doctor_finds(f, "%s runs its %s kernels (%s) on a processor with %s", hs_threads_library(),
+                        blas->kernels.name, levels[blas->kernels.vectors].name, levels[blas->processor].name);
 }
 
 /* Whether the BLAS is netlib's reference, or GSL's, by its file name. */

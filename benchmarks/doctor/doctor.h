@@ -13,6 +13,7 @@
 #include "coll/node/mapping.h"
 #include "hsumma/context/context.h"
 #include "hsumma/context/mpi_family.h"
+#include "hsumma/cost/blas_kernels.h"
 
 enum { DOCTOR_TEXT = 400, DOCTOR_FACTS = 4, DOCTOR_CHECKS = 6 };
 
@@ -41,12 +42,12 @@ typedef struct job_cores {
     const char *chosen;      /* the variable or option that sets `threads`; NULL if the library or the BLAS chose */
 } job_cores;
 
-/* blas.c: the vector extension of a processor or of kernels */
-typedef enum vector_level { VECTORS_UNKNOWN, VECTORS_SSE, VECTORS_AVX, VECTORS_AVX2, VECTORS_AVX512 } vector_level;
+/* blas.c */
 typedef struct job_blas {
-    char version[64], kernels[32]; /* as the BLAS reports them, or "" */
-    char file[PATH_MAX];           /* the library with the GEMM; "" if unknown, e.g. linked statically */
-    vector_level uses, processor;
+    char version[64]; /* as the BLAS reports it, or "" */
+    struct hs_blas_kernels kernels;
+    char file[PATH_MAX]; /* the library with the GEMM; "" if unknown, e.g. linked statically */
+    enum hs_vectors processor;
     int chooses; /* 1: the BLAS chooses its kernels at program start */
 } job_blas;
 

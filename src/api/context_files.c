@@ -2,6 +2,7 @@
 
 #include "base/simulator.h"
 #include "coll/node/agree_mpi.h"
+#include "hsumma/cost/blas_kernels.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -255,6 +256,10 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);
         recall_network(ctx, text, &found_files);
+        if (!hs_simulator()) { /* which has the profile's rates, on any machine */
+            const struct hs_blas_kernels kernels = hs_blas_kernels();
+            hs_profile_adapt(&found_files.profile, &kernels);
+        }
     }
     status = hs_mpi_bcast(&found_files, sizeof found_files, 0, ctx->comm.comm, ctx->comm.watch);
     if (status)

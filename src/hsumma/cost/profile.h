@@ -35,7 +35,9 @@ struct hs_profile {
     int64_t knee;                   /* panel width from which the local GEMM runs at nearly full rate */
     int64_t slice;                  /* flops of a slice of the local GEMM, between polls of the messages */
     char source[HS_PROFILE_SOURCE]; /* "built-in", the file's name, or the origin of the network's figures */
-    int one_node;                   /* 1 if all processes of the context are on one node; not in the file */
+    /* Products m n k up to which the BLAS multiplies without packing, and faster; 0: unknown.  Not in the file. */
+    double unpacked;
+    int one_node; /* 1 if all processes of the context are on one node; not in the file */
     /* Least width of panels in host memory whose products a device may compute, because C travels to the device and
      * back for each; 0 without a device.  Not in the file. */
     int64_t device_panel;

@@ -271,6 +271,7 @@ void hs_network_use(const struct hs_network *network, const char *source, struct
         machine->node = network->inside;
     for (int i = 0; i < 2 && network->gemm > 0; i++) {
         struct hs_gemm_cost *cost = &profile->gemm[i];
+        *cost = hs_profile_builtin.gemm[i];
         cost->flop *= network->gemm;
         cost->c *= network->gemm;
         cost->ab *= network->gemm;

@@ -14,9 +14,8 @@
  * panel and an owner copies and multiplies in turn.  KNEES: width of panels that are read in place, as a multiple of
  * the local GEMM's knee.  TILE: bytes of a tile, more than the second-level cache but within a process's share of the
  * last-level cache.  SHORT: shorter chunks would repeat the packing of the other operand too often.  CHEAP: maximum
- * bytes of all tiles with a third tile in rings.  UNPACKED: products m n k of a GEMM that a BLAS may compute without
- * packing (OpenBLAS with AVX-512 does, 1.2 to 1.3 times as fast, others lose nothing; doc/results/node.md);
- * UNPACKED_WIDTH: narrower panels would read and write C too often for that.
+ * bytes of all tiles with a third tile in rings.  UNPACKED_WIDTH: panels narrower than this would read and write C too
+ * often to gain by a BLAS that multiplies small matrices without packing.
  */
 enum {
     PANEL = 192,
@@ -26,7 +25,6 @@ enum {
     SHORT = 512,
     STEPS_AHEAD = 2,
     CHEAP = 4 << 20,
-    UNPACKED = 1000000,
     UNPACKED_WIDTH = 64
 };
 
@@ -183,10 +181,10 @@ static int64_t unpacked_width(const struct sizes *sizes)
     const struct hs_axis *const *axis = sizes->variant->axis;
     if (sizes->variant->looped != HS_K || sizes->profile->device_panel || sizes->times > 1)
         return INT64_MAX;
-    int64_t area = hs_axis_count_max(axis[HS_M]) * hs_axis_count_max(axis[HS_N]);
-    if (area == 0 || area > UNPACKED / UNPACKED_WIDTH)
+    double area = (double)hs_axis_count_max(axis[HS_M]) * (double)hs_axis_count_max(axis[HS_N]);
+    if (area == 0 || area * UNPACKED_WIDTH > sizes->profile->unpacked)
         return INT64_MAX;
-    int64_t width = hs_even_cut(looped_extent(sizes), UNPACKED / area, 8);
+    int64_t width = hs_even_cut(looped_extent(sizes), (int64_t)(sizes->profile->unpacked / area), 8);
     return width >= UNPACKED_WIDTH ? width : INT64_MAX;
 }
 

@@ -339,8 +339,8 @@ static void multiplications(void)
     tap_ok(asked == 3 * 33 && !wrong, "no multiplication beats the rate: %d of %d do", wrong, asked);
 }
 
-/* A BLAS may multiply up to 10^6 elements' products without packing: panels are cut for that, unless they would be
- * narrow.  The price does not rise. */
+/* Where the BLAS multiplies small matrices without packing, panels are cut for that, unless they would be narrow.  The
+ * price does not rise. */
 static void without_packing(void)
 {
     static const struct {
@@ -353,6 +353,7 @@ static void without_packing(void)
         char words[100];
         q.product.extent[1] = 2;
         q.profile.one_node = 1;
+        q.profile.unpacked = 1e6;
         snprintf(words, sizeof words, "stationary=C block=%d", (int)rows[i].size);
         int good = ask_simply(&q, words, &whole) && ask_simply(&q, "stationary=C", &ranking);
         const struct hs_choice *best = &ranking.choice[0];

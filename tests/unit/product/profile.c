@@ -1,6 +1,6 @@
 /* The profile's file: written values are read back bit for bit. Damaged files, and files of other programs and
  * versions, are refused with the line's number, and change nothing. */
-#include "hsumma/cost/profile.h"
+#include "hsumma/cost/blas_kernels.h"
 #include "support/random.h"
 #include "support/tap.h"
 
@@ -389,8 +389,32 @@ static void test_signature(void)
     tap_ok(refused(text, HOST, 2, HOST), "which is no other one");
 }
 
+/* The built-in profile follows the BLAS's kernels; measured ones do not, but for what the file does not have. */
+static void test_kernels(void)
+{
+    struct hs_blas_kernels avx512 = {"SkylakeX", HS_VECTORS_AVX512, 1}, avx2 = {"zen", HS_VECTORS_AVX2, 0};
+    struct hs_blas_kernels sse = {"Prescott", HS_VECTORS_SSE, 0}, avx = {"Bulldozer", HS_VECTORS_AVX, 0};
+    struct hs_blas_kernels none = {.name = ""}, *kernels[] = {&avx512, &avx2, &none, &avx, &sse};
+    const double slower[] = {1, 1, 1, 2, 4};
+    int wrong = 0, measured = 0;
+    for (int i = 0; i < 5; i++) {
+        struct hs_profile profile = hs_profile_builtin, file = random_profile();
+        double rate = file.gemm[0].flop;
+        hs_profile_adapt(&profile, kernels[i]);
+        strcpy(file.source, "a file");
+        hs_profile_adapt(&file, kernels[i]);
+        for (int j = 0; j < 2; j++)
+            wrong += profile.gemm[j].flop != slower[i] * hs_profile_builtin.gemm[j].flop;
+        wrong += (profile.unpacked > 0) != (i == 0) || (slower[i] > 1) != (strstr(profile.source, "kernels") != NULL);
+        measured += file.gemm[0].flop != rate || strcmp(file.source, "a file") != 0 || (file.unpacked > 0) != (i == 0);
+    }
+    tap_ok(!wrong, "the built-in rate is that of the BLAS's kernels, and its source says so: %d do not", wrong);
+    tap_ok(!measured, "a file's rate stays: %d do not", measured);
+}
+
 int main(void)
 {
+    test_kernels();
     test_round_trip();
     test_language();
     test_by_hand();

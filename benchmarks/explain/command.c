@@ -130,7 +130,8 @@ static hsumma_status read_profile(hsumma_context *ctx, struct hs_message *messag
     struct hs_profile profile = hs_profile_builtin;
     struct hs_message why = {""};
 
-    if (!strcmp(name, "auto") || !strcmp(name, "builtin") || strcmp(ctx->profile.source, profile.source))
+    if (!strcmp(name, "auto") || !strcmp(name, "builtin") ||
+        strncmp(ctx->profile.source, profile.source, strlen(profile.source)))
         return HSUMMA_OK;
     char *text = hs_read_file(&hs_heap, name);
     if (!text)

@@ -256,7 +256,7 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);
         recall_network(ctx, text, &found_files);
-        if (!hs_simulator()) { /* which has the profile's rates, on any machine */
+        if (!hs_simulator() && strcmp(ctx->texts.profile, "builtin") != 0) { /* these rates hold on any machine */
             const struct hs_blas_kernels kernels = hs_blas_kernels();
             hs_profile_adapt(&found_files.profile, &kernels);
         }

@@ -25,12 +25,14 @@ static const struct {
     {"zen3", HS_VECTORS_AVX2},        {"knl", HS_VECTORS_AVX512},        {"skx", HS_VECTORS_AVX512},
 };
 
-/* Finds a function that the BLAS may lack. */
+/* Finds a function that the BLAS may lack.  One of another library than the GEMM's does not count: a process may have
+ * several BLAS. */
 static int find_function(const char *name, void *function)
 {
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *symbol = dlsym(RTLD_DEFAULT, name), *gemm = dlsym(RTLD_DEFAULT, "cblas_dgemm");
+    Dl_info its, gemms;
     memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
+    return symbol && gemm && dladdr(symbol, &its) && dladdr(gemm, &gemms) && its.dli_fbase == gemms.dli_fbase;
 }
 
 struct hs_blas_kernels hs_blas_kernels(void)

@@ -67,6 +67,7 @@ struct sizes {
     /* Fields for the host. */
     const struct hs_profile *profile;
     int in_place, threads, times; /* times: panel width as a multiple of the usual one */
+    int crowded;                  /* struct hs_planner */
     /* Variant and spec of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
@@ -278,6 +279,18 @@ static double count_even_copies(const struct hs_problem *problem, const struct h
     return elements;
 }
 
+/* How many processes multiply at the same time on each processor, at least 1. */
+static double crowd(const struct sizes *sizes)
+{
+    double multiplying = 1;
+    for (int dim = 0; dim < 3; dim++) {
+        const struct hs_axis *axis = sizes->variant->axis[dim];
+        if (dim != sizes->variant->looped)
+            multiplying *= (double)hs_min(axis->nprocs, hs_cuts(axis->first % axis->nb + axis->n, axis->nb));
+    }
+    return sizes->crowded && multiplying > sizes->crowded ? multiplying / sizes->crowded : 1;
+}
+
 /* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies.  Calls that
  * spare the packing are priced like a single one. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
@@ -301,8 +314,9 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
         calls *= call[dim[i]] / cut[i];
         call[dim[i]] = cut[i];
     }
-    prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
-                                               sizes->threads, call[0], call[1], call[2]);
+    prediction->gemm = crowd(sizes) * calls *
+                       hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
+                                       call[0], call[1], call[2]);
     double copies =
         sizes->even ? count_even_copies(problem, variant, prediction) : count_copies(problem, variant, prediction);
     prediction->copy = copies * size * profile->machine.copy;
@@ -416,6 +430,7 @@ static struct sizes sizes_on_host(const struct hs_problem *problem, const struct
                           .profile = planner->memo->profile,
                           .in_place = planner->sharing.in_place && !(settings->guard & HS_GUARD_MESSAGES),
                           .threads = planner->threads,
+                          .crowded = planner->crowded,
                           .times = 1};
 }
 

@@ -48,6 +48,7 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
                                  .coll = q->coll,
                                  .tuned = q->tuned,
                                  .threads = 1,
+                                 .crowded = q->crowded,
                                  .sharing = {.bytes = (size_t)q->shared},
                                  .memory = &hs_heap};
     status = hs_choose(&problem, &settings, &planner, ranking, message);

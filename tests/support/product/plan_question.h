@@ -15,6 +15,7 @@ struct plan_question {
     char words[400];
     struct hs_profile profile;
     int nodes, turn; /* nodes: 0 if there is no topology; turn: nonzero if ranks are dealt out to nodes round-robin */
+    int crowded;     /* struct hs_planner */
     int64_t shared;  /* bytes of shared memory of a node */
     const struct hs_rules *coll, *tuned;
 };

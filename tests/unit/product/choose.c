@@ -364,6 +364,35 @@ static void without_packing(void)
     }
 }
 
+/* With fewer processors than processes that have a part of C, multiplications take turns; one process alone does not.
+ */
+static void crowded(void)
+{
+    static const struct {
+        int64_t rows, cols; /* of a block of C, which is 128 x 128 on 2 x 2 processes */
+        int processors;
+        double slower;
+    } rows[] = {{64, 64, 0, 1},  {64, 64, 3, 4. / 3}, {64, 64, 2, 2},
+                {128, 64, 2, 1}, {128, 64, 1, 2},     {128, 128, 1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plan_question q = {
+            .product = model_product_square(128, 2), .profile = hs_profile_builtin, .shared = 1 << 30};
+        struct hs_ranking each, shared;
+        q.profile.one_node = 1;
+        for (int x = 0; x < 3; x++) {
+            q.product.block[x][0] = rows[i].rows;
+            q.product.block[x][1] = rows[i].cols;
+        }
+        int good = ask_simply(&q, "stationary=C", &each);
+        q.crowded = rows[i].processors;
+        good &= ask_simply(&q, "stationary=C", &shared);
+        double slower = shared.choice[0].prediction.gemm / each.choice[0].prediction.gemm;
+        tap_ok(good && fabs(slower - rows[i].slower) < 1e-9,
+               "blocks of %d x %d, %d processors: %.3f times the GEMM's time", (int)rows[i].rows, (int)rows[i].cols,
+               rows[i].processors, slower);
+    }
+}
+
 /* Reductions of a moving C whose panels are as large as those of A follow one another, whatever the lookahead. */
 static void reductions(void)
 {
@@ -423,6 +452,7 @@ int main(void)
     much_k();
     multiplications();
     without_packing();
+    crowded();
     reductions();
     rules();
     return tap_done();

@@ -41,6 +41,7 @@ static const double clearly = 0.5;
  * is at most `faster` times that of the best other choice, which needs fewer processes or copies.
  */
 static const double uneven = 1.2, faster = 0.95;
+static const double reading = 1.35; /* time of its copies and of reading them from another core's cache, in copies */
 static const double handing_over = 4e-6; /* seconds of an even division's waits: for the first panel, and for C */
 
 /*
@@ -317,8 +318,8 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
     prediction->gemm = crowd(sizes) * calls *
                        hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
                                        call[0], call[1], call[2]);
-    double copies =
-        sizes->even ? count_even_copies(problem, variant, prediction) : count_copies(problem, variant, prediction);
+    double copies = sizes->even ? reading * count_even_copies(problem, variant, prediction)
+                                : count_copies(problem, variant, prediction);
     prediction->copy = copies * size * profile->machine.copy;
     prediction->comm = prediction->copy + (sizes->even ? handing_over : 0);
     prediction->seconds = prediction->gemm + prediction->comm;

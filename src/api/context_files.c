@@ -258,7 +258,8 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         recall_network(ctx, text, &found_files);
         if (!hs_simulator() && strcmp(ctx->texts.profile, "builtin") != 0) { /* these rates hold on any machine */
             const struct hs_blas_kernels kernels = hs_blas_kernels();
-            hs_profile_adapt(&found_files.profile, &kernels);
+            const long processors = sysconf(_SC_NPROCESSORS_ONLN); /* asked once, since all ranks must plan alike */
+            hs_profile_adapt(&found_files.profile, &kernels, ctx->comm.host.count > processors ? (int)processors : 0);
         }
     }
     status = hs_mpi_bcast(&found_files, sizeof found_files, 0, ctx->comm.comm, ctx->comm.watch);

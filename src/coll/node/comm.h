@@ -55,8 +55,7 @@ struct hs_comm {
     struct hs_mates mates;
     struct hs_roster roster;       /* what the ranks of this node show each other; empty if nothing */
     struct hs_shm *shm;            /* shared memory of the ranks of this node; NULL if none */
-    int crowded;                   /* processors of the host if it has more ranks than these, so that a waiting rank
-                                      soon yields; otherwise 0 */
+    int crowded;                   /* true if there are more ranks than processors, so a waiting rank soon yields */
     struct hs_block *block;        /* state of waits that block in MPI; NULL if ranks poll */
     struct hs_trace *trace;        /* timeline and waits; NULL if neither is recorded */
     const struct hs_watch *watch;  /* called during waits without progress (base/wait.h); NULL if none */

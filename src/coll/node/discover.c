@@ -162,8 +162,7 @@ hsumma_status hs_comm_find_host(struct hs_comm *comm, const struct hs_allocator 
     hs_put(memory, members);
     status = hs_agreed(comm->comm, status, comm->watch);
     int hosts = host->all.division[HS_NODE].parts;
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    comm->crowded = host->count > processors ? (int)processors : 0;
+    comm->crowded = host->count > sysconf(_SC_NPROCESSORS_ONLN);
     host->own = !status && hosts > 1 && hosts < comm->size;
     if (host->own) {
         status = hs_mpi_subset(comm->comm, &group, MATES_TAG, &host->comm);

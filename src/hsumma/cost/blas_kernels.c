@@ -25,14 +25,19 @@ static const struct {
     {"zen3", HS_VECTORS_AVX2},        {"knl", HS_VECTORS_AVX512},        {"skx", HS_VECTORS_AVX512},
 };
 
-/* Finds a function that the BLAS may lack.  One of another library than the GEMM's does not count: a process may have
- * several BLAS. */
+/* Finds a function that the BLAS may lack.  It must belong to the library of the GEMM or to one that this needs: a
+ * process may have several BLAS. */
 static int find_function(const char *name, void *function)
 {
-    void *symbol = dlsym(RTLD_DEFAULT, name), *gemm = dlsym(RTLD_DEFAULT, "cblas_dgemm");
-    Dl_info its, gemms;
+    void *gemm = dlsym(RTLD_DEFAULT, "cblas_dgemm");
+    Dl_info place;
+    const char *file = gemm && dladdr(gemm, &place) ? place.dli_fname : NULL;
+    void *library = file ? dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *symbol = dlsym(library ? library : RTLD_DEFAULT, name); /* the program itself has no such handle */
     memcpy(function, &symbol, sizeof symbol);
-    return symbol && gemm && dladdr(symbol, &its) && dladdr(gemm, &gemms) && its.dli_fbase == gemms.dli_fbase;
+    if (library)
+        dlclose(library);
+    return symbol != NULL;
 }
 
 struct hs_blas_kernels hs_blas_kernels(void)
@@ -56,7 +61,7 @@ struct hs_blas_kernels hs_blas_kernels(void)
     return kernels;
 }
 
-void hs_profile_adapt(struct hs_profile *profile, const struct hs_blas_kernels *kernels)
+void hs_profile_adapt(struct hs_profile *profile, const struct hs_blas_kernels *kernels, int crowded)
 {
     /* OpenBLAS 0.3.21; doc/results/node.md, "Small matrices" */
     enum { UNPACKED = 1000000 };
@@ -65,7 +70,10 @@ void hs_profile_adapt(struct hs_profile *profile, const struct hs_blas_kernels *
         double slower;
     } of[] = {[HS_VECTORS_SSE] = {"SSE", 4}, [HS_VECTORS_AVX] = {"AVX", 2}, [HS_VECTORS_AVX512] = {"", 1}};
     profile->unpacked = kernels->small ? UNPACKED : 0;
-    if (of[kernels->vectors].slower <= 1 || strcmp(profile->source, hs_profile_builtin.source) != 0)
+    if (strcmp(profile->source, hs_profile_builtin.source) != 0)
+        return;
+    profile->crowded = crowded;
+    if (of[kernels->vectors].slower <= 1)
         return;
     for (int i = 0; i < 2; i++)
         profile->gemm[i].flop *= of[kernels->vectors].slower;

@@ -15,8 +15,10 @@ struct hs_blas_kernels {
 
 struct hs_blas_kernels hs_blas_kernels(void);
 
-/* Sets profile->unpacked; slows the GEMM of the built-in profile, which was measured with AVX-512, down to SSE or AVX
- * kernels, and names them in profile->source. */
-void hs_profile_adapt(struct hs_profile *profile, const struct hs_blas_kernels *kernels);
+/*
+ * Sets profile->unpacked.  In the built-in profile also sets profile->crowded, and slows the GEMM, which was measured
+ * with AVX-512, down to SSE or AVX kernels, which are then named in profile->source.
+ */
+void hs_profile_adapt(struct hs_profile *profile, const struct hs_blas_kernels *kernels, int crowded);
 
 #endif

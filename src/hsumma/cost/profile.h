@@ -37,6 +37,9 @@ struct hs_profile {
     char source[HS_PROFILE_SOURCE]; /* "built-in", the file's name, or the origin of the network's figures */
     /* Products m n k up to which the BLAS multiplies without packing, and faster; 0: unknown.  Not in the file. */
     double unpacked;
+    /* Processors that more processes of one node share, and which the GEMM's figures do not count; 0: each has its own.
+     * Not in the file. */
+    int crowded;
     int one_node; /* 1 if all processes of the context are on one node; not in the file */
     /* Least width of panels in host memory whose products a device may compute, because C travels to the device and
      * back for each; 0 without a device.  Not in the file. */

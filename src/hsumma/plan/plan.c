@@ -105,7 +105,6 @@ static hsumma_status choose(hsumma_plan *plan, const struct hs_request *request,
                                  .threads = settings->bits          ? 1
                                             : settings->threads > 0 ? settings->threads
                                                                     : ctx->threads_model,
-                                 .crowded = hs_simulator() ? 0 : ctx->comm.crowded,
                                  .sharing = {.bytes = plan->grid->shared.bytes,
                                              .in_place = ctx->allocations.first != NULL,
                                              .refused = plan->grid->shared.refused},

@@ -44,7 +44,6 @@ struct hs_planner {
     const struct hs_registry *own;       /* the user's algorithms, which options may name like the built-in ones */
     const struct hs_rules *coll, *tuned; /* rules for collectives from the option coll and from the tuned file */
     int threads;                         /* number of threads per process in the model */
-    int crowded;                         /* processors that more processes share; 0 if each has its own */
     struct hs_sharing sharing;
     const struct hs_allocator *memory;
     int only_best; /* 1 if only the best choice is needed, so that choices that cannot be the best may be left out */

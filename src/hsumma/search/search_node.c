@@ -68,7 +68,6 @@ struct sizes {
     /* Fields for the host. */
     const struct hs_profile *profile;
     int in_place, threads, times; /* times: panel width as a multiple of the usual one */
-    int crowded;                  /* struct hs_planner */
     /* Variant and spec of the current stationary operand. */
     const struct hs_variant *variant;
     struct hs_spec *spec;
@@ -177,11 +176,14 @@ static int64_t block_panel(const struct sizes *sizes, int64_t wanted, int64_t le
     return shortest_cut(looped_extent(sizes), least);
 }
 
-/* Width of even panels with which the BLAS need not pack; no limit if they would be too narrow, or with devices. */
+/* Width of even panels with which the BLAS need not pack real elements on one thread; no limit if they would be too
+ * narrow, or with devices. */
 static int64_t unpacked_width(const struct sizes *sizes)
 {
     const struct hs_axis *const *axis = sizes->variant->axis;
-    if (sizes->variant->looped != HS_K || sizes->profile->device_panel || sizes->times > 1)
+    const struct hs_scalar *scalar = sizes->problem->scalar;
+    if (sizes->variant->looped != HS_K || sizes->profile->device_panel || sizes->times > 1 || sizes->threads != 1 ||
+        scalar->complex_type || scalar->ordered || looped_extent(sizes) > HS_NODE_STEPS)
         return INT64_MAX;
     double area = (double)hs_axis_count_max(axis[HS_M]) * (double)hs_axis_count_max(axis[HS_N]);
     if (area == 0 || area * UNPACKED_WIDTH > sizes->profile->unpacked)
@@ -280,18 +282,6 @@ static double count_even_copies(const struct hs_problem *problem, const struct h
     return elements;
 }
 
-/* How many processes multiply at the same time on each processor, at least 1. */
-static double crowd(const struct sizes *sizes)
-{
-    double multiplying = 1;
-    for (int dim = 0; dim < 3; dim++) {
-        const struct hs_axis *axis = sizes->variant->axis[dim];
-        if (dim != sizes->variant->looped)
-            multiplying *= (double)hs_min(axis->nprocs, hs_cuts(axis->first % axis->nb + axis->n, axis->nb));
-    }
-    return sizes->crowded && multiplying > sizes->crowded ? multiplying / sizes->crowded : 1;
-}
-
 /* Predicts the busiest process's seconds: its BLAS calls (the BLAS's packing included) and its copies.  Calls that
  * spare the packing are priced like a single one. */
 static void predict_on_host(const struct sizes *sizes, struct hs_prediction *prediction)
@@ -315,9 +305,8 @@ static void predict_on_host(const struct sizes *sizes, struct hs_prediction *pre
         calls *= call[dim[i]] / cut[i];
         call[dim[i]] = cut[i];
     }
-    prediction->gemm = crowd(sizes) * calls *
-                       hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type, sizes->threads,
-                                       call[0], call[1], call[2]);
+    prediction->gemm = calls * hs_gemm_seconds(profile, problem->scalar->size, problem->scalar->complex_type,
+                                               sizes->threads, call[0], call[1], call[2]);
     double copies = sizes->even ? reading * count_even_copies(problem, variant, prediction)
                                 : count_copies(problem, variant, prediction);
     prediction->copy = copies * size * profile->machine.copy;
@@ -431,8 +420,22 @@ static struct sizes sizes_on_host(const struct hs_problem *problem, const struct
                           .profile = planner->memo->profile,
                           .in_place = planner->sharing.in_place && !(settings->guard & HS_GUARD_MESSAGES),
                           .threads = planner->threads,
-                          .crowded = planner->crowded,
                           .times = 1};
+}
+
+/* The prediction with the processors that processes share: how many have a part of the variant's stationary operand,
+ * and thus multiply at the same time. */
+static double crowded_seconds(const struct hs_variant *variant, const struct hs_profile *profile,
+                              const struct hs_prediction *prediction)
+{
+    double multiplying = 1;
+    for (int dim = 0; dim < 3; dim++) {
+        const struct hs_axis *axis = variant->axis[dim];
+        if (dim != variant->looped && axis->n > axis->first)
+            multiplying *= (double)hs_min(axis->nprocs, 2 + (axis->n - axis->first - 1) / axis->nb);
+    }
+    double crowd = profile->crowded > 0 ? multiplying / profile->crowded : 1;
+    return prediction->seconds + prediction->gemm * (crowd > 1 ? crowd - 1 : 0);
 }
 
 /* Why the work cannot be divided evenly; NULL if it can. */
@@ -477,7 +480,17 @@ hsumma_status hs_choose_even(const struct hs_problem *whole, const struct hs_set
         *message = reason;
     if (status)
         return asked ? status : HSUMMA_OK;
-    if (asked || choice.prediction.seconds < faster * ranking->choice[0].prediction.seconds)
+    int better = 0;
+    if (!asked) {
+        const struct hs_choice *best = &ranking->choice[0];
+        struct hs_variant even, other;
+        hs_variant_divide(whole, &even);
+        if (hs_variant_make(whole, best->spec.stationary, &other, &reason))
+            return HSUMMA_OK;
+        better = crowded_seconds(&even, sizes.profile, &choice.prediction) <
+                 faster * crowded_seconds(&other, sizes.profile, &best->prediction);
+    }
+    if (asked || better)
         hs_rank(ranking, &choice);
     ranking->workspace_limit = ranking->count == 1 ? limit : ranking->workspace_limit;
     return HSUMMA_OK;

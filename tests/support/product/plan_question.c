@@ -1,5 +1,7 @@
 #include "support/product/plan_question.h"
 
+#include "hsumma/search/search_node.h"
+
 int64_t draw_size(int64_t least, int64_t most)
 {
     double ratio = (double)most / (double)least;
@@ -34,6 +36,8 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
     struct hs_problem problem = model_problem(&q->product);
     struct hs_settings settings;
     struct hs_topology topology;
+    for (int a = 0; q->first && a < 2; a++)
+        problem.view[HS_C].axis[a].first = q->first;
     memset(ranking, 0, sizeof *ranking);
     message->text[0] = 0;
     hsumma_status status = plan_read_words(q->words, &settings, message);
@@ -48,10 +52,11 @@ hsumma_status plan_ask(const struct plan_question *q, struct hs_clock_memo *memo
                                  .coll = q->coll,
                                  .tuned = q->tuned,
                                  .threads = 1,
-                                 .crowded = q->crowded,
                                  .sharing = {.bytes = (size_t)q->shared},
                                  .memory = &hs_heap};
     status = hs_choose(&problem, &settings, &planner, ranking, message);
+    if (!status && q->divides)
+        status = hs_choose_even(&problem, &settings, &planner, ranking, message);
     if (q->nodes)
         hs_topology_free(&topology, &hs_heap);
     return status;

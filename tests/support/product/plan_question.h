@@ -15,7 +15,8 @@ struct plan_question {
     char words[400];
     struct hs_profile profile;
     int nodes, turn; /* nodes: 0 if there is no topology; turn: nonzero if ranks are dealt out to nodes round-robin */
-    int crowded;     /* struct hs_planner */
+    int divides;     /* nonzero to compare an even division with the other choices, too */
+    int64_t first;   /* rows and columns of the first block of C; 0: like the others */
     int64_t shared;  /* bytes of shared memory of a node */
     const struct hs_rules *coll, *tuned;
 };

@@ -364,32 +364,29 @@ static void without_packing(void)
     }
 }
 
-/* With fewer processors than processes that have a part of C, multiplications take turns; one process alone does not.
- */
+/* With fewer processors than processes an even division multiplies in turns, one process alone does not.  Whoever has
+ * part of C is counted: `first` rows and columns are in the first block of C, the others in blocks of nb. */
 static void crowded(void)
 {
     static const struct {
-        int64_t rows, cols; /* of a block of C, which is 128 x 128 on 2 x 2 processes */
-        int processors;
-        double slower;
-    } rows[] = {{64, 64, 0, 1},  {64, 64, 3, 4. / 3}, {64, 64, 2, 2},
-                {128, 64, 2, 1}, {128, 64, 1, 2},     {128, 128, 1, 1}};
+        int64_t size, first, nb;
+        int processors, even;
+    } rows[] = {{128, 128, 8, 0, 1},       {128, 128, 8, 4, 1}, {128, 128, 8, 2, 0}, {128, 128, INT64_MAX, 2, 0},
+                {224, 8, INT64_MAX, 2, 1}, {512, 512, 8, 2, 1}, {512, 512, 8, 1, 0}, {512, 16, 496, 1, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct plan_question q = {
-            .product = model_product_square(128, 2), .profile = hs_profile_builtin, .shared = 1 << 30};
-        struct hs_ranking each, shared;
+        struct plan_question q = {.product = model_product_square(rows[i].size, 2),
+                                  .profile = hs_profile_builtin,
+                                  .shared = 1 << 30,
+                                  .divides = 1};
+        struct hs_ranking ranking;
         q.profile.one_node = 1;
-        for (int x = 0; x < 3; x++) {
-            q.product.block[x][0] = rows[i].rows;
-            q.product.block[x][1] = rows[i].cols;
-        }
-        int good = ask_simply(&q, "stationary=C", &each);
-        q.crowded = rows[i].processors;
-        good &= ask_simply(&q, "stationary=C", &shared);
-        double slower = shared.choice[0].prediction.gemm / each.choice[0].prediction.gemm;
-        tap_ok(good && fabs(slower - rows[i].slower) < 1e-9,
-               "blocks of %d x %d, %d processors: %.3f times the GEMM's time", (int)rows[i].rows, (int)rows[i].cols,
-               rows[i].processors, slower);
+        q.profile.crowded = rows[i].processors;
+        for (int x = 0; x < 3; x++)
+            q.product.block[x][0] = q.product.block[x][1] = x == HS_C ? rows[i].nb : rows[i].size;
+        q.first = rows[i].first;
+        int good = ask_simply(&q, "", &ranking), even = ranking.choice[0].spec.node == HS_NODE_EVEN;
+        tap_ok(good && even == rows[i].even, "%d cubed, %d in the first block, %d processors: %s", (int)rows[i].size,
+               (int)rows[i].first, rows[i].processors, even ? "even" : "not even");
     }
 }
 

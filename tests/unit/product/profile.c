@@ -400,13 +400,15 @@ static void test_kernels(void)
     for (int i = 0; i < 5; i++) {
         struct hs_profile profile = hs_profile_builtin, file = random_profile();
         double rate = file.gemm[0].flop;
-        hs_profile_adapt(&profile, kernels[i]);
+        hs_profile_adapt(&profile, kernels[i], 3);
         strcpy(file.source, "a file");
-        hs_profile_adapt(&file, kernels[i]);
+        hs_profile_adapt(&file, kernels[i], 3);
         for (int j = 0; j < 2; j++)
             wrong += profile.gemm[j].flop != slower[i] * hs_profile_builtin.gemm[j].flop;
         wrong += (profile.unpacked > 0) != (i == 0) || (slower[i] > 1) != (strstr(profile.source, "kernels") != NULL);
-        measured += file.gemm[0].flop != rate || strcmp(file.source, "a file") != 0 || (file.unpacked > 0) != (i == 0);
+        wrong += profile.crowded != 3;
+        measured += file.crowded || file.gemm[0].flop != rate || strcmp(file.source, "a file") != 0 ||
+                    (file.unpacked > 0) != (i == 0);
     }
     tap_ok(!wrong, "the built-in rate is that of the BLAS's kernels, and its source says so: %d do not", wrong);
     tap_ok(!measured, "a file's rate stays: %d do not", measured);

@@ -189,9 +189,9 @@ typedef struct hsumma_plan_info {
     /** Bytes that some process must receive, whatever the algorithm: Al Daas, Ballard, Grigori, Kumar and Rouse, SPAA
      * 2022, for matrices that are initially distributed evenly. */
     double lower_bound_bytes;
-    /** The profile that the prediction uses: "built-in", "built-in, SSE kernels of the BLAS" (or AVX), "built-in, network
-     * measured in N ms", "built-in, network remembered" (from the tuned file or an earlier context), or the name of a
-     * profile's file. */
+    /** The profile that the prediction uses: "built-in", "built-in, SSE kernels of the BLAS" (or AVX), "built-in,
+     * network measured in N ms", "built-in, network remembered" (from the tuned file or an earlier context), or the
+     * name of a profile's file. */
     const char *profile;
     const char *tuned; /**< "estimated", "remembered" (from the tuned file), "measuring" or "measured" */
     int nrivals;       /**< number of rivals, at most HSUMMA_MAX_RIVALS */

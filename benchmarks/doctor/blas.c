@@ -57,22 +57,13 @@ static enum hs_vectors processor_level(const doctor_job *j)
     return level;
 }
 
-/* Finds a function that the BLAS may lack. */
-static int find_function(const char *name, void *function)
-{
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 static void ask_openblas(job_blas *blas)
 {
     char *(*config)(void);
     const char *word = "";
     size_t name;
 
-    if (find_function("openblas_get_config", &config))
+    if (hs_blas_find("openblas_get_config", &config))
         word = config();
     blas->chooses = strstr(word, "DYNAMIC_ARCH") != NULL;
     name = strcspn(word, " "); /* "OpenBLAS 0.3.21 ..." */
@@ -84,7 +75,7 @@ static void ask_blis(job_blas *blas)
 {
     const char *(*version)(void);
 
-    if (find_function("bli_info_get_version_str", &version))
+    if (hs_blas_find("bli_info_get_version_str", &version))
         snprintf(blas->version, sizeof blas->version, "BLIS %.40s", version());
     blas->chooses = 1;
 }
@@ -129,7 +120,7 @@ static void name_for_blis(const char *kernels, char *text, size_t size)
     int id = 0;
 
     snprintf(text, size, "%s", kernels);
-    if (!find_function("bli_arch_string", &name))
+    if (!hs_blas_find("bli_arch_string", &name))
         return;
     while (strcmp(name(id), kernels) && strcmp(name(id), "generic")) /* the last one */
         id++;

@@ -222,8 +222,7 @@ static hsumma_status spread_tuned(hsumma_context *ctx, char **text, int length)
 /* Whether the first long broadcasts are to measure copies, unless a profile is found. */
 static int is_to_measure_copies(const hsumma_context *ctx)
 {
-    return ctx->comm.size > 1 && ctx->comm.host.count <= sysconf(_SC_NPROCESSORS_ONLN) && !hs_simulator() &&
-           strcmp(ctx->texts.profile, "builtin") != 0;
+    return ctx->comm.size > 1 && !ctx->comm.crowded && !hs_simulator() && strcmp(ctx->texts.profile, "builtin") != 0;
 }
 
 /* Computes the key of this context's hosts, if the network between them may have to be measured. */
@@ -256,10 +255,10 @@ hsumma_status hs_files_read(hsumma_context *ctx)
         if (!found_files.status)
             text = read_tuned(ctx, &found_files);
         recall_network(ctx, text, &found_files);
-        if (!hs_simulator() && strcmp(ctx->texts.profile, "builtin") != 0) { /* these rates hold on any machine */
+        if (!hs_simulator() && strcmp(ctx->texts.profile, "builtin") != 0) { /* both promise the same plans anywhere */
             const struct hs_blas_kernels kernels = hs_blas_kernels();
-            const long processors = sysconf(_SC_NPROCESSORS_ONLN); /* asked once, since all ranks must plan alike */
-            hs_profile_adapt(&found_files.profile, &kernels, ctx->comm.host.count > processors ? (int)processors : 0);
+            const int crowded = ctx->comm.crowded ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 0; /* asked by one rank */
+            hs_profile_adapt(&found_files.profile, &kernels, crowded);
         }
     }
     status = hs_mpi_bcast(&found_files, sizeof found_files, 0, ctx->comm.comm, ctx->comm.watch);

@@ -25,9 +25,7 @@ static const struct {
     {"zen3", HS_VECTORS_AVX2},        {"knl", HS_VECTORS_AVX512},        {"skx", HS_VECTORS_AVX512},
 };
 
-/* Finds a function that the BLAS may lack.  It must belong to the library of the GEMM or to one that this needs: a
- * process may have several BLAS. */
-static int find_function(const char *name, void *function)
+int hs_blas_find(const char *name, void *function)
 {
     void *gemm = dlsym(RTLD_DEFAULT, "cblas_dgemm");
     Dl_info place;
@@ -48,10 +46,10 @@ struct hs_blas_kernels hs_blas_kernels(void)
     char *(*core)(void);
     int (*id)(void);
     const char *(*text)(int);
-    if (openblas && find_function("openblas_get_corename", &core))
+    if (openblas && hs_blas_find("openblas_get_corename", &core))
         name = core();
-    else if (strcmp(library, "BLIS") == 0 && find_function("bli_arch_query_id", &id) &&
-             find_function("bli_arch_string", &text))
+    else if (strcmp(library, "BLIS") == 0 && hs_blas_find("bli_arch_query_id", &id) &&
+             hs_blas_find("bli_arch_string", &text))
         name = text(id());
     snprintf(kernels.name, sizeof kernels.name, "%s", name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -13,6 +13,10 @@ struct hs_blas_kernels {
     int small; /* 1: they multiply small matrices without packing (struct hs_profile, unpacked) */
 };
 
+/* Sets the function pointer to which `function` points; returns 0 if neither the library of the GEMM nor one that it
+ * needs has such a function.  Those of another BLAS in the process do not count. */
+int hs_blas_find(const char *name, void *function);
+
 struct hs_blas_kernels hs_blas_kernels(void);
 
 /*

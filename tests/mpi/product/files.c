@@ -72,7 +72,7 @@ static hsumma_context *made(const char *options, const struct wanted *want, cons
         return NULL;
     }
     const char *source = with_paths(want->source);
-    int slow = strcmp(source, "built-in") == 0 && strstr(ctx->profile.source, "built-in, ") == ctx->profile.source &&
+    int slow = strcmp(source, "built-in") == 0 && strncmp(ctx->profile.source, "built-in, ", 10) == 0 &&
                strstr(ctx->profile.source, " kernels of the BLAS"); /* which BLAS runs them depends on the machine */
     int good = (slow || strcmp(ctx->profile.source, source) == 0) &&
                strcmp(ctx->tuned_file, with_paths(want->tuned)) == 0 &&
